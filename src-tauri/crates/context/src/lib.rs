@@ -1,0 +1,1 @@
+//! Frame, plan, prompt: what is sent to a model, and why.

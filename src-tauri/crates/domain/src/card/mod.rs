@@ -1,0 +1,1 @@
+//! Character cards: V1, V2 and V3, in PNG and JSON.

@@ -1,0 +1,19 @@
+//! The things people own and talk with: cards, chats, messages, swipes, personas, and the prompts made of them.
+//!
+//! Promises
+//! - What is read is kept: a card survives import and export with every unknown field.
+//! - Odd data is an error with a reason, or a warning beside a result; never a panic.
+//!
+//! Absent: files, clocks, randomness, async, SQL, HTTP. Whoever needs the time or an id passes it in.
+
+pub mod card;
+pub mod chat;
+pub mod id;
+pub mod model;
+pub mod persona;
+pub mod prompt;
+pub mod sampling;
+pub mod time;
+
+pub use id::{CharacterId, ChatId, EndpointId, MessageId, ModelId, PersonaId, SwipeId};
+pub use time::Timestamp;

@@ -1,0 +1,62 @@
+//! How the next token is drawn.
+
+use serde::{Deserialize, Serialize};
+
+/// What a settings layer may say; what it leaves out comes from the layer below.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SamplerOptions {
+    pub temperature: Option<f32>,
+    pub top_p: Option<f32>,
+    pub top_k: Option<u32>,
+    pub min_p: Option<f32>,
+    pub repeat_penalty: Option<f32>,
+    pub max_tokens: Option<u32>,
+    pub seed: Option<u32>,
+}
+
+impl SamplerOptions {
+    /// Values set here win over `base`: turn over chat over settings.
+    pub fn over(self, base: Self) -> Self {
+        Self {
+            temperature: self.temperature.or(base.temperature),
+            top_p: self.top_p.or(base.top_p),
+            top_k: self.top_k.or(base.top_k),
+            min_p: self.min_p.or(base.min_p),
+            repeat_penalty: self.repeat_penalty.or(base.repeat_penalty),
+            max_tokens: self.max_tokens.or(base.max_tokens),
+            seed: self.seed.or(base.seed),
+        }
+    }
+
+    /// Fills what no layer set with the built-in defaults. `seed` is drawn by the caller, never in passing.
+    pub fn resolve(self, seed: u32) -> Sampling {
+        Sampling {
+            temperature: self.temperature.unwrap_or(0.8),
+            top_p: self.top_p.unwrap_or(0.95),
+            top_k: self.top_k.unwrap_or(40),
+            min_p: self.min_p.unwrap_or(0.05),
+            repeat_penalty: self.repeat_penalty.unwrap_or(1.1),
+            max_tokens: self.max_tokens.unwrap_or(512),
+            seed: self.seed.unwrap_or(seed),
+        }
+    }
+}
+
+/// Resolved sampling: nothing is optional any more.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// 0 is greedy.
+    pub temperature: f32,
+    /// 1 is off.
+    pub top_p: f32,
+    /// 0 is off.
+    pub top_k: u32,
+    /// 0 is off.
+    pub min_p: f32,
+    /// 1 is off.
+    pub repeat_penalty: f32,
+    /// Tokens of reply at the most.
+    pub max_tokens: u32,
+    pub seed: u32,
+}

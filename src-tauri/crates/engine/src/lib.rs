@@ -1,0 +1,1 @@
+//! One turn from collected to saved; the one API behind every door.

@@ -1,0 +1,1 @@
+//! The supervisor of workers, the model library, and the local Provider.

@@ -1,0 +1,91 @@
+//! What answers a prompt: the [`Provider`] port, its events and typed errors, a scripted fake, and the client for
+//! OpenAI-compatible endpoints. The local worker is one more provider, in the crate `local`.
+//!
+//! Promises
+//! - Events are data: text of a model is never mistaken for an event (S1.6).
+//! - A stream ends with exactly one `Finished` or one error; what was streamed before an error is the caller's to keep.
+//! - A request is retried at most twice, and never after its first token.
+//!
+//! Absent: prompt building, storage, settings.
+
+pub mod error;
+
+use domain::prompt::Prompt;
+use domain::sampling::Sampling;
+use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+pub use error::{ProviderError, ProviderErrorKind};
+
+/// What a provider is asked to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Whose cache this continues: the chat's id. Two requests with one key share a prefix.
+    pub cache_key: String,
+    pub prompt: Prompt,
+    pub sampling: Sampling,
+}
+
+/// Why a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FinishReason {
+    /// The model ended its turn, or a stop sequence did.
+    Stop,
+    /// `max_tokens` was reached.
+    Length,
+    /// The caller cancelled.
+    Cancelled,
+}
+
+/// Token counts of a finished request. `None` where an endpoint does not say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the whole prompt.
+    pub prompt: Option<u32>,
+    /// Of those, taken from the cache of an earlier request.
+    pub reused: Option<u32>,
+    /// Of those, read anew: `prompt - reused`.
+    pub evaluated: Option<u32>,
+    pub generated: Option<u32>,
+}
+
+/// Milliseconds spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timings {
+    /// Reading the prompt.
+    pub prefill_ms: f64,
+    /// Writing the reply.
+    pub decode_ms: f64,
+    /// From the request to the first text.
+    pub first_text_ms: f64,
+}
+
+/// What happens while a reply is made, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GenerationEvent {
+    /// Another request holds the model; this one waits.
+    Queued,
+    /// The model is being loaded; 0 to 1.
+    Loading { fraction: f32 },
+    /// `done` of `total` prompt tokens are read; the first `reused` came from the cache.
+    Prefill { done: u32, total: u32, reused: u32 },
+    /// A piece of the reply, always whole characters.
+    Text(String),
+    /// The request failed before its first token and is sent again after `after_ms`.
+    Retrying { attempt: u32, after_ms: u64, why: String },
+    /// Nothing has arrived for `seconds`; the request goes on.
+    Stalled { seconds: u32 },
+    /// The last event.
+    Finished { reason: FinishReason, usage: Usage, timings: Timings },
+}
+
+/// The stream of one reply.
+pub type EventStream = BoxStream<'static, Result<GenerationEvent, ProviderError>>;
+
+/// Something that answers prompts.
+pub trait Provider: Send + Sync {
+    /// Starts a reply. Cancelling stops it with `Finished { reason: Cancelled, .. }`; dropping the stream stops it too.
+    fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream;
+}

@@ -1,0 +1,1 @@
+//! One SQLite file: tables, migrations, assets, backups.

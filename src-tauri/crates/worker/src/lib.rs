@@ -1,0 +1,1 @@
+//! The inference worker and its frame protocol.
