@@ -9,6 +9,7 @@
 //! Absent: prompt building, storage, settings.
 
 pub mod error;
+pub mod fake;
 
 use domain::prompt::Prompt;
 use domain::sampling::Sampling;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 pub use error::{ProviderError, ProviderErrorKind};
+pub use fake::{FakeProvider, Gate, Script};
 
 /// What a provider is asked to do.
 #[derive(Debug, Clone, PartialEq)]
