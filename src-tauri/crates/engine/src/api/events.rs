@@ -1,0 +1,46 @@
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+use super::{EndReason, ImportReport, Message};
+
+/// News from the engine, to any number of listeners. Events of one chat name it, so that none shows up in another (S1.20).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Event {
+    /// A reply has begun. `message` has its new, empty swipe selected.
+    Started { chat: String, message: Message },
+    /// Another reply holds the model; this one waits.
+    Queued { chat: String },
+    /// The model is being loaded; 0 to 1.
+    Loading { chat: String, fraction: f32 },
+    /// Prompt processing: `done` of `total` tokens, of which `reused` came from the cache.
+    Prefill { chat: String, done: u32, total: u32, reused: u32 },
+    /// A piece of the reply. `seq` counts from 0 without gaps within a swipe.
+    Token { chat: String, message: String, swipe: String, seq: u32, text: String },
+    /// The request failed before its first token and is sent again.
+    Retrying { chat: String, attempt: u32, after_ms: f64, why: String },
+    /// Nothing has arrived for a while.
+    Stalled { chat: String, seconds: u32 },
+    /// The reply is done, whole or not, and stored as `message` has it. An empty failed reply leaves no message.
+    Ended { chat: String, message: Option<Message>, reason: EndReason },
+    /// A list or a thing changed; whoever shows it asks again.
+    Changed { what: Changed, id: Option<String> },
+    /// Files came in by a drop, a dialog, or a second start.
+    Imported { report: ImportReport },
+    /// The listener was too slow and missed events: it should reload what it shows.
+    Missed,
+}
+
+/// What changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum Changed {
+    Characters,
+    Chats,
+    /// The messages of chat `id`.
+    Messages,
+    Personas,
+    Models,
+    Endpoints,
+    Settings,
+}

@@ -1,0 +1,109 @@
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// One card of the library's grid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct CharacterSummary {
+    pub id: String,
+    pub name: String,
+    /// One line: the start of the creator's notes or of the description.
+    pub tagline: String,
+    /// Asset hash; absent means the placeholder.
+    pub picture: Option<String>,
+    pub tags: Vec<String>,
+    pub creator: String,
+    /// When its newest chat last changed, RFC 3339.
+    pub last_chat: Option<String>,
+    pub created: String,
+}
+
+/// The fields of a card that the editor shows. Everything else on the card is kept as it is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct CharacterFields {
+    pub name: String,
+    pub nickname: String,
+    pub description: String,
+    pub personality: String,
+    pub scenario: String,
+    pub first_message: String,
+    pub alternate_greetings: Vec<String>,
+    pub message_examples: String,
+    pub system_prompt: String,
+    pub post_history_instructions: String,
+    pub creator_notes: String,
+    pub creator: String,
+    pub character_version: String,
+    pub tags: Vec<String>,
+}
+
+/// A character, whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Character {
+    pub id: String,
+    pub picture: Option<String>,
+    /// `chara_card_v3` and the like, as it was imported.
+    pub spec: String,
+    pub fields: CharacterFields,
+    pub created: String,
+    pub updated: String,
+}
+
+/// Whom the user plays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Persona {
+    pub id: String,
+    pub name: String,
+    pub description: String,
+}
+
+/// What came in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Imported {
+    /// `character` or `model`.
+    pub kind: String,
+    pub id: String,
+    pub name: String,
+    pub file: String,
+    pub warnings: Vec<String>,
+}
+
+/// What was refused, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Refused {
+    pub file: String,
+    /// Class of the refusal, such as `noCard`, `tooLarge`, `unreadable`.
+    pub kind: String,
+    pub reason: String,
+}
+
+/// What an import did, file by file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportReport {
+    pub imported: Vec<Imported>,
+    pub skipped: Vec<Skipped>,
+    pub refused: Vec<Refused>,
+}
+
+/// What was already there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Skipped {
+    pub file: String,
+    pub reason: String,
+}
+
+/// The forms a card can leave in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "kebab-case")]
+pub enum CardFormat {
+    Png,
+    JsonV2,
+    JsonV3,
+}

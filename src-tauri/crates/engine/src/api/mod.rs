@@ -1,0 +1,18 @@
+//! The types that cross to the faces: window, HTTP, command line. They are their own, so that inner types stay free to
+//! change, and every one is exported to TypeScript (`ui/src/lib/api/generated.ts`).
+//!
+//! Ids and points in time cross as text (UUID, RFC 3339), for the exporter refuses 64-bit integers.
+
+mod chats;
+mod error;
+mod events;
+mod library;
+mod models;
+mod settings;
+
+pub use chats::*;
+pub use error::*;
+pub use events::*;
+pub use library::*;
+pub use models::*;
+pub use settings::*;

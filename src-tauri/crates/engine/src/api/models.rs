@@ -1,0 +1,79 @@
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// Names a model that can answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum ModelRef {
+    Local { id: String },
+    Remote { id: String },
+}
+
+/// Whether a model file fits into this machine's memory, as an estimate from its header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum Fits {
+    Yes,
+    Tight,
+    No,
+}
+
+/// A model file in the library.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Model {
+    pub id: String,
+    pub name: String,
+    pub path: String,
+    #[specta(type = f64)]
+    pub bytes: u64,
+    pub sha256: String,
+    pub architecture: String,
+    /// Tokens the model was trained for.
+    pub context: u32,
+    pub fits: Fits,
+    /// The file is no longer where it was.
+    pub missing: bool,
+    /// It answers where a chat does not say otherwise.
+    pub default: bool,
+}
+
+/// A remote, OpenAI-compatible endpoint. Its key is never shown again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Endpoint {
+    pub id: String,
+    pub name: String,
+    pub url: String,
+    pub model: String,
+    pub context: u32,
+    pub has_key: bool,
+    /// The key lives only until the app ends, because this machine offers no keychain.
+    pub key_is_for_session: bool,
+    pub default: bool,
+}
+
+/// What the endpoint form holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointDraft {
+    /// Absent for a new one.
+    pub id: Option<String>,
+    pub name: String,
+    pub url: String,
+    pub model: String,
+    pub context: u32,
+    /// Absent keeps the stored key; empty removes it.
+    pub key: Option<String>,
+}
+
+/// What *Test connection* found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointTest {
+    /// Model names the endpoint offers; may be empty.
+    pub models: Vec<String>,
+    /// Its context size, where it says.
+    pub context: Option<u32>,
+    pub took_ms: f64,
+}

@@ -1,0 +1,74 @@
+//! The one list of operations. The window's commands, the HTTP routes and the TypeScript client are all made from it, so
+//! they cannot drift apart.
+
+/// Calls `$then!` with every operation of [`crate::Engine`] that a UI may call: docs, name, arguments, result.
+#[macro_export]
+macro_rules! operations {
+    ($then:ident) => {
+        $then! {
+            /// What the window needs to draw its first screen.
+            startup() -> Startup;
+            /// Version, data folder, database, models, worker, endpoints: a reason with each no.
+            health() -> Health;
+            get_settings() -> Settings;
+            update_settings(settings: Settings) -> Settings;
+
+            list_characters() -> Vec<CharacterSummary>;
+            get_character(id: String) -> Character;
+            create_character(fields: CharacterFields) -> Character;
+            update_character(id: String, fields: CharacterFields) -> Character;
+            /// Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP).
+            set_character_picture(id: String, data: String) -> Character;
+            /// Can be undone by `restore_character` until the app ends.
+            delete_character(id: String) -> ();
+            restore_character(id: String) -> ();
+
+            list_personas() -> Vec<Persona>;
+            /// An empty `id` makes a new one.
+            save_persona(persona: Persona) -> Persona;
+            delete_persona(id: String) -> ();
+
+            list_chats() -> Vec<ChatSummary>;
+            new_chat(character: String) -> Chat;
+            /// Opens a chat with its newest messages.
+            open_chat(id: String) -> Chat;
+            /// The page of messages before `before`, a message's id.
+            messages_before(chat: String, before: String, limit: u32) -> MessagePage;
+            rename_chat(id: String, title: String) -> ();
+            set_chat_model(id: String, model: Option<ModelRef>) -> ();
+            set_chat_persona(id: String, persona: String) -> ();
+            /// Keeps what stands in the composer.
+            save_draft(chat: String, text: String) -> ();
+            /// Can be undone by `restore_chat` until the app ends.
+            delete_chat(id: String) -> ();
+            restore_chat(id: String) -> ();
+
+            /// Commits the user's words, then starts the reply.
+            send_message(chat: String, text: String) -> Started;
+            /// Starts another swipe of the last reply.
+            regenerate(chat: String) -> Started;
+            /// Goes on with the last reply.
+            continue_reply(chat: String) -> Started;
+            /// Stops the reply; what is there is kept.
+            stop(chat: String) -> ();
+            select_swipe(message: String, index: u32) -> Message;
+            edit_message(message: String, text: String) -> Message;
+            /// Can be undone by `restore_message` until the app ends.
+            delete_message(message: String) -> ();
+            restore_message(message: String) -> ();
+            /// The prompt that `text` would send; nothing is sent or stored.
+            preview_prompt(chat: String, text: String) -> PromptReport;
+            /// The stored manifest of a reply.
+            manifest(swipe: String) -> PromptReport;
+
+            list_models() -> Vec<Model>;
+            /// Forgets the file; it stays on the disk.
+            remove_model(id: String) -> ();
+            list_endpoints() -> Vec<Endpoint>;
+            save_endpoint(draft: EndpointDraft) -> Endpoint;
+            delete_endpoint(id: String) -> ();
+            /// Asks the endpoint who it is. Nothing is saved.
+            test_endpoint(draft: EndpointDraft) -> EndpointTest;
+        }
+    };
+}
