@@ -1,0 +1,173 @@
+//! From the bytes of a JSON file to a card: limits, the format's generation, and what is odd about the fields.
+
+use serde_json::{Map, Value};
+
+use super::fields::{self, Kind};
+use super::{Card, CardError, MAX_JSON, MAX_NAME, Version, Warning};
+
+/// Deep enough for every real card, and below the parser's own limit even after an upgrade added a level.
+const MAX_DEPTH: usize = 100;
+/// A value takes about 70 bytes in memory, so this keeps a hostile file of `[[],[],...]` near 100 MB.
+const MAX_VALUES: usize = 1_000_000;
+
+pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+pub(super) fn card(bytes: &[u8]) -> Result<(Card, Vec<Warning>), CardError> {
+    let mut warnings = Vec::new();
+    let root = unwrapped(object(without_bom(bytes))?, &mut warnings);
+    let version = version(&root, &mut warnings)?;
+    let card = Card::from_root(version, root);
+    check_name(card.fields.get("name"), card.name_path())?;
+    check_fields(&card, &mut warnings);
+    Ok((card, warnings))
+}
+
+/// A name that can stand in a chat: text, not blank, not endless.
+pub(super) fn check_name(name: Option<&Value>, path: &'static str) -> Result<(), CardError> {
+    match name.and_then(Value::as_str).map(str::trim) {
+        None | Some("") => Err(CardError::NoName { path }),
+        Some(name) if name.chars().count() > MAX_NAME => Err(CardError::NameTooLong { path, limit: MAX_NAME }),
+        Some(_) => Ok(()),
+    }
+}
+
+fn object(bytes: &[u8]) -> Result<Map<String, Value>, CardError> {
+    if bytes.len() > MAX_JSON {
+        return Err(CardError::TooLarge { what: "the card's JSON", bytes: bytes.len(), limit: MAX_JSON });
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| CardError::NotUtf8 { offset: error.valid_up_to() })?;
+    check_complexity(text)?;
+    match serde_json::from_str(text) {
+        Ok(Value::Object(root)) => Ok(root),
+        Ok(other) => Err(CardError::NotAnObject { path: "(file)", found: fields::found(&other) }),
+        Err(error) => Err(CardError::Json {
+            line: error.line(),
+            column: error.column(),
+            problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        }),
+    }
+}
+
+/// Counts values and nesting before anything is allocated for them.
+fn check_complexity(json: &str) -> Result<(), CardError> {
+    let (mut depth, mut values, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' | b'[' => (depth, values) = (depth + 1, values + 1),
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' => values += 1,
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return Err(CardError::TooComplex { what: "too many levels", limit: MAX_DEPTH });
+        }
+        if values > MAX_VALUES {
+            return Err(CardError::TooComplex { what: "too many values", limit: MAX_VALUES });
+        }
+    }
+    Ok(())
+}
+
+/// Some exporters wrap a card in a card. The outer one goes, if it says nothing of its own.
+fn unwrapped(mut root: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<String, Value> {
+    while is_mere_wrapper(&root) {
+        let Some(Value::Object(inner)) = root.remove("data") else { break };
+        root = inner;
+        warnings.push(Warning::NestedTwice);
+    }
+    root
+}
+
+fn is_mere_wrapper(root: &Map<String, Value>) -> bool {
+    let nothing_else = root.keys().all(|key| matches!(key.as_str(), "spec" | "spec_version" | "data"));
+    let inner = root.get("data").and_then(Value::as_object);
+    nothing_else
+        && inner.is_some_and(|inner| !inner.contains_key("name") && inner.get("data").is_some_and(Value::is_object))
+}
+
+/// V3-01 to V3-03: an unknown format or version is a warning, never a rejection.
+fn version(root: &Map<String, Value>, warnings: &mut Vec<Warning>) -> Result<Version, CardError> {
+    let spec = root.get("spec").and_then(Value::as_str);
+    let known = match spec {
+        Some("chara_card_v2") => Some(Version::V2),
+        Some("chara_card_v3") => Some(Version::V3),
+        _ => None,
+    };
+    if !has_data(root, known) {
+        if let (Some(spec), Some(_)) = (spec, known) {
+            check_flat(root)?;
+            warnings.push(Warning::MissingData { spec: spec.to_owned() });
+        }
+        return Ok(Version::V1);
+    }
+    let Some(version) = known else {
+        warnings.push(match spec {
+            Some(spec) => Warning::UnknownSpec { spec: shortened(spec) },
+            None => Warning::MissingSpec,
+        });
+        return Ok(Version::V2);
+    };
+    check_version_number(root.get("spec_version"), version, warnings);
+    Ok(version)
+}
+
+/// A card that promises `data` and has none can only be read if its fields lie flat in the file.
+fn check_flat(root: &Map<String, Value>) -> Result<(), CardError> {
+    match (root.get("name"), root.get("data")) {
+        (Some(_), _) => Ok(()),
+        (None, Some(data)) => Err(CardError::NotAnObject { path: "data", found: fields::found(data) }),
+        (None, None) => Err(CardError::NoName { path: "data.name" }),
+    }
+}
+
+/// Whether the fields are in `data`. A V1 card may have an unknown field of that name.
+fn has_data(root: &Map<String, Value>, known: Option<Version>) -> bool {
+    let data = root.get("data").and_then(Value::as_object);
+    data.is_some_and(|data| known.is_some() || data.contains_key("name") || !root.contains_key("name"))
+}
+
+/// V3-02: read as a number; larger means newer, smaller means that fields may be missing, which they may anyway.
+fn check_version_number(found: Option<&Value>, version: Version, warnings: &mut Vec<Warning>) {
+    let number = match found {
+        None => return,
+        Some(Value::String(text)) => text.trim().parse().ok(),
+        Some(other) => other.as_f64(),
+    };
+    let newest = if version == Version::V3 { 3.0 } else { 2.0 };
+    if number.is_none_or(|number: f64| number.is_nan() || number > newest) {
+        let found = found.map(|found| found.as_str().map_or_else(|| found.to_string(), str::to_owned));
+        let found = shortened(&found.unwrap_or_default());
+        warnings.push(Warning::UnknownVersion { found, read_as: version.number() });
+    }
+}
+
+/// A stranger's text inside a notice stays a line.
+fn shortened(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(40).collect()
+}
+
+fn check_fields(card: &Card, warnings: &mut Vec<Warning>) {
+    for (field, kind) in fields::KNOWN {
+        let Some(value) = card.fields.get(*field) else { continue };
+        let path = card.path(field);
+        match (kind, value) {
+            (Kind::Texts, Value::String(_)) => warnings.push(Warning::TextForList { path }),
+            (Kind::Texts, Value::Array(items)) => {
+                let odd = items.iter().enumerate().filter(|(_, item)| !item.is_string());
+                warnings.extend(odd.map(|(i, item)| wrong_type(format!("{path}[{i}]"), Kind::Text, item)));
+            }
+            (kind, value) if !kind.fits(value) => warnings.push(wrong_type(path, *kind, value)),
+            _ => {}
+        }
+    }
+}
+
+fn wrong_type(path: String, expected: Kind, found: &Value) -> Warning {
+    Warning::WrongType { path, expected: expected.name(), found: fields::found(found) }
+}

@@ -1,0 +1,147 @@
+//! Cards as files: V2 and V3 JSON, and PNG pictures that carry both.
+//!
+//! Writing adds what the target version demands and changes `spec` and `spec_version`; every other value stays (RT-1).
+
+use serde_json::{Map, Value};
+
+use super::{Card, CardError, Version, fields, png};
+
+/// In front of the creator's notes in the V2 copy of a V3 card (CT-04).
+const COPY_NOTICE: &str =
+    "This is a Character Card V3, shown here in the older form V2; some of its features are missing.";
+
+impl Card {
+    /// The card as V3 JSON, indented. V1 and V2 cards are upgraded.
+    pub fn to_json_v3(&self) -> String {
+        pretty(self.upgraded(Version::V3))
+    }
+
+    /// The card as V2 JSON, indented. What only V3 knows stays in `data`, where V2 readers pass over it.
+    pub fn to_json_v2(&self) -> String {
+        pretty(self.upgraded(Version::V2))
+    }
+
+    /// The picture with the card in it: V3 as `ccv3`, and as `chara` a V2 copy for older applications (CT-04). Card texts
+    /// that the picture had are replaced; all its other chunks, pixels included, stay byte for byte (RT-2).
+    ///
+    /// # Errors
+    /// [`CardError`] if `picture` is no whole PNG, or the result would be larger than what is read.
+    pub fn to_png(&self, picture: &[u8]) -> Result<Vec<u8>, CardError> {
+        let v3 = Value::Object(self.upgraded(Version::V3)).to_string();
+        let v2 = Value::Object(self.v2_copy()).to_string();
+        png::with_card_texts(picture, &[("chara", &v2), ("ccv3", &v3)])
+    }
+
+    /// The root as `version` wants it, with what that version demands filled in.
+    pub(super) fn upgraded(&self, version: Version) -> Map<String, Value> {
+        let (mut fields, mut root) = (self.fields.clone(), self.around.clone());
+        if self.version == Version::V1 {
+            (fields, root) = lifted(fields);
+        }
+        for (field, default) in required(version) {
+            fields.entry(field).or_insert(default);
+        }
+        if root.get("spec").and_then(Value::as_str) != Some(version.spec()) {
+            root.insert("spec".into(), version.spec().into());
+            root.insert("spec_version".into(), version.number().into());
+        }
+        root.entry("spec_version").or_insert_with(|| version.number().into());
+        root.insert("data".into(), Value::Object(fields));
+        root
+    }
+
+    /// What older applications find. A card that is V2 by birth needs neither the notice nor the cleaning.
+    fn v2_copy(&self) -> Map<String, Value> {
+        let mut root = self.upgraded(Version::V2);
+        if self.version == Version::V3
+            && let Some(Value::Object(data)) = root.get_mut("data")
+        {
+            let notes = [COPY_NOTICE, self.creator_notes()].join("\n\n");
+            data.insert("creator_notes".into(), notes.trim_end().into());
+            strip_decorators(data);
+        }
+        root
+    }
+}
+
+fn pretty(root: Map<String, Value>) -> String {
+    format!("{:#}", Value::Object(root))
+}
+
+/// The fields of a V1 card and what goes around them. Unknown keys stay outside, unless they would stand in the way there.
+fn lifted(flat: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
+    let (fields, unknown): (Map<_, _>, Map<_, _>) = flat.into_iter().partition(|(key, _)| {
+        matches!(key.as_str(), "name" | "spec" | "spec_version" | "data")
+            || fields::KNOWN.iter().any(|(field, _)| field == key)
+    });
+    // The marks come first, so that a reader of the file sees at once what it is.
+    let mut root = Map::from_iter(["spec", "spec_version", "data"].map(|key| (key.to_owned(), Value::Null)));
+    root.extend(unknown);
+    (fields, root)
+}
+
+/// Fields that the specification wants in every card, with their defaults.
+fn required(version: Version) -> Vec<(&'static str, Value)> {
+    let texts = [
+        "description",
+        "personality",
+        "scenario",
+        "first_mes",
+        "mes_example",
+        "creator_notes",
+        "system_prompt",
+        "post_history_instructions",
+        "creator",
+        "character_version",
+    ];
+    let lists: &[_] = match version {
+        Version::V3 => &["alternate_greetings", "tags", "group_only_greetings"],
+        _ => &["alternate_greetings", "tags"],
+    };
+    let mut required: Vec<_> = texts.map(|field| (field, Value::from(""))).into();
+    required.extend(lists.iter().map(|field| (*field, Value::Array(Vec::new()))));
+    required.push(("extensions", Value::Object(Map::new())));
+    required
+}
+
+/// DC-05. Entries are usually a list; some exporters write an object with numbers for keys.
+fn strip_decorators(data: &mut Map<String, Value>) {
+    let contents: Vec<&mut Value> = match data.get_mut("character_book").and_then(|book| book.get_mut("entries")) {
+        Some(Value::Array(entries)) => entries.iter_mut().filter_map(|entry| entry.get_mut("content")).collect(),
+        Some(Value::Object(entries)) => entries.values_mut().filter_map(|entry| entry.get_mut("content")).collect(),
+        _ => return,
+    };
+    for content in contents {
+        if let Value::String(text) = content
+            && text.trim_start().starts_with("@@")
+        {
+            *text = without_decorators(text).to_owned();
+        }
+    }
+}
+
+/// The text below the `@@` lines at its top, and below the blank lines around them (LB-09).
+fn without_decorators(mut text: &str) -> &str {
+    loop {
+        let line = text.lines().next().unwrap_or_default();
+        if text.is_empty() || !(line.trim().is_empty() || line.starts_with("@@")) {
+            return text;
+        }
+        text = text.split_once('\n').map_or("", |(_, below)| below);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_decorators;
+
+    #[test]
+    fn decorators_and_the_blank_lines_around_them_go() {
+        assert_eq!(
+            without_decorators("@@depth 4\n@@@role user\n\nThe lamps burn oil.\n@@ stays"),
+            "The lamps burn oil.\n@@ stays"
+        );
+        assert_eq!(without_decorators("\n@@activate\r\nText"), "Text");
+        assert_eq!(without_decorators("@@activate"), "");
+    }
+}
