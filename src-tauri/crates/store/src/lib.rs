@@ -1,1 +1,49 @@
-//! One SQLite file: tables, migrations, assets, backups.
+//! One SQLite file and a folder of assets: everything that people wrote, imported or were answered.
+//!
+//! Promises
+//! - One transaction per `write`: it happened whole and is on the disk when its future is ready, or it did not happen.
+//! - One process per data folder, one writer in it; nobody ever reads "database is locked".
+//! - Nothing is deleted silently. A damaged or replaced database is moved aside, deleted things can be restored until
+//!   `purge`, and an upgrade keeps a verified copy of what it upgraded.
+//! - What `purge` removed is gone from the database file, not merely unlinked in it. Backups keep what they copied.
+//!
+//! Absent: prompts, card formats, HTTP, secrets (the OS keychain has them), clocks and randomness: times and ids are
+//! handed in.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod access;
+mod asset;
+mod backup;
+mod connection;
+mod error;
+mod files;
+mod lock;
+mod migrate;
+mod open;
+mod pool;
+mod purge;
+mod sql;
+mod store;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use access::{Read, Write};
+pub use asset::{AssetHash, NotAHash};
+pub use backup::BackupFile;
+pub use error::StoreError;
+pub use open::{Notice, Opened, Options};
+pub use purge::Purged;
+pub use store::Store;
+pub use table::asset::{Asset, Assets, AssetsMut};
+pub use table::character::{Character, Characters, CharactersMut, ListedCharacter};
+pub use table::chat::{ChatSummary, Chats, ChatsMut};
+pub use table::endpoint::{Endpoints, EndpointsMut};
+pub use table::manifest::{Manifests, ManifestsMut};
+pub use table::message::{Messages, MessagesMut, NewMessage, WindowMessage};
+pub use table::model::{Models, ModelsMut};
+pub use table::persona::{Personas, PersonasMut};
+pub use table::setting::{Settings, SettingsMut};
+pub use table::swipe::{NewSwipe, Swipes, SwipesMut};
+pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};

@@ -1,0 +1,74 @@
+//! What a closure given to the store holds: one transaction, with a handle for each table.
+
+use std::ops::Deref;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::table::asset::{Assets, AssetsMut};
+use crate::table::character::{Characters, CharactersMut};
+use crate::table::chat::{Chats, ChatsMut};
+use crate::table::endpoint::{Endpoints, EndpointsMut};
+use crate::table::manifest::{Manifests, ManifestsMut};
+use crate::table::message::{Messages, MessagesMut};
+use crate::table::model::{Models, ModelsMut};
+use crate::table::persona::{Personas, PersonasMut};
+use crate::table::setting::{Settings, SettingsMut};
+use crate::table::swipe::{Swipes, SwipesMut};
+use crate::table::token_count::{TokenCounts, TokenCountsMut};
+
+/// One moment of the store: everything read through it belongs together.
+pub struct Read<'c> {
+    pub(crate) conn: &'c Connection,
+    pub(crate) dir: &'c Path,
+}
+
+/// One transaction. An error returned by the closure undoes all of it.
+pub struct Write<'c> {
+    pub(crate) read: Read<'c>,
+}
+
+/// What is read through a `Write` includes what was written through it.
+impl<'c> Deref for Write<'c> {
+    type Target = Read<'c>;
+
+    fn deref(&self) -> &Read<'c> {
+        &self.read
+    }
+}
+
+macro_rules! tables {
+    ($($read:ident: $reads:ident, $write:ident: $writes:ident;)*) => {
+        impl Read<'_> {
+            $(pub fn $read(&self) -> $reads<'_> {
+                $reads { conn: self.conn }
+            })*
+
+            pub fn assets(&self) -> Assets<'_> {
+                Assets { conn: self.conn, dir: self.dir }
+            }
+        }
+        impl Write<'_> {
+            $(pub fn $write(&mut self) -> $writes<'_> {
+                $writes { conn: self.read.conn }
+            })*
+
+            pub fn assets_mut(&mut self) -> AssetsMut<'_> {
+                AssetsMut { conn: self.read.conn, dir: self.read.dir }
+            }
+        }
+    };
+}
+
+tables! {
+    characters: Characters, characters_mut: CharactersMut;
+    personas: Personas, personas_mut: PersonasMut;
+    chats: Chats, chats_mut: ChatsMut;
+    messages: Messages, messages_mut: MessagesMut;
+    swipes: Swipes, swipes_mut: SwipesMut;
+    manifests: Manifests, manifests_mut: ManifestsMut;
+    token_counts: TokenCounts, token_counts_mut: TokenCountsMut;
+    models: Models, models_mut: ModelsMut;
+    endpoints: Endpoints, endpoints_mut: EndpointsMut;
+    settings: Settings, settings_mut: SettingsMut;
+}

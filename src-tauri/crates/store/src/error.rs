@@ -1,0 +1,88 @@
+//! What can go wrong with the data folder, each with the folder's name and a way out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why the store could not do what was asked. Unless a variant says otherwise, nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("Inglenook is already running with the data folder {}; use that window, or close it first", dir.display())]
+    InUse { dir: PathBuf },
+    #[error("the data folder {} cannot be written to; make it writable or choose another folder", dir.display())]
+    ReadOnly { dir: PathBuf },
+    #[error("the disk with the data folder {} is full; free some space and try again, nothing saved was lost", dir.display())]
+    Full { dir: PathBuf },
+    #[error("{} could not be read or written: {source}", path.display())]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("the database {} is damaged ({detail}); restore a backup, or set it aside and start fresh", path.display())]
+    Damaged { path: PathBuf, detail: String },
+    #[error("the data was saved by a newer Inglenook (format {found}, this one knows {known}); update the app")]
+    TooNew { found: u32, known: u32 },
+    #[error("SQLite {found} is too old to be safe; build Inglenook with 3.51.3 or newer")]
+    OldSqlite { found: &'static str },
+    #[error("the data could not be upgraded from format {from} to {to} ({source}); it is unchanged, report this")]
+    Migration {
+        from: u32,
+        to: u32,
+        #[source]
+        source: rusqlite::Error,
+    },
+    #[error("the backup {} cannot be used ({detail}); choose another one", path.display())]
+    BadBackup { path: PathBuf, detail: String },
+    #[error("there is no such {what}; it may have been deleted")]
+    NotFound { what: &'static str },
+    /// A row breaks a rule of the tables: an id used twice, or a reference to nothing.
+    #[error("this does not fit what is stored already ({detail}); reload and try again")]
+    Conflict { detail: String },
+    #[error("the store is closed; restart the app")]
+    Closed,
+    #[error("the database refused ({0}); try again, and report this if it stays")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+impl StoreError {
+    /// Gives an error of SQLite the meaning it has for the person whose `dir` it is.
+    pub(crate) fn at(self, dir: &Path) -> Self {
+        match self {
+            Self::Sqlite(error) => from_sqlite(error, dir),
+            Self::Migration { from, to, source } => match from_sqlite(source, dir) {
+                Self::Sqlite(source) => Self::Migration { from, to, source },
+                Self::Conflict { detail } => Self::Damaged { path: dir.join(crate::open::FILE), detail },
+                clearer => clearer,
+            },
+            other => other,
+        }
+    }
+
+    /// Gives an error of the file system the meaning it has for the person whose `dir` it is.
+    pub(crate) fn file(error: io::Error, path: &Path, dir: &Path) -> Self {
+        use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        match error.kind() {
+            PermissionDenied | ReadOnlyFilesystem => Self::ReadOnly { dir: dir.to_owned() },
+            StorageFull | QuotaExceeded => Self::Full { dir: dir.to_owned() },
+            _ => Self::Io { path: path.to_owned(), source: error },
+        }
+    }
+}
+
+fn from_sqlite(error: rusqlite::Error, dir: &Path) -> StoreError {
+    let Some(code) = error.sqlite_error_code() else { return StoreError::Sqlite(error) };
+    match code {
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { dir: dir.to_owned() },
+        ErrorCode::DiskFull => StoreError::Full { dir: dir.to_owned() },
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+            StoreError::Damaged { path: dir.join(crate::open::FILE), detail: error.to_string() }
+        }
+        ErrorCode::SystemIoFailure | ErrorCode::CannotOpen => {
+            StoreError::Io { path: dir.to_owned(), source: io::Error::other(error) }
+        }
+        ErrorCode::ConstraintViolation => StoreError::Conflict { detail: error.to_string() },
+        _ => StoreError::Sqlite(error),
+    }
+}

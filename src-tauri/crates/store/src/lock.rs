@@ -1,0 +1,63 @@
+//! One process per data folder, and the memory of how the last one ended.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crate::StoreError;
+
+const FILE: &str = "inglenook.lock";
+const OPEN: &str = "open";
+
+/// Held as long as the store is open. The operating system gives it up when the process dies, however it dies.
+pub(crate) struct Lock {
+    file: File,
+    dir: PathBuf,
+    /// What the last owner wrote.
+    left: String,
+}
+
+impl Lock {
+    pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(FILE);
+        let failed = |error| StoreError::file(error, &path, dir);
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse { dir: dir.to_owned() }),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let mut left = Vec::new();
+        (&mut file).take(256).read_to_end(&mut left).map_err(failed)?;
+        Ok(Self { file, dir: dir.to_owned(), left: String::from_utf8_lossy(&left).into_owned() })
+    }
+
+    /// Whether `database` is exactly what the last owner closed. A crash, a copy put in its place or an edit by another
+    /// program all make this false.
+    pub(crate) fn closed_cleanly(&self, database: &Path) -> bool {
+        closed(database).is_ok_and(|closed| closed == self.left)
+    }
+
+    pub(crate) fn mark_open(&mut self) -> Result<(), StoreError> {
+        self.write(OPEN).map_err(|error| StoreError::file(error, &self.dir.join(FILE), &self.dir))
+    }
+
+    pub(crate) fn mark_closed(&mut self, database: &Path) -> io::Result<()> {
+        self.write(&closed(database)?)
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.file.rewind()?;
+        self.file.write_all(text.as_bytes())?;
+        self.file.set_len(text.len() as u64)?;
+        self.file.sync_all()
+    }
+}
+
+fn closed(database: &Path) -> io::Result<String> {
+    let file = std::fs::metadata(database)?;
+    let changed = file.modified()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    Ok(format!("closed {} {}", file.len(), changed.as_nanos()))
+}

@@ -1,0 +1,34 @@
+//! From any released format to the present one, step by step, each step whole or not at all.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::StoreError;
+
+/// Position 0 leads from an empty file to format 1. What has shipped is never edited.
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_tables.sql")];
+
+/// 0 in an empty file.
+pub(crate) fn format(conn: &Connection) -> rusqlite::Result<u32> {
+    conn.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+pub(crate) fn refuse_newer(found: u32, migrations: &[&str]) -> Result<(), StoreError> {
+    let known = migrations.len() as u32;
+    if found > known { Err(StoreError::TooNew { found, known }) } else { Ok(()) }
+}
+
+/// Runs what `conn` lacks of `migrations`.
+pub(crate) fn run(conn: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {
+    let from = format(conn)?;
+    for (to, sql) in (1..).zip(migrations).skip(from as usize) {
+        step(conn, to, sql).map_err(|source| StoreError::Migration { from: to - 1, to, source })?;
+    }
+    Ok(())
+}
+
+fn step(conn: &mut Connection, to: u32, sql: &str) -> rusqlite::Result<()> {
+    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(sql)?;
+    transaction.pragma_update(None, "user_version", to)?;
+    transaction.commit()
+}

@@ -1,0 +1,109 @@
+-- Shipped: never edited. Add a numbered file instead.
+-- Ids are 16 bytes of UUID, hashes 32 bytes of SHA-256, times milliseconds since 1970 UTC.
+-- `deleted` is the time at which the user deleted the row; until it is purged, it can be restored.
+
+CREATE TABLE asset (
+    hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+    mime TEXT NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    created INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE character (
+    id BLOB PRIMARY KEY CHECK (length(id) = 16),
+    name TEXT NOT NULL,
+    card_json TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    picture BLOB REFERENCES asset (hash),
+    source BLOB REFERENCES asset (hash),
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    deleted INTEGER
+) STRICT;
+CREATE INDEX character_picture ON character (picture);
+CREATE INDEX character_source ON character (source);
+
+CREATE TABLE persona (
+    id BLOB PRIMARY KEY CHECK (length(id) = 16),
+    name TEXT NOT NULL CHECK (name <> ''),
+    description TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE chat (
+    id BLOB PRIMARY KEY CHECK (length(id) = 16),
+    character BLOB NOT NULL REFERENCES character (id) ON DELETE CASCADE,
+    persona BLOB REFERENCES persona (id) ON DELETE SET NULL,
+    title TEXT NOT NULL,
+    -- JSON of the chosen model; absent where the default applies. Not a foreign key: a model file may come back.
+    model TEXT CHECK (model IS NULL OR json_valid(model)),
+    draft TEXT NOT NULL,
+    window_epoch INTEGER NOT NULL,
+    window_anchor BLOB,
+    window_fingerprint TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    deleted INTEGER
+) STRICT;
+CREATE INDEX chat_character ON chat (character, updated);
+CREATE INDEX chat_persona ON chat (persona);
+
+CREATE TABLE message (
+    id BLOB PRIMARY KEY CHECK (length(id) = 16),
+    chat BLOB NOT NULL REFERENCES chat (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('user', 'character', 'narrator', 'tool', 'event')),
+    created INTEGER NOT NULL,
+    -- Position of the swipe that is shown and sent.
+    selected INTEGER NOT NULL,
+    context_block TEXT,
+    deleted INTEGER,
+    UNIQUE (chat, position)
+) STRICT;
+CREATE INDEX message_kept ON message (chat, position) WHERE deleted IS NULL;
+
+CREATE TABLE swipe (
+    id BLOB PRIMARY KEY CHECK (length(id) = 16),
+    message BLOB NOT NULL REFERENCES message (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('streaming', 'finished', 'interrupted')),
+    created INTEGER NOT NULL,
+    model TEXT,
+    UNIQUE (message, position)
+) STRICT;
+CREATE INDEX swipe_streaming ON swipe (state) WHERE state = 'streaming';
+
+CREATE TABLE manifest (
+    swipe BLOB PRIMARY KEY REFERENCES swipe (id) ON DELETE CASCADE,
+    json TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE token_count (
+    tokenizer TEXT NOT NULL,
+    text BLOB NOT NULL CHECK (length(text) = 32),
+    count INTEGER NOT NULL CHECK (count >= 0),
+    PRIMARY KEY (tokenizer, text)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE model (
+    id BLOB PRIMARY KEY CHECK (length(id) = 16),
+    name TEXT NOT NULL,
+    path TEXT NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    sha256 TEXT NOT NULL,
+    architecture TEXT NOT NULL,
+    context INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE endpoint (
+    id BLOB PRIMARY KEY CHECK (length(id) = 16),
+    name TEXT NOT NULL,
+    url TEXT NOT NULL,
+    model TEXT NOT NULL,
+    context INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE setting (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL CHECK (json_valid(value))
+) STRICT, WITHOUT ROWID;

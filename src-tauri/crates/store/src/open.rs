@@ -1,0 +1,121 @@
+//! From a folder to an open store: locked, checked, upgraded, recovered.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use domain::Timestamp;
+use rusqlite::Connection;
+
+use crate::connection::{self, check_sqlite, quick_check};
+use crate::lock::Lock;
+use crate::pool::Pool;
+use crate::store::Store;
+use crate::table::swipe::SwipesMut;
+use crate::{StoreError, backup, files, migrate};
+
+pub(crate) const FILE: &str = "inglenook.db";
+pub(crate) const DAMAGED: &str = "damaged-";
+const READERS: usize = 4;
+
+/// What `Store::open` has to be told.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Names the backup that an upgrade makes.
+    pub now: Timestamp,
+    /// How many backups are kept; at least the newest always is.
+    pub backups: usize,
+}
+
+/// An open store, and what the user may want to know about the opening.
+pub struct Opened {
+    pub store: Store,
+    pub notices: Vec<Notice>,
+}
+
+/// Something that happened while the store was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// There was no database; this one is empty.
+    Created,
+    /// The app did not get to close the database last time, or it was changed from outside. It was checked and is whole.
+    Checked,
+    /// So many replies were being written when the app died. Their text so far is kept.
+    RepliesInterrupted { replies: usize },
+    /// The data was brought to the present format; `backup` is as it was before.
+    Upgraded { from: u32, to: u32, backup: PathBuf },
+}
+
+pub(crate) fn open(dir: &Path, options: Options, migrations: &[&str]) -> Result<Opened, StoreError> {
+    check_sqlite()?;
+    make_folders(dir)?;
+    let mut lock = Lock::take(dir)?;
+    let path = dir.join(FILE);
+    let mut notices = Vec::new();
+    let existed = fs::metadata(&path).is_ok_and(|file| file.len() > 0);
+    let suspect = existed && !lock.closed_cleanly(&path);
+    lock.mark_open()?;
+    let mut conn = open_writer(dir, &path)?;
+    if suspect {
+        quick_check(&conn).map_err(|detail| StoreError::Damaged { path: path.clone(), detail })?;
+        notices.push(Notice::Checked);
+    }
+    if !existed {
+        notices.push(Notice::Created);
+    }
+    notices.extend(upgrade(&mut conn, dir, options, migrations).map_err(|error| error.at(dir))?);
+    notices.extend(recover(&conn).map_err(|error| error.at(dir))?);
+    let store = start(dir, conn, lock, options.backups)?;
+    Ok(Opened { store, notices })
+}
+
+fn make_folders(dir: &Path) -> Result<(), StoreError> {
+    for folder in [dir.join(files::ASSETS), dir.join(files::BACKUPS)] {
+        fs::create_dir_all(&folder).map_err(|error| StoreError::file(error, &folder, dir))?;
+    }
+    Ok(())
+}
+
+fn open_writer(dir: &Path, path: &Path) -> Result<Connection, StoreError> {
+    let failed = |error| StoreError::Sqlite(error).at(dir);
+    let conn = connection::writer(path).map_err(failed)?;
+    // SQLite falls back to reading when it may not write.
+    if conn.is_readonly("main").map_err(failed)? {
+        return Err(StoreError::ReadOnly { dir: dir.to_owned() });
+    }
+    for folder in [dir.to_owned(), dir.join(files::ASSETS), dir.join(files::BACKUPS)] {
+        files::sweep(&folder).map_err(|error| StoreError::file(error, &folder, dir))?;
+    }
+    Ok(conn)
+}
+
+fn upgrade(
+    conn: &mut Connection,
+    dir: &Path,
+    options: Options,
+    migrations: &[&str],
+) -> Result<Option<Notice>, StoreError> {
+    let (from, to) = (migrate::format(conn)?, migrations.len() as u32);
+    migrate::refuse_newer(from, migrations)?;
+    if from == 0 || from == to {
+        migrate::run(conn, migrations)?;
+        return Ok(None);
+    }
+    let backup = backup::take(conn, dir, options.now, options.backups)?;
+    migrate::run(conn, migrations)?;
+    Ok(Some(Notice::Upgraded { from, to, backup }))
+}
+
+fn recover(conn: &Connection) -> Result<Option<Notice>, StoreError> {
+    let replies = SwipesMut { conn }.interrupt_unfinished()?;
+    Ok((replies > 0).then_some(Notice::RepliesInterrupted { replies }))
+}
+
+fn start(dir: &Path, writer: Connection, lock: Lock, backups: usize) -> Result<Store, StoreError> {
+    let path = dir.join(FILE);
+    let readers = (0..READERS)
+        .map(|_| connection::reader(&path))
+        .collect::<Result<_, _>>()
+        .map_err(|error| StoreError::Sqlite(error).at(dir))?;
+    let threads = |name, connections| Pool::start(name, connections).map_err(|error| StoreError::file(error, dir, dir));
+    Ok(Store::new(dir, threads("store-write", vec![writer])?, threads("store-read", readers)?, lock, backups))
+}

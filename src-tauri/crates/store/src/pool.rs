@@ -1,0 +1,78 @@
+//! Threads that own connections. Futures wait for them; no thread of the async runtime ever touches the disk.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::StoreError;
+
+type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+
+pub(crate) struct Pool {
+    jobs: Option<Sender<Job>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Pool {
+    /// One thread for each connection; with one connection, jobs run in the order in which they were asked for.
+    pub(crate) fn start(name: &str, connections: Vec<Connection>) -> std::io::Result<Self> {
+        let (jobs, queue) = channel();
+        let queue = Arc::new(Mutex::new(queue));
+        let threads = connections
+            .into_iter()
+            .map(|conn| {
+                let queue = Arc::clone(&queue);
+                thread::Builder::new().name(name.to_owned()).spawn(move || serve(conn, &queue))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { jobs: Some(jobs), threads })
+    }
+
+    /// Queues `work` at once; the future only waits for its result, so dropping it does not undo or stop the work.
+    pub(crate) fn run<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (reply, result) = oneshot::channel();
+        let job: Job = Box::new(move |conn| {
+            // Nobody waits any more: fine, the work is done all the same.
+            let _ = reply.send(work(conn));
+        });
+        if let Some(jobs) = &self.jobs {
+            // A refused job drops its reply, which the future sees.
+            let _ = jobs.send(job);
+        }
+        async move { result.await.unwrap_or(Err(StoreError::Closed)) }
+    }
+}
+
+/// Finishes what was queued, then closes the connections.
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.jobs = None;
+        let me = thread::current().id();
+        for handle in self.threads.drain(..) {
+            // The last owner may be a closure that runs here; a thread cannot wait for itself.
+            if handle.thread().id() != me && handle.join().is_err() {
+                tracing::error!("a thread of the store died");
+            }
+        }
+    }
+}
+
+fn serve(mut conn: Connection, queue: &Mutex<Receiver<Job>>) {
+    loop {
+        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = job else { break };
+        // A bug in one closure rolls its transaction back and fails its caller; the others go on.
+        if catch_unwind(AssertUnwindSafe(|| job(&mut conn))).is_err() {
+            tracing::error!("a database closure panicked");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Removing for good what was deleted, down to the bytes in the file.
+
+use std::fs;
+use std::path::Path;
+
+use domain::Timestamp;
+use rusqlite::Connection;
+
+use crate::{AssetHash, Read, StoreError, Write, files};
+
+/// How much a purge removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Purged {
+    pub characters: usize,
+    /// Chats deleted by themselves; those of purged characters are not counted.
+    pub chats: usize,
+    /// Messages deleted by themselves.
+    pub messages: usize,
+    pub assets: usize,
+}
+
+/// Removes what was deleted at or before `before`, with the assets that nothing refers to any more.
+pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Result<Purged, StoreError> {
+    let transaction = conn.transaction()?;
+    let mut write = Write { read: Read { conn: &transaction, dir } };
+    let mut purged = Purged {
+        messages: write.messages_mut().purge(before)?,
+        chats: write.chats_mut().purge(before)?,
+        characters: write.characters_mut().purge(before)?,
+        assets: 0,
+    };
+    let assets = write.assets_mut().purge(before)?;
+    purged.assets = assets.len();
+    transaction.commit()?;
+    remove_files(dir, &assets)?;
+    if purged != Purged::default() {
+        erase(conn)?;
+    }
+    Ok(purged)
+}
+
+fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
+    for asset in assets {
+        let path = asset.path_in(&dir.join(files::ASSETS));
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(StoreError::file(error, &path, dir));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// `secure_delete` zeroes freed pages, but cells that moved between pages leave copies behind, and the log holds older
+/// pages: so the file is rebuilt and the log emptied.
+fn erase(conn: &Connection) -> Result<(), StoreError> {
+    conn.execute_batch("VACUUM")?;
+    let busy: bool = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if busy {
+        tracing::warn!("purged text stays in the log until the store is closed");
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! How the domain's types look in a column.
+
+use domain::chat::{Role, SwipeState};
+use domain::model::ModelChoice;
+use domain::{CharacterId, ChatId, EndpointId, MessageId, ModelId, PersonaId, SwipeId, Timestamp};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use uuid::Uuid;
+
+use crate::{AssetHash, StoreError};
+
+/// A value of the domain on its way into or out of a column.
+pub(crate) struct Col<T>(pub(crate) T);
+
+macro_rules! id_columns {
+    ($($id:ident)*) => {$(
+        impl ToSql for Col<$id> {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(ToSqlOutput::from(self.0.0.as_bytes().as_slice()))
+            }
+        }
+        impl FromSql for Col<$id> {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                <[u8; 16]>::column_result(value).map(|bytes| Self($id(Uuid::from_bytes(bytes))))
+            }
+        }
+    )*};
+}
+
+id_columns! { CharacterId ChatId EndpointId MessageId ModelId PersonaId SwipeId }
+
+impl ToSql for Col<Timestamp> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.0))
+    }
+}
+
+impl FromSql for Col<Timestamp> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_i64().map(|milliseconds| Self(Timestamp(milliseconds)))
+    }
+}
+
+impl ToSql for Col<AssetHash> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.as_bytes().as_slice()))
+    }
+}
+
+impl FromSql for Col<AssetHash> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        <[u8; 32]>::column_result(value).map(|bytes| Self(AssetHash::from_bytes(bytes)))
+    }
+}
+
+impl ToSql for Col<Role> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.as_str()))
+    }
+}
+
+impl FromSql for Col<Role> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let text = value.as_str()?;
+        [Role::User, Role::Character, Role::Narrator, Role::Tool, Role::Event]
+            .into_iter()
+            .find(|role| role.as_str() == text)
+            .map(Self)
+            .ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl ToSql for Col<SwipeState> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(match self.0 {
+            SwipeState::Streaming => "streaming",
+            SwipeState::Finished => "finished",
+            SwipeState::Interrupted => "interrupted",
+        }))
+    }
+}
+
+impl FromSql for Col<SwipeState> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value.as_str()? {
+            "streaming" => Ok(Self(SwipeState::Streaming)),
+            "finished" => Ok(Self(SwipeState::Finished)),
+            "interrupted" => Ok(Self(SwipeState::Interrupted)),
+            _ => Err(FromSqlError::InvalidType),
+        }
+    }
+}
+
+impl ToSql for Col<ModelChoice> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        serde_json::to_string(&self.0)
+            .map(ToSqlOutput::from)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+    }
+}
+
+impl FromSql for Col<ModelChoice> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?).map(Self).map_err(FromSqlError::other)
+    }
+}
+
+/// Turns "no row was touched" into an error: an edit of something that is gone must not look like a success.
+pub(crate) fn one(rows: usize, what: &'static str) -> Result<(), StoreError> {
+    if rows == 0 { Err(StoreError::NotFound { what }) } else { Ok(()) }
+}

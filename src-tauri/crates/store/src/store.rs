@@ -1,0 +1,215 @@
+//! The store: how to open it and how to work with it.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use domain::Timestamp;
+use rusqlite::{Connection, TransactionBehavior};
+use tempfile::TempDir;
+
+use crate::access::{Read, Write};
+use crate::connection::{Durability, quick_check, set_durability};
+use crate::lock::Lock;
+use crate::open::{FILE, Opened, Options};
+use crate::pool::Pool;
+use crate::{AssetHash, BackupFile, Purged, StoreError, backup, files, migrate, open, purge};
+
+/// A handle on the data folder; clones share it. The last one to go closes the database.
+///
+/// `write`, `checkpoint`, `read`, `backup` and `purge` queue their work when called and return a future of its result,
+/// which needs no particular runtime. Dropping the future does not stop the work. Writes run in the order of the calls.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    place: Arc<Place>,
+    // Declared, hence dropped, in this order: the writer closes last and leaves one tidy file.
+    readers: Pool,
+    writer: Pool,
+    _closing: Closing,
+    _temporary: Option<TempDir>,
+}
+
+struct Place {
+    dir: PathBuf,
+    backups: usize,
+    /// SQLite found damage: the next start must look, however cleanly this one ends.
+    damaged: AtomicBool,
+}
+
+/// Writes down that the database was closed, after the pools have closed it.
+struct Closing {
+    lock: Lock,
+    place: Arc<Place>,
+}
+
+impl Store {
+    /// Opens the data folder `dir`, which is created if needed; blocks until the database is ready.
+    ///
+    /// # Errors
+    /// `InUse` while another process has it, `Damaged` (see `backups`, `restore`, `set_aside`), `TooNew`, `ReadOnly`,
+    /// `Full`.
+    pub fn open(dir: &Path, options: Options) -> Result<Opened, StoreError> {
+        open::open(dir, options, migrate::MIGRATIONS)
+    }
+
+    /// An empty store in a temporary folder that goes away with it. For tests.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        let temporary =
+            TempDir::new().map_err(|error| StoreError::file(error, &std::env::temp_dir(), &std::env::temp_dir()))?;
+        let mut store = Self::open(temporary.path(), Options { now: Timestamp(0), backups: 1 })?.store;
+        if let Some(inner) = Arc::get_mut(&mut store.inner) {
+            inner._temporary = Some(temporary);
+        }
+        Ok(store)
+    }
+
+    pub(crate) fn new(dir: &Path, writer: Pool, readers: Pool, lock: Lock, backups: usize) -> Self {
+        let place = Arc::new(Place { dir: dir.to_owned(), backups, damaged: AtomicBool::new(false) });
+        let closing = Closing { lock, place: Arc::clone(&place) };
+        Self { inner: Arc::new(Inner { place, readers, writer, _closing: closing, _temporary: None }) }
+    }
+
+    /// The data folder.
+    pub fn dir(&self) -> &Path {
+        &self.inner.place.dir
+    }
+
+    /// Where the file of an asset is, if there is one.
+    pub fn asset_path(&self, hash: AssetHash) -> PathBuf {
+        hash.path_in(&self.dir().join(files::ASSETS))
+    }
+
+    /// Runs one transaction; when the future is ready it is on the disk. For everything that people wrote.
+    pub fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Write<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.transact(Durability::Full, work)
+    }
+
+    /// Runs one transaction that a power cut may undo, but the death of the app may not. For a reply in the making.
+    pub fn checkpoint<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Write<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.transact(Durability::Normal, work)
+    }
+
+    /// Reads one moment of the store. Reads run beside each other and beside the writer.
+    pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Read<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |conn| {
+            place.explain(|dir| {
+                let transaction = conn.transaction()?;
+                work(&Read { conn: &transaction, dir })
+            })
+        })
+    }
+
+    /// Makes a verified copy of the database among the backups, and drops the oldest beyond the number to keep.
+    pub fn backup(&self, now: Timestamp) -> impl Future<Output = Result<PathBuf, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |conn| place.explain(|dir| backup::take(conn, dir, now, place.backups)))
+    }
+
+    /// Removes for good what was deleted at or before `before`: characters with their chats, chats, messages, and the
+    /// assets that nothing refers to. The text is gone from the database file; backups keep what they hold.
+    pub fn purge(&self, before: Timestamp) -> impl Future<Output = Result<Purged, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.writer.run(move |conn| place.explain(|dir| purge::purge(conn, dir, before)))
+    }
+
+    /// Reads the whole database and tells whether its structure is whole.
+    pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |conn| {
+            place
+                .explain(|dir| quick_check(conn).map_err(|detail| StoreError::Damaged { path: dir.join(FILE), detail }))
+        })
+    }
+
+    /// The backups in a data folder, newest first. The store need not be open.
+    pub fn backups(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
+        backup::list(dir)
+    }
+
+    /// Puts `backup`, checked once more, in the place of the database, which moves to a folder `damaged-<UTC>` that is
+    /// returned. The store must be closed.
+    pub fn restore(dir: &Path, backup: &BackupFile, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
+        backup::restore(dir, backup, now)
+    }
+
+    /// Moves the database to a folder `damaged-<UTC>` that is returned, so that the next `open` starts fresh; `None` if
+    /// there is no database. Assets and backups stay. The store must be closed.
+    pub fn set_aside(dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
+        backup::set_aside(dir, now)
+    }
+
+    fn transact<T, F>(
+        &self,
+        durability: Durability,
+        work: F,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Write<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.writer.run(move |conn| place.explain(|dir| transact(conn, dir, durability, work)))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn on_writer<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> T + Send + 'static,
+    ) -> impl Future<Output = Result<T, StoreError>> {
+        self.inner.writer.run(move |conn| Ok(work(conn)))
+    }
+}
+
+impl Place {
+    fn explain<T>(&self, work: impl FnOnce(&Path) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        work(&self.dir).map_err(|error| {
+            let error = error.at(&self.dir);
+            if matches!(error, StoreError::Damaged { .. }) {
+                self.damaged.store(true, Ordering::Relaxed);
+            }
+            error
+        })
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        if self.place.damaged.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Err(error) = self.lock.mark_closed(&self.place.dir.join(FILE)) {
+            tracing::warn!(%error, "the next start will check the database");
+        }
+    }
+}
+
+fn transact<T>(
+    conn: &mut Connection,
+    dir: &Path,
+    durability: Durability,
+    work: impl FnOnce(&mut Write<'_>) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    set_durability(conn, durability)?;
+    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let result = work(&mut Write { read: Read { conn: &transaction, dir } })?;
+    transaction.commit()?;
+    Ok(result)
+}

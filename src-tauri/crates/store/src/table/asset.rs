@@ -1,0 +1,90 @@
+//! Assets: pictures and imported files, one file per content, named by its hash.
+
+use std::path::{Path, PathBuf};
+
+use domain::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::sql::Col;
+use crate::{AssetHash, StoreError, files};
+
+/// What is known of an asset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asset {
+    pub hash: AssetHash,
+    pub mime: String,
+    /// Size of the file.
+    pub bytes: u64,
+    pub created: Timestamp,
+}
+
+pub struct Assets<'a> {
+    pub(crate) conn: &'a Connection,
+    pub(crate) dir: &'a Path,
+}
+
+impl Assets<'_> {
+    pub fn get(&self, hash: AssetHash) -> Result<Option<Asset>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached("SELECT mime, bytes, created FROM asset WHERE hash = ?1")?
+            .query_row([Col(hash)], |row| {
+                Ok(Asset {
+                    hash,
+                    mime: row.get(0)?,
+                    bytes: row.get::<_, i64>(1)?.unsigned_abs(),
+                    created: row.get::<_, Col<_>>(2)?.0,
+                })
+            })
+            .optional()?;
+        Ok(row)
+    }
+
+    /// Where the file is, if there is one.
+    pub fn path(&self, hash: AssetHash) -> PathBuf {
+        hash.path_in(&self.dir.join(files::ASSETS))
+    }
+}
+
+pub struct AssetsMut<'a> {
+    pub(crate) conn: &'a Connection,
+    pub(crate) dir: &'a Path,
+}
+
+impl AssetsMut<'_> {
+    /// Keeps `bytes` and returns their hash. Known content is not written again.
+    ///
+    /// The file is on the disk before the row is. If the transaction fails, the file stays and serves the next `put`.
+    pub fn put(&mut self, bytes: &[u8], mime: &str, now: Timestamp) -> Result<AssetHash, StoreError> {
+        let hash = AssetHash::of(bytes);
+        let path = hash.path_in(&self.dir.join(files::ASSETS));
+        let present = std::fs::metadata(&path).is_ok_and(|file| file.len() == bytes.len() as u64);
+        if !present {
+            files::write(&path, bytes).map_err(|error| StoreError::file(error, &path, self.dir))?;
+        }
+        self.conn
+            .prepare_cached(
+                "INSERT INTO asset (hash, mime, bytes, created) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (hash) DO NOTHING",
+            )?
+            .execute(params![Col(hash), mime, bytes.len() as i64, Col(now)])?;
+        Ok(hash)
+    }
+
+    /// Forgets the assets put at or before `before` that nothing refers to; their files are the caller's to remove,
+    /// after the commit.
+    pub(crate) fn purge(&mut self, before: Timestamp) -> Result<Vec<AssetHash>, StoreError> {
+        let gone = self
+            .conn
+            .prepare(
+                "DELETE FROM asset
+                 WHERE created <= ?1
+                     AND NOT EXISTS (SELECT 1 FROM character WHERE picture = hash)
+                     AND NOT EXISTS (SELECT 1 FROM character WHERE source = hash)
+                 RETURNING hash",
+            )?
+            .query_map([Col(before)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(gone)
+    }
+}

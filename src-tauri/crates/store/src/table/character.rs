@@ -1,0 +1,149 @@
+//! Characters: the card as it was imported, with the files that came with it.
+
+use domain::{CharacterId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::sql::{Col, one};
+use crate::{AssetHash, StoreError};
+
+/// A character in the library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Character {
+    pub id: CharacterId,
+    pub name: String,
+    /// The whole card, every unknown field included.
+    pub card_json: String,
+    /// What the card says it is, such as `chara_card_v3`.
+    pub spec: String,
+    pub picture: Option<AssetHash>,
+    /// The imported file itself, byte for byte.
+    pub source: Option<AssetHash>,
+    pub created: Timestamp,
+    pub updated: Timestamp,
+}
+
+/// A character as the library lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedCharacter {
+    pub character: Character,
+    /// Last change in any of its chats.
+    pub last_chat: Option<Timestamp>,
+    pub chats: u32,
+}
+
+pub struct Characters<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Characters<'_> {
+    /// Those not deleted: most recent chat first, then by name.
+    pub fn list(&self) -> Result<Vec<ListedCharacter>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT character.*, max(chat.updated) AS last_chat, count(chat.id) AS chats
+                 FROM character
+                 LEFT JOIN chat ON chat.character = character.id AND chat.deleted IS NULL
+                 WHERE character.deleted IS NULL
+                 GROUP BY character.id
+                 ORDER BY last_chat DESC NULLS LAST, character.name COLLATE NOCASE, character.id",
+            )?
+            .query_map([], |row| {
+                Ok(ListedCharacter {
+                    character: from_row(row)?,
+                    last_chat: row.get::<_, Option<Col<_>>>("last_chat")?.map(|Col(time)| time),
+                    chats: row.get("chats")?,
+                })
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// `None` if there is none or it is deleted.
+    pub fn get(&self, id: CharacterId) -> Result<Option<Character>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached("SELECT * FROM character WHERE id = ?1 AND deleted IS NULL")?
+            .query_row([Col(id)], from_row)
+            .optional()?;
+        Ok(row)
+    }
+}
+
+pub struct CharactersMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl CharactersMut<'_> {
+    pub fn insert(&mut self, character: &Character) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO character (id, name, card_json, spec, picture, source, created, updated)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                Col(character.id),
+                character.name,
+                character.card_json,
+                character.spec,
+                character.picture.map(Col),
+                character.source.map(Col),
+                Col(character.created),
+                Col(character.updated),
+            ])?;
+        Ok(())
+    }
+
+    /// Replaces everything but `created`.
+    pub fn update(&mut self, character: &Character) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "UPDATE character
+                 SET name = ?2, card_json = ?3, spec = ?4, picture = ?5, source = ?6, updated = ?7
+                 WHERE id = ?1 AND deleted IS NULL",
+            )?
+            .execute(params![
+                Col(character.id),
+                character.name,
+                character.card_json,
+                character.spec,
+                character.picture.map(Col),
+                character.source.map(Col),
+                Col(character.updated),
+            ])?;
+        one(rows, "character")
+    }
+
+    /// Hides the character and its chats until `restore` or a purge.
+    pub fn soft_delete(&mut self, id: CharacterId, when: Timestamp) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE character SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?
+            .execute(params![Col(id), Col(when)])?;
+        one(rows, "character")
+    }
+
+    pub fn restore(&mut self, id: CharacterId) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached("UPDATE character SET deleted = NULL WHERE id = ?1")?.execute([Col(id)])?;
+        one(rows, "character")
+    }
+
+    /// Removes for good what was deleted at or before `before`, chats included; returns how many characters.
+    pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
+        Ok(self.conn.execute("DELETE FROM character WHERE deleted <= ?1", [Col(before)])?)
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Character> {
+    Ok(Character {
+        id: row.get::<_, Col<_>>("id")?.0,
+        name: row.get("name")?,
+        card_json: row.get("card_json")?,
+        spec: row.get("spec")?,
+        picture: row.get::<_, Option<Col<_>>>("picture")?.map(|Col(hash)| hash),
+        source: row.get::<_, Option<Col<_>>>("source")?.map(|Col(hash)| hash),
+        created: row.get::<_, Col<_>>("created")?.0,
+        updated: row.get::<_, Col<_>>("updated")?.0,
+    })
+}

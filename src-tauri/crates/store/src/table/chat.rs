@@ -1,0 +1,188 @@
+//! Chats: who talks with whom, and where the window of the prompt stands.
+
+use domain::chat::{Chat, WindowState};
+use domain::model::ModelChoice;
+use domain::{CharacterId, ChatId, PersonaId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+
+use crate::sql::{Col, one};
+use crate::{AssetHash, StoreError};
+
+/// A chat as the list of chats shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatSummary {
+    pub id: ChatId,
+    pub title: String,
+    pub character: CharacterId,
+    pub character_name: String,
+    pub character_picture: Option<AssetHash>,
+    /// The first 200 characters of the last message; `None` in an empty chat.
+    pub last_line: Option<String>,
+    pub message_count: u32,
+    pub updated: Timestamp,
+}
+
+pub struct Chats<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Chats<'_> {
+    /// Those not deleted, of characters not deleted; the latest first.
+    pub fn list(&self) -> Result<Vec<ChatSummary>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT chat.id, chat.title, chat.character, character.name AS character_name, character.picture,
+                     chat.updated,
+                     (SELECT count(*) FROM message WHERE message.chat = chat.id AND message.deleted IS NULL)
+                         AS message_count,
+                     (SELECT substr(swipe.text, 1, 200)
+                      FROM message
+                      JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+                      WHERE message.chat = chat.id AND message.deleted IS NULL
+                      ORDER BY message.position DESC LIMIT 1) AS last_line
+                 FROM chat JOIN character ON character.id = chat.character
+                 WHERE chat.deleted IS NULL AND character.deleted IS NULL
+                 ORDER BY chat.updated DESC, chat.id DESC",
+            )?
+            .query_map([], summary_from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// `None` if there is none, or it or its character is deleted.
+    pub fn get(&self, id: ChatId) -> Result<Option<Chat>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached(
+                "SELECT chat.* FROM chat JOIN character ON character.id = chat.character
+                 WHERE chat.id = ?1 AND chat.deleted IS NULL AND character.deleted IS NULL",
+            )?
+            .query_row([Col(id)], from_row)
+            .optional()?;
+        Ok(row)
+    }
+
+    /// The one that changed last, for opening a character where the user left it.
+    pub fn latest_of_character(&self, character: CharacterId) -> Result<Option<Chat>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached(
+                "SELECT * FROM chat WHERE character = ?1 AND deleted IS NULL ORDER BY updated DESC, id DESC LIMIT 1",
+            )?
+            .query_row([Col(character)], from_row)
+            .optional()?;
+        Ok(row)
+    }
+}
+
+pub struct ChatsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl ChatsMut<'_> {
+    pub fn insert(&mut self, chat: &Chat) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO chat (id, character, persona, title, model, draft, window_epoch, window_anchor,
+                     window_fingerprint, created, updated)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?
+            .execute(params![
+                Col(chat.id),
+                Col(chat.character),
+                chat.persona.map(Col),
+                chat.title,
+                chat.model.map(Col),
+                chat.draft,
+                chat.window.epoch,
+                chat.window.anchor.map(Col),
+                chat.window.fingerprint,
+                Col(chat.created),
+                Col(chat.updated),
+            ])?;
+        Ok(())
+    }
+
+    pub fn set_title(&mut self, id: ChatId, title: &str) -> Result<(), StoreError> {
+        self.set(id, "UPDATE chat SET title = ?2 WHERE id = ?1", &title)
+    }
+
+    pub fn set_draft(&mut self, id: ChatId, draft: &str) -> Result<(), StoreError> {
+        self.set(id, "UPDATE chat SET draft = ?2 WHERE id = ?1", &draft)
+    }
+
+    pub fn set_model(&mut self, id: ChatId, model: Option<ModelChoice>) -> Result<(), StoreError> {
+        self.set(id, "UPDATE chat SET model = ?2 WHERE id = ?1", &model.map(Col))
+    }
+
+    pub fn set_persona(&mut self, id: ChatId, persona: Option<PersonaId>) -> Result<(), StoreError> {
+        self.set(id, "UPDATE chat SET persona = ?2 WHERE id = ?1", &persona.map(Col))
+    }
+
+    /// Says that something happened in the chat; never moves backwards.
+    pub fn touch(&mut self, id: ChatId, when: Timestamp) -> Result<(), StoreError> {
+        self.set(id, "UPDATE chat SET updated = max(updated, ?2) WHERE id = ?1", &Col(when))
+    }
+
+    pub fn set_window(&mut self, id: ChatId, window: &WindowState) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "UPDATE chat SET window_epoch = ?2, window_anchor = ?3, window_fingerprint = ?4 WHERE id = ?1",
+            )?
+            .execute(params![Col(id), window.epoch, window.anchor.map(Col), window.fingerprint])?;
+        one(rows, "chat")
+    }
+
+    /// Hides the chat until `restore` or a purge.
+    pub fn soft_delete(&mut self, id: ChatId, when: Timestamp) -> Result<(), StoreError> {
+        self.set(id, "UPDATE chat SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL", &Col(when))
+    }
+
+    pub fn restore(&mut self, id: ChatId) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached("UPDATE chat SET deleted = NULL WHERE id = ?1")?.execute([Col(id)])?;
+        one(rows, "chat")
+    }
+
+    /// Removes for good what was deleted at or before `before`; returns how many chats.
+    pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
+        Ok(self.conn.execute("DELETE FROM chat WHERE deleted <= ?1", [Col(before)])?)
+    }
+
+    fn set(&mut self, id: ChatId, sql: &str, value: &dyn ToSql) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached(sql)?.execute(params![Col(id), value])?;
+        one(rows, "chat")
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Chat> {
+    Ok(Chat {
+        id: row.get::<_, Col<_>>("id")?.0,
+        character: row.get::<_, Col<_>>("character")?.0,
+        persona: row.get::<_, Option<Col<_>>>("persona")?.map(|Col(id)| id),
+        title: row.get("title")?,
+        model: row.get::<_, Option<Col<_>>>("model")?.map(|Col(choice)| choice),
+        draft: row.get("draft")?,
+        window: WindowState {
+            epoch: row.get("window_epoch")?,
+            anchor: row.get::<_, Option<Col<_>>>("window_anchor")?.map(|Col(id)| id),
+            fingerprint: row.get("window_fingerprint")?,
+        },
+        created: row.get::<_, Col<_>>("created")?.0,
+        updated: row.get::<_, Col<_>>("updated")?.0,
+    })
+}
+
+fn summary_from_row(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
+    Ok(ChatSummary {
+        id: row.get::<_, Col<_>>("id")?.0,
+        title: row.get("title")?,
+        character: row.get::<_, Col<_>>("character")?.0,
+        character_name: row.get("character_name")?,
+        character_picture: row.get::<_, Option<Col<_>>>("picture")?.map(|Col(hash)| hash),
+        last_line: row.get("last_line")?,
+        message_count: row.get("message_count")?,
+        updated: row.get::<_, Col<_>>("updated")?.0,
+    })
+}

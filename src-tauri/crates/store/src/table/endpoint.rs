@@ -1,0 +1,73 @@
+//! Remote endpoints. Their keys are in the OS keychain, not here.
+
+use domain::EndpointId;
+use domain::model::Endpoint;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::StoreError;
+use crate::sql::{Col, one};
+
+pub struct Endpoints<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Endpoints<'_> {
+    /// By name.
+    pub fn list(&self) -> Result<Vec<Endpoint>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT * FROM endpoint ORDER BY name COLLATE NOCASE, id")?
+            .query_map([], from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    pub fn get(&self, id: EndpointId) -> Result<Option<Endpoint>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached("SELECT * FROM endpoint WHERE id = ?1")?
+            .query_row([Col(id)], from_row)
+            .optional()?;
+        Ok(row)
+    }
+}
+
+pub struct EndpointsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl EndpointsMut<'_> {
+    pub fn insert(&mut self, endpoint: &Endpoint) -> Result<(), StoreError> {
+        self.run("INSERT INTO endpoint (id, name, url, model, context) VALUES (?1, ?2, ?3, ?4, ?5)", endpoint)
+    }
+
+    pub fn update(&mut self, endpoint: &Endpoint) -> Result<(), StoreError> {
+        self.run("UPDATE endpoint SET name = ?2, url = ?3, model = ?4, context = ?5 WHERE id = ?1", endpoint)
+    }
+
+    pub fn delete(&mut self, id: EndpointId) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached("DELETE FROM endpoint WHERE id = ?1")?.execute([Col(id)])?;
+        one(rows, "endpoint")
+    }
+
+    fn run(&mut self, sql: &str, endpoint: &Endpoint) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached(sql)?.execute(params![
+            Col(endpoint.id),
+            endpoint.name,
+            endpoint.url,
+            endpoint.model,
+            endpoint.context,
+        ])?;
+        one(rows, "endpoint")
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Endpoint> {
+    Ok(Endpoint {
+        id: row.get::<_, Col<_>>("id")?.0,
+        name: row.get("name")?,
+        url: row.get("url")?,
+        model: row.get("model")?,
+        context: row.get("context")?,
+    })
+}

@@ -1,0 +1,39 @@
+//! Manifests: the record of the prompt that a swipe answered, as JSON.
+
+use domain::SwipeId;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::StoreError;
+use crate::sql::Col;
+
+pub struct Manifests<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Manifests<'_> {
+    pub fn get(&self, swipe: SwipeId) -> Result<Option<String>, StoreError> {
+        let json = self
+            .conn
+            .prepare_cached("SELECT json FROM manifest WHERE swipe = ?1")?
+            .query_row([Col(swipe)], |row| row.get(0))
+            .optional()?;
+        Ok(json)
+    }
+}
+
+pub struct ManifestsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl ManifestsMut<'_> {
+    /// A reply that is continued gets the manifest of its last request.
+    pub fn insert(&mut self, swipe: SwipeId, json: &str) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO manifest (swipe, json) VALUES (?1, ?2)
+                 ON CONFLICT (swipe) DO UPDATE SET json = excluded.json",
+            )?
+            .execute(params![Col(swipe), json])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,262 @@
+//! Messages: the places of a chat, in order.
+
+use domain::chat::{Message, Role, Swipe, SwipeState};
+use domain::{ChatId, MessageId, SwipeId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+
+use super::swipe::{self, NewSwipe, SwipesMut};
+use crate::StoreError;
+use crate::sql::{Col, one};
+
+/// A message to append; the store gives it its position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMessage {
+    pub id: MessageId,
+    pub chat: ChatId,
+    pub role: Role,
+    pub created: Timestamp,
+    /// At least one; a greeting brings its alternates.
+    pub swipes: Vec<NewSwipe>,
+    /// Index into `swipes`.
+    pub selected: u32,
+    pub context_block: Option<String>,
+}
+
+/// A message as the prompt needs it: the selected swipe only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WindowMessage {
+    pub id: MessageId,
+    pub position: i64,
+    pub role: Role,
+    pub created: Timestamp,
+    pub swipe: SwipeId,
+    pub state: SwipeState,
+    pub text: String,
+    pub context_block: Option<String>,
+}
+
+pub struct Messages<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Messages<'_> {
+    /// The last `limit` messages of a chat before `before` (exclusive; from the end if `None`), oldest first.
+    pub fn page(&self, chat: ChatId, before: Option<i64>, limit: u32) -> Result<Vec<Message>, StoreError> {
+        let mut messages = self.select(
+            "SELECT * FROM message WHERE chat = ?1 AND deleted IS NULL AND position < ?2
+             ORDER BY position DESC LIMIT ?3",
+            params![Col(chat), before.unwrap_or(i64::MAX), limit],
+        )?;
+        messages.reverse();
+        let (Some(first), Some(last)) = (messages.first(), messages.last()) else { return Ok(messages) };
+        let swipes = swipe::between(self.conn, chat, first.position, last.position)?;
+        Ok(with_swipes(messages, swipes))
+    }
+
+    /// Every message from `anchor` on (from the first if `None` or purged), oldest first.
+    pub fn from(&self, chat: ChatId, anchor: Option<MessageId>) -> Result<Vec<WindowMessage>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT message.id, message.position, message.role, message.created, message.context_block,
+                     swipe.id AS swipe, swipe.state, swipe.text
+                 FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+                 WHERE message.chat = ?1 AND message.deleted IS NULL
+                     AND message.position >= ifnull((SELECT position FROM message WHERE id = ?2 AND chat = ?1), ?3)
+                 ORDER BY message.position",
+            )?
+            .query_map(params![Col(chat), anchor.map(Col), i64::MIN], window_from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// `None` if there is none or it is deleted.
+    pub fn get(&self, id: MessageId) -> Result<Option<Message>, StoreError> {
+        self.single("SELECT * FROM message WHERE id = ?1 AND deleted IS NULL", [Col(id)])
+    }
+
+    /// The message right before `id` in the same chat.
+    pub fn before(&self, id: MessageId) -> Result<Option<Message>, StoreError> {
+        self.single(
+            "SELECT earlier.* FROM message AS this
+             JOIN message AS earlier ON earlier.chat = this.chat AND earlier.position < this.position
+             WHERE this.id = ?1 AND earlier.deleted IS NULL
+             ORDER BY earlier.position DESC LIMIT 1",
+            [Col(id)],
+        )
+    }
+
+    pub fn last(&self, chat: ChatId) -> Result<Option<Message>, StoreError> {
+        self.single(
+            "SELECT * FROM message WHERE chat = ?1 AND deleted IS NULL ORDER BY position DESC LIMIT 1",
+            [Col(chat)],
+        )
+    }
+
+    pub fn count(&self, chat: ChatId) -> Result<u32, StoreError> {
+        let count = self
+            .conn
+            .prepare_cached("SELECT count(*) FROM message WHERE chat = ?1 AND deleted IS NULL")?
+            .query_row([Col(chat)], |row| row.get(0))?;
+        Ok(count)
+    }
+
+    fn select(&self, sql: &str, params: impl Params) -> Result<Vec<Message>, StoreError> {
+        let rows = self.conn.prepare_cached(sql)?.query_map(params, from_row)?.collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    fn single(&self, sql: &str, params: impl Params) -> Result<Option<Message>, StoreError> {
+        let found = self.conn.prepare_cached(sql)?.query_row(params, from_row).optional()?;
+        let Some(mut message) = found else { return Ok(None) };
+        message.swipes = swipe::of(self.conn, message.id)?;
+        Ok(Some(message).filter(|message| !message.swipes.is_empty()))
+    }
+}
+
+pub struct MessagesMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl MessagesMut<'_> {
+    /// Appends to the end of the chat and says that the chat changed.
+    pub fn append(&mut self, new: &NewMessage) -> Result<Message, StoreError> {
+        if new.selected as usize >= new.swipes.len() {
+            return Err(StoreError::Conflict { detail: "a message needs a swipe, and a selected one".into() });
+        }
+        let position = self.next_position(new.chat)?;
+        self.conn
+            .prepare_cached(
+                "INSERT INTO message (id, chat, position, role, created, selected, context_block)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![
+                Col(new.id),
+                Col(new.chat),
+                position,
+                Col(new.role),
+                Col(new.created),
+                new.selected,
+                new.context_block,
+            ])?;
+        let mut swipes = SwipesMut { conn: self.conn };
+        let swipes = (0..)
+            .zip(&new.swipes)
+            .map(|(place, swipe)| swipes.insert(new.id, place, swipe))
+            .collect::<Result<_, _>>()?;
+        self.touch_chat(new.chat, new.created)?;
+        Ok(Message {
+            id: new.id,
+            chat: new.chat,
+            position,
+            role: new.role,
+            created: new.created,
+            swipes,
+            selected: new.selected,
+            context_block: new.context_block.clone(),
+        })
+    }
+
+    /// Replaces the text of the selected swipe, which keeps its age.
+    pub fn edit(&mut self, id: MessageId, text: &str) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "UPDATE swipe SET text = ?2, state = 'finished'
+                 WHERE message = ?1 AND position = (SELECT selected FROM message WHERE id = ?1 AND deleted IS NULL)",
+            )?
+            .execute(params![Col(id), text])?;
+        one(rows, "message")
+    }
+
+    pub fn set_context_block(&mut self, id: MessageId, block: Option<&str>) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE message SET context_block = ?2 WHERE id = ?1")?
+            .execute(params![Col(id), block])?;
+        one(rows, "message")
+    }
+
+    /// Hides one message until `restore` or a purge.
+    pub fn soft_delete(&mut self, id: MessageId, when: Timestamp) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE message SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?
+            .execute(params![Col(id), Col(when)])?;
+        one(rows, "message")
+    }
+
+    /// Hides the messages of a chat from `position` on; returns them, for `restore`.
+    pub fn delete_from(&mut self, chat: ChatId, position: i64, when: Timestamp) -> Result<Vec<MessageId>, StoreError> {
+        let ids = self
+            .conn
+            .prepare_cached(
+                "UPDATE message SET deleted = ?3 WHERE chat = ?1 AND position >= ?2 AND deleted IS NULL RETURNING id",
+            )?
+            .query_map(params![Col(chat), position, Col(when)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(ids)
+    }
+
+    /// Brings deleted messages back to where they were.
+    pub fn restore(&mut self, ids: &[MessageId]) -> Result<(), StoreError> {
+        let mut statement = self.conn.prepare_cached("UPDATE message SET deleted = NULL WHERE id = ?1")?;
+        ids.iter().try_for_each(|id| one(statement.execute([Col(*id)])?, "message"))
+    }
+
+    /// Removes for good what was deleted at or before `before`; returns how many messages.
+    pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
+        Ok(self.conn.execute("DELETE FROM message WHERE deleted <= ?1", [Col(before)])?)
+    }
+
+    /// Counts deleted messages too: one that comes back must find its place free.
+    fn next_position(&self, chat: ChatId) -> Result<i64, StoreError> {
+        let position = self
+            .conn
+            .prepare_cached("SELECT ifnull(max(position) + 1, 0) FROM message WHERE chat = ?1")?
+            .query_row([Col(chat)], |row| row.get(0))?;
+        Ok(position)
+    }
+
+    fn touch_chat(&self, chat: ChatId, when: Timestamp) -> Result<(), StoreError> {
+        super::chat::ChatsMut { conn: self.conn }.touch(chat, when)
+    }
+}
+
+/// Both sorted by position of the message. A message whose swipes are gone is left out: it has nothing to show.
+fn with_swipes(mut messages: Vec<Message>, swipes: Vec<Swipe>) -> Vec<Message> {
+    let mut swipes = swipes.into_iter().peekable();
+    for message in &mut messages {
+        while let Some(swipe) = swipes.next_if(|swipe| swipe.message == message.id) {
+            message.swipes.push(swipe);
+        }
+    }
+    messages.retain(|message| !message.swipes.is_empty());
+    messages
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
+    Ok(Message {
+        id: row.get::<_, Col<_>>("id")?.0,
+        chat: row.get::<_, Col<_>>("chat")?.0,
+        position: row.get("position")?,
+        role: row.get::<_, Col<_>>("role")?.0,
+        created: row.get::<_, Col<_>>("created")?.0,
+        swipes: Vec::new(),
+        selected: row.get("selected")?,
+        context_block: row.get("context_block")?,
+    })
+}
+
+fn window_from_row(row: &Row<'_>) -> rusqlite::Result<WindowMessage> {
+    Ok(WindowMessage {
+        id: row.get::<_, Col<_>>("id")?.0,
+        position: row.get("position")?,
+        role: row.get::<_, Col<_>>("role")?.0,
+        created: row.get::<_, Col<_>>("created")?.0,
+        swipe: row.get::<_, Col<_>>("swipe")?.0,
+        state: row.get::<_, Col<_>>("state")?.0,
+        text: row.get("text")?,
+        context_block: row.get("context_block")?,
+    })
+}

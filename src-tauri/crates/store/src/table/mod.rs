@@ -1,0 +1,13 @@
+//! One table, one file: its row type, its reads, its writes.
+
+pub(crate) mod asset;
+pub(crate) mod character;
+pub(crate) mod chat;
+pub(crate) mod endpoint;
+pub(crate) mod manifest;
+pub(crate) mod message;
+pub(crate) mod model;
+pub(crate) mod persona;
+pub(crate) mod setting;
+pub(crate) mod swipe;
+pub(crate) mod token_count;

@@ -1,0 +1,64 @@
+//! Personas: whom the user plays.
+
+use domain::PersonaId;
+use domain::persona::Persona;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::StoreError;
+use crate::sql::{Col, one};
+
+pub struct Personas<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Personas<'_> {
+    /// By name.
+    pub fn list(&self) -> Result<Vec<Persona>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT id, name, description FROM persona ORDER BY name COLLATE NOCASE, id")?
+            .query_map([], from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    pub fn get(&self, id: PersonaId) -> Result<Option<Persona>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached("SELECT id, name, description FROM persona WHERE id = ?1")?
+            .query_row([Col(id)], from_row)
+            .optional()?;
+        Ok(row)
+    }
+}
+
+pub struct PersonasMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl PersonasMut<'_> {
+    pub fn insert(&mut self, persona: &Persona) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("INSERT INTO persona (id, name, description) VALUES (?1, ?2, ?3)")?
+            .execute(params![Col(persona.id), persona.name, persona.description])?;
+        Ok(())
+    }
+
+    pub fn update(&mut self, persona: &Persona) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE persona SET name = ?2, description = ?3 WHERE id = ?1")?
+            .execute(params![Col(persona.id), persona.name, persona.description])?;
+        one(rows, "persona")
+    }
+
+    /// For good; its chats go on without a persona.
+    pub fn delete(&mut self, id: PersonaId) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached("DELETE FROM persona WHERE id = ?1")?.execute([Col(id)])?;
+        one(rows, "persona")
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Persona> {
+    Ok(Persona { id: row.get::<_, Col<_>>(0)?.0, name: row.get(1)?, description: row.get(2)? })
+}

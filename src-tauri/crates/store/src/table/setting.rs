@@ -1,0 +1,55 @@
+//! Settings: a key and a value in JSON. What they mean and their defaults are the engine's business.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::StoreError;
+
+pub struct Settings<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Settings<'_> {
+    /// JSON text.
+    pub fn get(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let value = self
+            .conn
+            .prepare_cached("SELECT value FROM setting WHERE key = ?1")?
+            .query_row([key], |row| row.get(0))
+            .optional()?;
+        Ok(value)
+    }
+
+    pub fn all(&self) -> Result<BTreeMap<String, String>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT key, value FROM setting")?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+}
+
+pub struct SettingsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl SettingsMut<'_> {
+    /// `json` must be JSON; anything else is a `Conflict`.
+    pub fn set(&mut self, key: &str, json: &str) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO setting (key, value) VALUES (?1, ?2)
+                 ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            )?
+            .execute(params![key, json])?;
+        Ok(())
+    }
+
+    /// Back to the default.
+    pub fn remove(&mut self, key: &str) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM setting WHERE key = ?1")?.execute([key])?;
+        Ok(())
+    }
+}

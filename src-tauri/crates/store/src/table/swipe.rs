@@ -1,0 +1,138 @@
+//! Swipes: the alternative texts of a message.
+
+use domain::chat::{Swipe, SwipeState};
+use domain::{ChatId, MessageId, SwipeId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::StoreError;
+use crate::sql::{Col, one};
+
+/// A swipe to add; the store gives it its position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSwipe {
+    pub id: SwipeId,
+    pub text: String,
+    pub state: SwipeState,
+    pub created: Timestamp,
+    /// Name of the model that writes it.
+    pub model: Option<String>,
+}
+
+pub struct Swipes<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Swipes<'_> {
+    pub fn get(&self, id: SwipeId) -> Result<Option<Swipe>, StoreError> {
+        let row =
+            self.conn.prepare_cached("SELECT * FROM swipe WHERE id = ?1")?.query_row([Col(id)], from_row).optional()?;
+        Ok(row)
+    }
+}
+
+pub struct SwipesMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl SwipesMut<'_> {
+    /// Adds an alternative text behind the others, selects it, and says that the chat changed.
+    pub fn add(&mut self, message: MessageId, new: &NewSwipe) -> Result<Swipe, StoreError> {
+        let position: u32 = self
+            .conn
+            .prepare_cached("SELECT ifnull(max(position) + 1, 0) FROM swipe WHERE message = ?1")?
+            .query_row([Col(message)], |row| row.get(0))?;
+        let swipe = self.insert(message, position, new)?;
+        self.select(message, position)?;
+        self.conn
+            .prepare_cached(
+                "UPDATE chat SET updated = max(updated, ?2) WHERE id = (SELECT chat FROM message WHERE id = ?1)",
+            )?
+            .execute(params![Col(message), Col(new.created)])?;
+        Ok(swipe)
+    }
+
+    /// Makes the swipe at `index` the one that is shown and sent.
+    pub fn select(&mut self, message: MessageId, index: u32) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "UPDATE message SET selected = ?2
+                 WHERE id = ?1 AND EXISTS (SELECT 1 FROM swipe WHERE message = ?1 AND position = ?2)",
+            )?
+            .execute(params![Col(message), index])?;
+        one(rows, "swipe")
+    }
+
+    /// For the stream: the text so far, and how far it got.
+    pub fn set_text(&mut self, id: SwipeId, text: &str, state: SwipeState) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE swipe SET text = ?2, state = ?3 WHERE id = ?1")?
+            .execute(params![Col(id), text, Col(state)])?;
+        one(rows, "swipe")
+    }
+
+    pub(crate) fn insert(&mut self, message: MessageId, position: u32, new: &NewSwipe) -> Result<Swipe, StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO swipe (id, message, position, text, state, created, model)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![
+                Col(new.id),
+                Col(message),
+                position,
+                new.text,
+                Col(new.state),
+                Col(new.created),
+                new.model,
+            ])?;
+        Ok(Swipe {
+            id: new.id,
+            message,
+            position,
+            text: new.text.clone(),
+            state: new.state,
+            created: new.created,
+            model: new.model.clone(),
+        })
+    }
+
+    /// What was streaming when the app died was interrupted; returns how many swipes.
+    pub(crate) fn interrupt_unfinished(&mut self) -> Result<usize, StoreError> {
+        Ok(self.conn.execute("UPDATE swipe SET state = 'interrupted' WHERE state = 'streaming'", [])?)
+    }
+}
+
+pub(crate) fn of(conn: &Connection, message: MessageId) -> Result<Vec<Swipe>, StoreError> {
+    let rows = conn
+        .prepare_cached("SELECT * FROM swipe WHERE message = ?1 ORDER BY position")?
+        .query_map([Col(message)], from_row)?
+        .collect::<Result<_, _>>()?;
+    Ok(rows)
+}
+
+/// The swipes of a chat's messages from position `first` to `last`, in the order of both positions.
+pub(crate) fn between(conn: &Connection, chat: ChatId, first: i64, last: i64) -> Result<Vec<Swipe>, StoreError> {
+    let rows = conn
+        .prepare_cached(
+            "SELECT swipe.* FROM message JOIN swipe ON swipe.message = message.id
+             WHERE message.chat = ?1 AND message.deleted IS NULL AND message.position BETWEEN ?2 AND ?3
+             ORDER BY message.position, swipe.position",
+        )?
+        .query_map(params![Col(chat), first, last], from_row)?
+        .collect::<Result<_, _>>()?;
+    Ok(rows)
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Swipe> {
+    Ok(Swipe {
+        id: row.get::<_, Col<_>>("id")?.0,
+        message: row.get::<_, Col<_>>("message")?.0,
+        position: row.get("position")?,
+        text: row.get("text")?,
+        state: row.get::<_, Col<_>>("state")?.0,
+        created: row.get::<_, Col<_>>("created")?.0,
+        model: row.get("model")?,
+    })
+}

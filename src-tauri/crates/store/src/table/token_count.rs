@@ -1,0 +1,53 @@
+//! Token counts, remembered per text and tokenizer: texts are counted once.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, params};
+use sha2::{Digest, Sha256};
+
+use crate::StoreError;
+
+/// SHA-256 of a text. The text itself is not kept here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TextHash([u8; 32]);
+
+impl TextHash {
+    pub fn of(text: &str) -> Self {
+        Self(Sha256::digest(text.as_bytes()).into())
+    }
+}
+
+pub struct TokenCounts<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl TokenCounts<'_> {
+    /// Those of `texts` that `tokenizer` has counted before, in tokens.
+    pub fn get_many(&self, tokenizer: &str, texts: &[TextHash]) -> Result<HashMap<TextHash, u32>, StoreError> {
+        let mut statement =
+            self.conn.prepare_cached("SELECT count FROM token_count WHERE tokenizer = ?1 AND text = ?2")?;
+        let mut known = HashMap::with_capacity(texts.len());
+        for text in texts {
+            let count = statement.query_row(params![tokenizer, text.0], |row| row.get(0)).optional()?;
+            known.extend(count.map(|count| (*text, count)));
+        }
+        Ok(known)
+    }
+}
+
+pub struct TokenCountsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl TokenCountsMut<'_> {
+    pub fn insert_many(&mut self, tokenizer: &str, counts: &[(TextHash, u32)]) -> Result<(), StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "INSERT INTO token_count (tokenizer, text, count) VALUES (?1, ?2, ?3)
+             ON CONFLICT (tokenizer, text) DO UPDATE SET count = excluded.count",
+        )?;
+        for (text, count) in counts {
+            statement.execute(params![tokenizer, text.0, count])?;
+        }
+        Ok(())
+    }
+}
