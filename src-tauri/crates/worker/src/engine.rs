@@ -1,0 +1,217 @@
+//! Loading models, and serving requests with the one that is loaded. All of it on one thread: a context borrows its
+//! model, and llama.cpp allows no two contexts to be made at a time.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use llama_cpp_2::LlamaCppError;
+use llama_cpp_2::context::params::LlamaContextParams;
+use llama_cpp_2::llama_backend::LlamaBackend;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::model::params::LlamaModelParams;
+use worker::frame::FrameError;
+use worker::protocol::{Done, ErrorCode, FinishReason, Load, Loaded, Reply, Request, Segment, Timings, Usage};
+
+use crate::generate::Session;
+use crate::inbox::{Inbox, Replies};
+use crate::vocab::Vocab;
+
+/// What ends the process.
+#[derive(Debug)]
+pub(crate) enum Fatal {
+    Backend(LlamaCppError),
+    /// Nobody is listening any more.
+    Pipe(FrameError),
+}
+
+impl std::fmt::Display for Fatal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Backend(error) => write!(f, "llama.cpp does not start: {error}"),
+            Self::Pipe(error) => write!(f, "the supervisor is gone: {error}"),
+        }
+    }
+}
+
+impl From<FrameError> for Fatal {
+    fn from(error: FrameError) -> Self {
+        Self::Pipe(error)
+    }
+}
+
+/// Why a model is not loaded.
+struct Refusal {
+    code: ErrorCode,
+    message: String,
+}
+
+/// Starts llama.cpp, and names the devices it found.
+pub(crate) fn start() -> Result<(LlamaBackend, Vec<String>), Fatal> {
+    load_backends();
+    let backend = LlamaBackend::init().map_err(Fatal::Backend)?;
+    let devices = llama_cpp_2::list_llama_ggml_backend_devices();
+    Ok((backend, devices.into_iter().map(|device| format!("{} ({})", device.name, device.description)).collect()))
+}
+
+/// From the folder of this binary alone, so that nobody can plant one elsewhere.
+fn load_backends() {
+    #[cfg(feature = "portable")]
+    if let Some(folder) = std::env::current_exe().ok().as_deref().and_then(Path::parent) {
+        llama_cpp_2::llama_backend::load_backends_from_path(folder);
+    }
+}
+
+/// Serves requests until the pipe ends.
+pub(crate) fn run(backend: &LlamaBackend, mut inbox: Inbox, replies: &Arc<Replies>) -> Result<(), Fatal> {
+    let mut next = without_model(&mut inbox, replies)?;
+    while let Some(load) = next {
+        next = match load_model(backend, &load, &inbox, replies) {
+            Ok(model) => with_model(backend, &model, &load, &mut inbox, replies)?,
+            Err(refusal) => refuse(refusal, &mut inbox, replies)?,
+        };
+    }
+    Ok(())
+}
+
+fn refuse(
+    Refusal { code, message }: Refusal,
+    inbox: &mut Inbox,
+    replies: &Replies,
+) -> Result<Option<Load>, FrameError> {
+    replies.send(&Reply::Error { id: None, code, message })?;
+    without_model(inbox, replies)
+}
+
+/// Waits for a model to load; `None` at the end of the pipe.
+fn without_model(inbox: &mut Inbox, replies: &Replies) -> Result<Option<Load>, FrameError> {
+    while let Some(request) = inbox.next() {
+        let id = match request {
+            Request::Load(load) => return Ok(Some(load)),
+            Request::Cancel { .. } | Request::Shutdown => continue,
+            Request::Count { id, .. } | Request::Tokenize { id, .. } => id,
+            Request::Generate(generate) => generate.id,
+        };
+        let message = "no model is loaded".to_owned();
+        replies.send(&Reply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
+    }
+    Ok(None)
+}
+
+fn load_model(
+    backend: &LlamaBackend,
+    load: &Load,
+    inbox: &Inbox,
+    replies: &Arc<Replies>,
+) -> Result<LlamaModel, Refusal> {
+    // The crate asserts in debug builds that the file exists.
+    if !Path::new(&load.path).is_file() {
+        return Err(Refusal { code: ErrorCode::Missing, message: format!("there is no file {}", load.path) });
+    }
+    let (closed, progress, mut shown) = (inbox.closed(), Arc::clone(replies), -1.0);
+    let params = LlamaModelParams::default()
+        .with_n_gpu_layers(load.gpu_layers)
+        .with_vocab_only(load.vocab_only)
+        .with_progress_callback(move |fraction| {
+            if fraction - shown >= 0.02 || fraction >= 1.0 {
+                shown = fraction;
+                return progress.send(&Reply::Loading { fraction }).is_ok() && !closed.load(Ordering::Acquire);
+            }
+            !closed.load(Ordering::Acquire)
+        });
+    LlamaModel::load_from_file(backend, &load.path, &params).map_err(|error| Refusal {
+        code: ErrorCode::Load,
+        message: format!("llama.cpp cannot load {}: {error}", load.path),
+    })
+}
+
+/// Serves requests with `model`; returns what to load next, or `None` at the end of the pipe.
+fn with_model(
+    backend: &LlamaBackend,
+    model: &LlamaModel,
+    load: &Load,
+    inbox: &mut Inbox,
+    replies: &Replies,
+) -> Result<Option<Load>, Fatal> {
+    let vocab = Vocab::of(model);
+    let loaded = Loaded { context: 0, vocab: vocab.len().max(0) as u32, bos: vocab.adds_bos() };
+    if load.vocab_only {
+        replies.send(&Reply::Loaded(loaded))?;
+        return Ok(serve(&vocab, None, inbox, replies)?);
+    }
+    let chunk = chunk(model, load);
+    let Ok(context) = model.new_context(backend, context_params(load, chunk)) else {
+        let message = format!("a context of {} tokens does not fit into memory", load.context);
+        return Ok(refuse(Refusal { code: ErrorCode::Memory, message }, inbox, replies)?);
+    };
+    replies.send(&Reply::Loaded(Loaded { context: context.n_ctx(), ..loaded }))?;
+    Ok(serve(&vocab, Some(Session::new(&vocab, context, chunk)), inbox, replies)?)
+}
+
+/// Tokens read between two looks at the inbox: a cancel must not wait long, even where a token takes a quarter second.
+/// It is fixed per model, not per measured speed, so that a seed gives the same reply again.
+fn chunk(model: &LlamaModel, load: &Load) -> u32 {
+    const GIB: u64 = 1 << 30;
+    match model.size() {
+        _ if load.gpu_layers > 0 => 256,
+        bytes if bytes < 2 * GIB => 64,
+        bytes if bytes < 6 * GIB => 32,
+        _ => 16,
+    }
+}
+
+fn context_params(load: &Load, chunk: u32) -> LlamaContextParams {
+    let threads = i32::try_from(load.threads.max(1)).unwrap_or(i32::MAX);
+    LlamaContextParams::default()
+        .with_n_ctx(NonZeroU32::new(load.context))
+        .with_n_batch(chunk)
+        .with_n_ubatch(chunk)
+        .with_n_threads(threads)
+        .with_n_threads_batch(threads)
+}
+
+fn serve(
+    vocab: &Vocab<'_>,
+    mut session: Option<Session<'_>>,
+    inbox: &mut Inbox,
+    replies: &Replies,
+) -> Result<Option<Load>, FrameError> {
+    while let Some(request) = inbox.next() {
+        match (request, &mut session) {
+            (Request::Load(load), _) => return Ok(Some(load)),
+            (Request::Generate(generate), Some(session)) => session.reply(&generate, inbox, replies)?,
+            (Request::Generate(generate), None) => {
+                let message = "only the vocabulary is loaded".to_owned();
+                replies.send(&Reply::Error { id: Some(generate.id), code: ErrorCode::NotLoaded, message })?;
+            }
+            (Request::Count { id, texts }, _) => count(vocab, id, &texts, replies)?,
+            (Request::Tokenize { id, texts }, _) => tokenize(vocab, id, &texts, replies)?,
+            // The reply was done before the cancel arrived.
+            (Request::Cancel { .. } | Request::Shutdown, _) => {}
+        }
+    }
+    Ok(None)
+}
+
+pub(crate) fn count(vocab: &Vocab<'_>, id: u64, texts: &[Segment], replies: &Replies) -> Result<(), FrameError> {
+    let counts = texts.iter().map(|text| u32::try_from(vocab.tokenize(text).len()).unwrap_or(u32::MAX)).collect();
+    replies.send(&Reply::Counts { id, counts })
+}
+
+pub(crate) fn tokenize(vocab: &Vocab<'_>, id: u64, texts: &[Segment], replies: &Replies) -> Result<(), FrameError> {
+    let tokens = texts.iter().map(|text| vocab.tokenize(text).iter().map(|token| token.0).collect()).collect();
+    match replies.send(&Reply::Tokens { id, tokens }) {
+        Err(error @ FrameError::TooLarge { .. }) => {
+            let message = format!("the tokens do not fit into one answer: {error}");
+            replies.send(&Reply::Error { id: Some(id), code: ErrorCode::Malformed, message })
+        }
+        sent => sent,
+    }
+}
+
+/// The answer to a cancel of a generation that had not begun.
+pub(crate) fn never_begun(id: u64) -> Reply {
+    let (usage, timings) = (Usage::default(), Timings::default());
+    Reply::Done(Done { id, reason: FinishReason::Cancelled, usage, timings })
+}

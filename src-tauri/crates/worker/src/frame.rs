@@ -1,0 +1,169 @@
+//! Frames: a length (u32, little-endian), then that many bytes of JSON.
+
+use std::io::{self, Read, Write};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Bytes of JSON in one frame at the most.
+pub const LIMIT: usize = 8 * 1024 * 1024;
+
+/// Bytes of the length in front of each frame.
+pub const HEAD: usize = 4;
+
+/// Why a frame could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    #[error("a frame of {bytes} bytes; {LIMIT} is the limit")]
+    TooLarge { bytes: usize },
+    #[error("the pipe ended inside a frame: {got} of {wanted} bytes are there")]
+    Cut { wanted: usize, got: usize },
+    /// The frame's borders are intact: the next one can still be read.
+    #[error("a frame is not what the protocol knows: {0}")]
+    Malformed(#[source] serde_json::Error),
+    #[error("the pipe failed: {0}")]
+    Pipe(#[from] io::Error),
+}
+
+/// The bytes of one frame, its length included.
+///
+/// # Errors
+/// [`FrameError::TooLarge`].
+pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
+    let mut bytes = vec![0; HEAD];
+    serde_json::to_writer(&mut bytes, message).map_err(FrameError::Malformed)?;
+    let length = bytes.len() - HEAD;
+    let head = u32::try_from(length).ok().filter(|_| length <= LIMIT).ok_or(FrameError::TooLarge { bytes: length })?;
+    bytes[..HEAD].copy_from_slice(&head.to_le_bytes());
+    Ok(bytes)
+}
+
+/// How many bytes of JSON follow `head`.
+///
+/// # Errors
+/// [`FrameError::TooLarge`]: whatever wrote this does not speak the protocol.
+pub fn length(head: [u8; HEAD]) -> Result<usize, FrameError> {
+    let bytes = u32::from_le_bytes(head) as usize;
+    if bytes > LIMIT { Err(FrameError::TooLarge { bytes }) } else { Ok(bytes) }
+}
+
+/// The message in the JSON of one frame.
+///
+/// # Errors
+/// [`FrameError::Malformed`].
+pub fn decode<T: DeserializeOwned>(json: &[u8]) -> Result<T, FrameError> {
+    serde_json::from_slice(json).map_err(FrameError::Malformed)
+}
+
+/// Writes one frame and flushes it.
+///
+/// # Errors
+/// [`FrameError::TooLarge`] (nothing is written then), [`FrameError::Pipe`].
+pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
+    pipe.write_all(&encode(message)?)?;
+    Ok(pipe.flush()?)
+}
+
+/// Reads one frame; `None` where the pipe ends between two frames.
+///
+/// # Errors
+/// Any [`FrameError`]. After all but [`FrameError::Malformed`] the pipe is of no more use.
+pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Result<Option<T>, FrameError> {
+    let mut head = Vec::with_capacity(HEAD);
+    pipe.take(HEAD as u64).read_to_end(&mut head)?;
+    if head.is_empty() {
+        return Ok(None);
+    }
+    let head = head.as_slice().try_into().map_err(|_| FrameError::Cut { wanted: HEAD, got: head.len() })?;
+    let wanted = length(head)?;
+    let mut json = Vec::new();
+    let got = pipe.take(wanted as u64).read_to_end(&mut json)?;
+    if got < wanted { Err(FrameError::Cut { wanted, got }) } else { decode(&json).map(Some) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::protocol::{ErrorCode, Reply, Request, Segment};
+
+    fn framed(json: &[u8]) -> Vec<u8> {
+        let mut bytes = u32::try_from(json.len()).unwrap().to_le_bytes().to_vec();
+        bytes.extend_from_slice(json);
+        bytes
+    }
+
+    #[test]
+    fn frames_come_back_in_order_and_then_the_pipe_ends() {
+        let sent = [
+            Request::Count { id: 7, texts: vec![Segment { text: "naïve \u{0} 🦀".into(), control: false }] },
+            Request::Cancel { id: 7 },
+            Request::Shutdown,
+        ];
+        let mut pipe = Vec::new();
+        for request in &sent {
+            write(&mut pipe, request).unwrap();
+        }
+        let mut pipe = pipe.as_slice();
+        for request in sent {
+            assert_eq!(read(&mut pipe).unwrap(), Some(request));
+        }
+        assert_eq!(read::<Request>(&mut pipe).unwrap(), None);
+    }
+
+    #[test]
+    fn a_frame_of_nine_mebibytes_is_neither_written_nor_read() {
+        let text = "x".repeat(9 * 1024 * 1024);
+        let mut pipe = Vec::new();
+        let error = write(&mut pipe, &Reply::Text { id: 1, text }).unwrap_err();
+        assert!(matches!(error, FrameError::TooLarge { bytes } if bytes > 9 * 1024 * 1024));
+        assert!(pipe.is_empty());
+        assert!(matches!(read::<Reply>(&mut b"garbage".as_slice()), Err(FrameError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn a_malformed_frame_leaves_the_next_one_readable() {
+        let bytes = [framed(b"{\"type\":\"dance\"}"), encode(&Request::Shutdown).unwrap()].concat();
+        let mut pipe = bytes.as_slice();
+        assert!(matches!(read::<Request>(&mut pipe), Err(FrameError::Malformed(_))));
+        assert_eq!(read(&mut pipe).unwrap(), Some(Request::Shutdown));
+    }
+
+    #[test]
+    fn deep_nesting_is_malformed() {
+        let bytes = framed("[".repeat(100_000).as_bytes());
+        assert!(matches!(read::<Request>(&mut bytes.as_slice()), Err(FrameError::Malformed(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_bytes_are_read_to_the_end_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut pipe = bytes.as_slice();
+            while let Ok(Some(_)) | Err(FrameError::Malformed(_)) = read::<Request>(&mut pipe) {}
+        }
+
+        #[test]
+        fn a_cut_frame_says_what_is_missing(keep in 0.0..1.0f64) {
+            let whole = encode(&Reply::Error { id: None, code: ErrorCode::Load, message: "why".into() }).unwrap();
+            let cut = &whole[..(whole.len() as f64 * keep) as usize];
+            match read::<Reply>(&mut &*cut) {
+                Ok(None) => prop_assert!(cut.is_empty()),
+                Err(FrameError::Cut { wanted, got }) => prop_assert!(got < wanted),
+                other => prop_assert!(false, "{other:?}"),
+            }
+        }
+
+        #[test]
+        fn flipped_bytes_are_another_frame_or_an_error(at in 0usize..400, flip in 1u8..) {
+            let mut bytes = Vec::new();
+            for id in 0..4 {
+                write(&mut bytes, &Reply::Prefill { id, done: 64, total: 300, reused: 0 }).unwrap();
+            }
+            let at = at % bytes.len();
+            bytes[at] ^= flip;
+            let mut pipe = bytes.as_slice();
+            while let Ok(Some(_)) | Err(FrameError::Malformed(_)) = read::<Reply>(&mut pipe) {}
+        }
+    }
+}

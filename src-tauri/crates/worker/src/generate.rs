@@ -1,0 +1,225 @@
+//! One reply: read what is new of the prompt, then write, looking at the inbox at every step.
+
+use std::time::Instant;
+
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::llama_batch::LlamaBatch;
+use llama_cpp_2::token::LlamaToken;
+use worker::frame::FrameError;
+use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Reply, Request, Timings, Usage};
+
+use crate::cache::{Cache, SEQUENCE};
+use crate::engine;
+use crate::inbox::{Arrived, Inbox, Replies};
+use crate::outlet::{Let, Outlet};
+use crate::sampler;
+use crate::vocab::Vocab;
+
+/// A loaded model with its context.
+pub(crate) struct Session<'model> {
+    vocab: &'model Vocab<'model>,
+    context: LlamaContext<'model>,
+    cache: Cache,
+    /// Tokens in a batch at the most.
+    chunk: usize,
+}
+
+/// Why a reply ends early.
+enum Break {
+    Cancelled,
+    /// The pipe has ended; nobody wants an answer.
+    Closed,
+    Failed(ErrorCode, String),
+    Pipe(FrameError),
+}
+
+impl From<FrameError> for Break {
+    fn from(error: FrameError) -> Self {
+        Self::Pipe(error)
+    }
+}
+
+/// What has been done so far, for the answer.
+#[derive(Default)]
+struct Progress {
+    usage: Usage,
+    timings: Timings,
+}
+
+impl<'model> Session<'model> {
+    pub(crate) fn new(vocab: &'model Vocab<'model>, context: LlamaContext<'model>, chunk: u32) -> Self {
+        Self { vocab, context, cache: Cache::default(), chunk: chunk as usize }
+    }
+
+    /// Makes one reply.
+    pub(crate) fn reply(&mut self, request: &Generate, inbox: &mut Inbox, replies: &Replies) -> Result<(), FrameError> {
+        let mut progress = Progress::default();
+        let id = request.id;
+        let reason = match self.run(request, &mut progress, inbox, replies) {
+            Ok(reason) => reason,
+            Err(Break::Cancelled) => FinishReason::Cancelled,
+            Err(Break::Closed) => return Ok(()),
+            Err(Break::Pipe(error)) => return Err(error),
+            Err(Break::Failed(code, message)) => return replies.send(&Reply::Error { id: Some(id), code, message }),
+        };
+        let Progress { usage, timings } = progress;
+        replies.send(&Reply::Done(Done { id, reason, usage, timings }))
+    }
+
+    fn run(
+        &mut self,
+        request: &Generate,
+        progress: &mut Progress,
+        inbox: &mut Inbox,
+        replies: &Replies,
+    ) -> Result<FinishReason, Break> {
+        let prompt = self.vocab.prompt(&request.segments);
+        self.check_size(prompt.len())?;
+        let start = Instant::now();
+        let read = self.read(request, &prompt, progress, inbox, replies);
+        progress.timings.prefill_ms = milliseconds(start);
+        read?;
+        let start = Instant::now();
+        let written = self.write(request, &prompt, progress, inbox, replies);
+        progress.timings.decode_ms = milliseconds(start);
+        written
+    }
+
+    fn check_size(&self, tokens: usize) -> Result<(), Break> {
+        let room = self.context.n_ctx() as usize;
+        if tokens == 0 {
+            return Err(Break::Failed(ErrorCode::Empty, "the prompt has no tokens".to_owned()));
+        }
+        // One token of reply must fit as well.
+        if tokens >= room {
+            let message = format!("the prompt has {tokens} tokens; the context holds {room}, the reply included");
+            return Err(Break::Failed(ErrorCode::ContextOverflow, message));
+        }
+        Ok(())
+    }
+
+    /// Prompt processing: evaluates what the cache does not hold.
+    fn read(
+        &mut self,
+        request: &Generate,
+        prompt: &[LlamaToken],
+        progress: &mut Progress,
+        inbox: &mut Inbox,
+        replies: &Replies,
+    ) -> Result<(), Break> {
+        let (id, total) = (request.id, prompt.len() as u32);
+        let reused = self.cache.open(&mut self.context, &request.cache_key, prompt) as u32;
+        progress.usage = Usage { prompt: total, reused, ..Usage::default() };
+        replies.send(&Reply::Prefill { id, done: reused, total, reused })?;
+        for chunk in prompt[reused as usize..].chunks(self.chunk) {
+            self.look_around(id, inbox, replies)?;
+            self.evaluate(chunk)?;
+            progress.usage.evaluated += chunk.len() as u32;
+            replies.send(&Reply::Prefill { id, done: reused + progress.usage.evaluated, total, reused })?;
+        }
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        request: &Generate,
+        prompt: &[LlamaToken],
+        progress: &mut Progress,
+        inbox: &mut Inbox,
+        replies: &Replies,
+    ) -> Result<FinishReason, Break> {
+        let mut outlet = Outlet::new(&request.stop);
+        let ended = self.draw(request, prompt, &mut outlet, progress, inbox, replies);
+        if !matches!(ended, Ok(Ending::StopSequence) | Err(Break::Closed | Break::Pipe(_))) {
+            send_text(request.id, outlet.finish(), replies)?;
+        }
+        Ok(match ended? {
+            Ending::StopSequence | Ending::Turn => FinishReason::Stop,
+            Ending::Length => FinishReason::Length,
+        })
+    }
+
+    /// Draws tokens until something ends the reply. The drawn tokens stay in the cache for the next turn.
+    fn draw(
+        &mut self,
+        request: &Generate,
+        prompt: &[LlamaToken],
+        outlet: &mut Outlet,
+        progress: &mut Progress,
+        inbox: &mut Inbox,
+        replies: &Replies,
+    ) -> Result<Ending, Break> {
+        let mut sampler = sampler::chain(&request.sampling, self.vocab, prompt);
+        loop {
+            self.look_around(request.id, inbox, replies)?;
+            if progress.usage.generated >= request.max_tokens || self.cache.len() >= self.context.n_ctx() as usize {
+                return Ok(Ending::Length);
+            }
+            let token = sampler.sample(&self.context, -1);
+            if self.vocab.ends_reply(token) {
+                return Ok(Ending::Turn);
+            }
+            progress.usage.generated += 1;
+            let Let { text, stopped } = outlet.push(&self.vocab.piece(token));
+            send_text(request.id, text, replies)?;
+            if stopped {
+                return Ok(Ending::StopSequence);
+            }
+            self.evaluate(&[token])?;
+        }
+    }
+
+    /// Evaluates tokens at the end of the sequence; the logits of the last one can be sampled then.
+    fn evaluate(&mut self, tokens: &[LlamaToken]) -> Result<(), Break> {
+        let mut batch = LlamaBatch::new(tokens.len(), 1);
+        for (offset, token) in tokens.iter().enumerate() {
+            let position = (self.cache.len() + offset) as i32;
+            let added = batch.add(*token, position, &[SEQUENCE], offset + 1 == tokens.len());
+            added.map_err(|error| Break::Failed(ErrorCode::Compute, error.to_string()))?;
+        }
+        match self.context.decode(&mut batch) {
+            Ok(()) => self.cache.extend(tokens),
+            Err(error) => {
+                // What the KV cache holds after a failure is llama.cpp's secret.
+                self.cache.clear(&mut self.context);
+                return Err(Break::Failed(ErrorCode::Compute, format!("llama.cpp failed to compute: {error}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers what can be answered between two steps, and notices a cancel.
+    fn look_around(&self, id: u64, inbox: &mut Inbox, replies: &Replies) -> Result<(), Break> {
+        loop {
+            match inbox.arrived() {
+                Arrived::Nothing => return Ok(()),
+                Arrived::End => return Err(Break::Closed),
+                Arrived::Request(Request::Cancel { id: cancelled }) if cancelled == id => return Err(Break::Cancelled),
+                Arrived::Request(Request::Cancel { id: waiting }) => {
+                    if inbox.take_back(waiting) {
+                        replies.send(&engine::never_begun(waiting))?;
+                    }
+                }
+                Arrived::Request(Request::Count { id, texts }) => engine::count(self.vocab, id, &texts, replies)?,
+                Arrived::Request(Request::Tokenize { id, texts }) => engine::tokenize(self.vocab, id, &texts, replies)?,
+                Arrived::Request(request) => inbox.put_off(request),
+            }
+        }
+    }
+}
+
+/// What ended a reply that nothing broke.
+enum Ending {
+    /// The model's own end of turn.
+    Turn,
+    StopSequence,
+    Length,
+}
+
+fn send_text(id: u64, text: String, replies: &Replies) -> Result<(), FrameError> {
+    if text.is_empty() { Ok(()) } else { replies.send(&Reply::Text { id, text }) }
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}

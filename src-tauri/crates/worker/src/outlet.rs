@@ -1,0 +1,152 @@
+//! From token pieces to text: whole characters only, and nothing of a stop sequence.
+
+/// What a piece let out.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Let {
+    pub(crate) text: String,
+    /// A stop sequence is complete; `text` ends before it.
+    pub(crate) stopped: bool,
+}
+
+/// Holds back bytes of unfinished characters, and text that may be the start of a stop sequence.
+pub(crate) struct Outlet {
+    stops: Vec<String>,
+    bytes: Vec<u8>,
+    held: String,
+}
+
+impl Outlet {
+    pub(crate) fn new(stops: &[String]) -> Self {
+        let stops = stops.iter().filter(|stop| !stop.is_empty()).cloned().collect();
+        Self { stops, bytes: Vec::new(), held: String::new() }
+    }
+
+    pub(crate) fn push(&mut self, piece: &[u8]) -> Let {
+        self.bytes.extend_from_slice(piece);
+        self.take_whole_characters();
+        // The first to be complete wins, so that it does not matter how the reply is cut into tokens.
+        let complete =
+            self.stops.iter().filter_map(|stop| self.held.find(stop.as_str()).map(|at| (at + stop.len(), at)));
+        if let Some((_, at)) = complete.min() {
+            self.held.truncate(at);
+            return Let { text: std::mem::take(&mut self.held), stopped: true };
+        }
+        let safe = self.held.len() - self.stops.iter().map(|stop| overlap(&self.held, stop)).max().unwrap_or(0);
+        Let { text: self.held.drain(..safe).collect(), stopped: false }
+    }
+
+    /// What is still held when the reply ends without a stop sequence. An unfinished character is lost.
+    pub(crate) fn finish(self) -> String {
+        self.held
+    }
+
+    fn take_whole_characters(&mut self) {
+        let mut rest = self.bytes.as_slice();
+        loop {
+            match std::str::from_utf8(rest) {
+                Ok(text) => {
+                    self.held.push_str(text);
+                    rest = &[];
+                    break;
+                }
+                Err(error) => {
+                    let (valid, tail) = rest.split_at(error.valid_up_to());
+                    self.held.push_str(&String::from_utf8_lossy(valid));
+                    rest = tail;
+                    let Some(broken) = error.error_len() else { break };
+                    self.held.push(char::REPLACEMENT_CHARACTER);
+                    rest = &rest[broken..];
+                }
+            }
+        }
+        self.bytes = rest.to_vec();
+    }
+}
+
+/// Bytes at the end of `text` that are the beginning of `stop`.
+fn overlap(text: &str, stop: &str) -> usize {
+    (1..stop.len().min(text.len() + 1))
+        .rev()
+        .find(|&length| stop.is_char_boundary(length) && text.ends_with(&stop[..length]))
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Pushes `pieces`, and writes what each lets out; `|` marks a stop, the last item is what `finish` returns.
+    fn check(stops: &[&str], pieces: &[&[u8]]) -> String {
+        let stops: Vec<String> = stops.iter().map(|&stop| stop.into()).collect();
+        let mut outlet = Outlet::new(&stops);
+        let mut shown = Vec::new();
+        for piece in pieces {
+            let Let { text, stopped } = outlet.push(piece);
+            shown.push(if stopped { format!("{text}|") } else { text });
+            if stopped {
+                return shown.join(",");
+            }
+        }
+        shown.push(outlet.finish());
+        shown.join(",")
+    }
+
+    #[test]
+    fn a_character_in_two_tokens_comes_out_once_it_is_whole() {
+        let crab = "🦀".as_bytes();
+        assert_eq!(check(&[], &[b"a", &crab[..3], &crab[3..], b"b"]), "a,,🦀,b,");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_become_replacement_characters() {
+        assert_eq!(check(&[], &[b"a\xFFb", b"\xF0\x9F"]), "a\u{FFFD}b,,");
+    }
+
+    #[test]
+    fn the_start_of_a_stop_sequence_is_held_until_it_is_decided() {
+        assert_eq!(check(&["\nUser:"], &[b"Hi\nUs", b"ually"]), "Hi,\nUsually,");
+        assert_eq!(check(&["\nUser:"], &[b"Hi\nUs", b"er", b": you"]), "Hi,,|");
+        assert_eq!(check(&["\nUser:"], &[b"Hi\nUs"]), "Hi,\nUs");
+    }
+
+    #[test]
+    fn the_first_complete_stop_sequence_wins() {
+        assert_eq!(check(&["END", "stop", ""], &[b"a stop END"]), "a |");
+    }
+
+    proptest! {
+        #[test]
+        fn the_way_a_reply_is_cut_into_tokens_changes_nothing(
+            text in "[aébc🦀\n]{0,40}",
+            stops in proptest::collection::vec("[aéb\n]{1,4}", 0..3),
+            cuts in proptest::collection::vec(1usize..5, 0..60),
+        ) {
+            let at_once = {
+                let mut outlet = Outlet::new(&stops);
+                let Let { text: mut out, stopped } = outlet.push(text.as_bytes());
+                if !stopped {
+                    out += &outlet.finish();
+                }
+                out
+            };
+            let mut outlet = Outlet::new(&stops);
+            let (mut rest, mut out, mut ended) = (text.as_bytes(), String::new(), false);
+            for cut in cuts.into_iter().chain([usize::MAX]) {
+                let (piece, tail) = rest.split_at(cut.min(rest.len()));
+                rest = tail;
+                let Let { text, stopped } = outlet.push(piece);
+                out += &text;
+                if stopped {
+                    ended = true;
+                    break;
+                }
+            }
+            if !ended {
+                out += &outlet.finish();
+            }
+            prop_assert_eq!(out, at_once);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What is said in frames. The types are the wire's own: the domain may change without the protocol noticing.
+
+use serde::{Deserialize, Serialize};
+
+/// Raised whenever an older worker would misunderstand a newer supervisor, or the other way round.
+pub const PROTOCOL: u32 = 1;
+
+/// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Segment {
+    pub text: String,
+    pub control: bool,
+}
+
+/// To the worker. Ids are the supervisor's, and rise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Request {
+    /// Answered by [`Reply::Loading`]s, then [`Reply::Loaded`] or an error. Replaces the loaded model.
+    Load(Load),
+    /// Answered by [`Reply::Counts`], even while a reply is generated.
+    Count { id: u64, texts: Vec<Segment> },
+    /// Answered by [`Reply::Tokens`], even while a reply is generated.
+    Tokenize { id: u64, texts: Vec<Segment> },
+    /// Answered by [`Reply::Prefill`]s and [`Reply::Text`]s, then [`Reply::Done`] or an error. One at a time; a second
+    /// one waits.
+    Generate(Generate),
+    /// Ends the generation `id`, running or waiting, with [`FinishReason::Cancelled`].
+    Cancel { id: u64 },
+    /// The same as the end of the pipe.
+    Shutdown,
+}
+
+/// Which model, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Load {
+    pub path: String,
+    /// Context size in tokens.
+    pub context: u32,
+    pub threads: u32,
+    pub gpu_layers: u32,
+    /// Only counts and tokenizes: no weights are read.
+    pub vocab_only: bool,
+}
+
+/// One reply to make.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Generate {
+    pub id: u64,
+    /// Requests of one key share a KV cache; the caches of other keys are put aside, not lost.
+    pub cache_key: String,
+    pub segments: Vec<Segment>,
+    pub sampling: Sampling,
+    /// Texts that end the reply; they are not part of it.
+    pub stop: Vec<String>,
+    /// Tokens of reply at the most.
+    pub max_tokens: u32,
+}
+
+/// How tokens are drawn, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// 1 is off.
+    pub repeat_penalty: f32,
+    /// 0 is off.
+    pub top_k: u32,
+    /// 1 is off.
+    pub top_p: f32,
+    /// 0 is off.
+    pub min_p: f32,
+    /// 0 is greedy.
+    pub temperature: f32,
+    pub seed: u32,
+}
+
+/// From the worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Reply {
+    /// The first frame.
+    Ready {
+        protocol: u32,
+        build: String,
+        devices: Vec<String>,
+    },
+    /// 0 to 1.
+    Loading {
+        fraction: f32,
+    },
+    Loaded(Loaded),
+    /// `done` of `total` prompt tokens are read, of which `reused` came from the cache.
+    Prefill {
+        id: u64,
+        done: u32,
+        total: u32,
+        reused: u32,
+    },
+    /// A piece of the reply: whole characters, and nothing that may yet turn out to be a stop sequence.
+    Text {
+        id: u64,
+        text: String,
+    },
+    Done(Done),
+    /// Tokens of each text, in order.
+    Counts {
+        id: u64,
+        counts: Vec<u32>,
+    },
+    /// Token ids of each text, in order.
+    Tokens {
+        id: u64,
+        tokens: Vec<Vec<i32>>,
+    },
+    /// `id` is the request's, where it has one.
+    Error {
+        id: Option<u64>,
+        code: ErrorCode,
+        message: String,
+    },
+}
+
+/// What is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// Tokens; 0 where only the vocabulary is loaded.
+    pub context: u32,
+    /// Tokens in the vocabulary.
+    pub vocab: u32,
+    /// The model asks for a beginning-of-sequence token: a prompt costs the sum of its segments, and 1 if its first
+    /// control segment does not itself begin with that token.
+    pub bos: bool,
+}
+
+/// A finished reply.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    pub id: u64,
+    pub reason: FinishReason,
+    pub usage: Usage,
+    pub timings: Timings,
+}
+
+/// Why a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// The model ended its turn, or a stop sequence did.
+    Stop,
+    /// `max_tokens`, or the end of the context.
+    Length,
+    Cancelled,
+}
+
+/// Token counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub prompt: u32,
+    /// Of the prompt, taken from the cache.
+    pub reused: u32,
+    /// Of the prompt, read anew.
+    pub evaluated: u32,
+    pub generated: u32,
+}
+
+/// Milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timings {
+    pub prefill_ms: f64,
+    pub decode_ms: f64,
+}
+
+/// What went wrong, for the supervisor to act on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// No file at the path.
+    Missing,
+    /// llama.cpp refused the file.
+    Load,
+    /// No memory for the context.
+    Memory,
+    /// Nothing is loaded that could do this.
+    NotLoaded,
+    /// The prompt does not fit into the context.
+    ContextOverflow,
+    /// The prompt has no tokens.
+    Empty,
+    /// llama.cpp failed while it computed.
+    Compute,
+    /// The request was not understood.
+    Malformed,
+}

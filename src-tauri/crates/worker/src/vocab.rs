@@ -1,0 +1,105 @@
+//! Text to tokens. The one place that decides what may become a control token.
+
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::token::LlamaToken;
+use llama_cpp_2::token_type::LlamaTokenAttr;
+use llama_cpp_2::vocab::LlamaVocab;
+use worker::protocol::Segment;
+
+/// The loaded model's vocabulary.
+pub(crate) struct Vocab<'model> {
+    vocab: LlamaVocab<'model>,
+    bos: Option<LlamaToken>,
+    /// Role and tool markers that the file declares "user defined": llama.cpp would find those in plain text too.
+    marks: Vec<(LlamaToken, String)>,
+}
+
+impl<'model> Vocab<'model> {
+    pub(crate) fn of(model: &'model LlamaModel) -> Self {
+        let vocab = model.vocab();
+        let bos = Some(vocab.bos()).filter(|bos| vocab.should_add_bos() && bos.0 >= 0);
+        let marks = marks(&vocab);
+        Self { vocab, bos, marks }
+    }
+
+    /// The model asks for a beginning-of-sequence token.
+    pub(crate) fn adds_bos(&self) -> bool {
+        self.bos.is_some()
+    }
+
+    pub(crate) fn len(&self) -> i32 {
+        self.vocab.n_tokens()
+    }
+
+    pub(crate) fn ends_reply(&self, token: LlamaToken) -> bool {
+        self.vocab.is_eog(token)
+    }
+
+    pub(crate) fn is_control(&self, token: LlamaToken) -> bool {
+        self.vocab.is_control(token)
+    }
+
+    /// The bytes of a generated token; none for a control token.
+    pub(crate) fn piece(&self, token: LlamaToken) -> Vec<u8> {
+        self.vocab.token_to_piece(token, false, None)
+    }
+
+    /// The tokens of one text. What a prompt costs is the sum of these, by construction.
+    pub(crate) fn tokenize(&self, segment: &Segment) -> Vec<LlamaToken> {
+        if segment.text.is_empty() {
+            return Vec::new();
+        }
+        if segment.control {
+            return self.vocab.tokenize(segment.text.as_bytes(), false, true);
+        }
+        let tokens = self.plain(&segment.text);
+        if tokens.iter().any(|token| self.is_mark(*token)) { self.plain_without_marks(&segment.text) } else { tokens }
+    }
+
+    /// The tokens of a whole prompt, with the beginning-of-sequence token if the model wants it and the template did not
+    /// write it.
+    pub(crate) fn prompt(&self, segments: &[Segment]) -> Vec<LlamaToken> {
+        let mut tokens = Vec::new();
+        for segment in segments {
+            tokens.append(&mut self.tokenize(segment));
+        }
+        if let Some(bos) = self.bos.filter(|bos| tokens.first() != Some(bos)) {
+            tokens.insert(0, bos);
+        }
+        tokens
+    }
+
+    fn plain(&self, text: &str) -> Vec<LlamaToken> {
+        self.vocab.tokenize(text.as_bytes(), false, false)
+    }
+
+    fn is_mark(&self, token: LlamaToken) -> bool {
+        self.marks.binary_search_by_key(&token, |(mark, _)| *mark).is_ok()
+    }
+
+    /// Cuts every mark after its first character, so that the tokenizer meets none.
+    fn plain_without_marks(&self, text: &str) -> Vec<LlamaToken> {
+        let (mut tokens, mut rest) = (Vec::new(), text);
+        while let Some(at) = self.marks.iter().filter_map(|(_, mark)| rest.find(mark)).min() {
+            let (head, tail) = rest.split_at(at + 1);
+            tokens.append(&mut self.plain(head));
+            rest = tail;
+        }
+        if !rest.is_empty() {
+            tokens.append(&mut self.plain(rest));
+        }
+        tokens
+    }
+}
+
+/// User-defined tokens that look like markup, sorted by id.
+fn marks(vocab: &LlamaVocab<'_>) -> Vec<(LlamaToken, String)> {
+    vocab
+        .tokens()
+        .filter(|token| vocab.attr(*token).contains(LlamaTokenAttr::UserDefined))
+        .filter_map(|token| {
+            let text = vocab.text(token)?.to_str().ok()?;
+            (text.len() > 2 && text.starts_with('<') && text.ends_with('>')).then(|| (token, text.to_owned()))
+        })
+        .collect()
+}
