@@ -1,0 +1,78 @@
+//! Builds the programs and opens the window.
+
+use crate::process::{FEATURES, cargo, command, run as execute, target};
+use crate::{models, system, ui};
+use anyhow::{Result, bail};
+use std::env;
+use std::process::Command;
+
+/// Sets up, builds and opens the window.
+///
+/// # Errors
+/// When a step fails, or there is no display to open a window on.
+pub(crate) fn window(release: bool) -> Result<()> {
+    prepare(&[system::Need::Build])?;
+    programs(release)?;
+    if !has_display() {
+        bail!(
+            "everything is built, but there is no display to open the window on. Start this from a desktop, or under\n\
+             `xvfb-run -a`; `cargo run -p nook` is the same engine without a window"
+        );
+    }
+    execute(with_surroundings(&mut command(target()?.join(profile(release)).join("inglenook")))?)
+}
+
+/// Draws the screens of the README.
+///
+/// # Errors
+/// When a step fails.
+pub(crate) fn screenshots() -> Result<()> {
+    prepare(&[system::Need::Build, system::Need::Test])?;
+    programs(false)?;
+    let folder = target()?.join("screenshots");
+    std::fs::create_dir_all(&folder)?;
+    execute(with_surroundings(ui::npm("screenshots").env("INGLENOOK_SCREENSHOTS", &folder))?)?;
+    eprintln!("The screenshots are in {}", folder.display());
+    Ok(())
+}
+
+/// What every build needs: packages, models, and the built UI that Tauri embeds.
+///
+/// # Errors
+/// When something is missing and cannot be had.
+pub(crate) fn prepare(needs: &[system::Need]) -> Result<()> {
+    system::ensure(needs)?;
+    models::ensure_defaults()?;
+    ui::install()?;
+    ui::build()
+}
+
+/// The app, the command line and the worker, in `<target>/<profile>`.
+///
+/// # Errors
+/// When they do not build.
+pub(crate) fn programs(release: bool) -> Result<()> {
+    let mut build = cargo("build");
+    build.args(["--locked", "-p", "worker", "-p", "nook", "-p", "inglenook"]).args(FEATURES);
+    if release {
+        build.arg("--release");
+    }
+    execute(&mut build)
+}
+
+pub(crate) fn profile(release: bool) -> &'static str {
+    if release { "release" } else { "debug" }
+}
+
+/// Tells a program where the default models and our other programs are.
+///
+/// # Errors
+/// When those places cannot be named.
+pub(crate) fn with_surroundings(command: &mut Command) -> Result<&mut Command> {
+    Ok(command.env(models::FOLDER_VARIABLE, models::folder()?).env("INGLENOOK_BIN_DIR", target()?.join("debug")))
+}
+
+fn has_display() -> bool {
+    let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    !cfg!(target_os = "linux") || set("DISPLAY") || set("WAYLAND_DISPLAY")
+}

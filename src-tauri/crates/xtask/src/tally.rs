@@ -1,0 +1,125 @@
+//! How many tests passed and failed, read from what their runners print.
+
+use std::ops::AddAssign;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+}
+
+impl Tally {
+    /// What a check without tests of its own counts as.
+    pub(crate) fn of_one(passed: bool) -> Self {
+        Self { passed: u64::from(passed), failed: u64::from(!passed) }
+    }
+
+    /// What a runner counted, where its exit is held against it: a crash is a failure even when no test was called one,
+    /// and so is a success that counted nothing.
+    pub(crate) fn settled(counted: Option<Self>, succeeded: bool) -> Self {
+        match counted {
+            Some(tally) if succeeded || tally.failed > 0 => tally,
+            Some(tally) => Self { failed: 1, ..tally },
+            None => Self::of_one(false),
+        }
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+}
+
+/// The last line `Summary [   1.2s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped` of cargo-nextest.
+pub(crate) fn nextest(output: &str) -> Option<Tally> {
+    let line = output.lines().rev().find(|line| line.trim_start().starts_with("Summary ["))?;
+    let (_, counts) = line.split_once("run:")?;
+    let failures = ["failed", "timed out", "exec failed"];
+    Some(Tally {
+        passed: count_before(counts, "passed"),
+        failed: failures.iter().map(|words| count_before(counts, words)).sum(),
+    })
+}
+
+/// Every line `test result: ok. 3 passed; 0 failed; 1 ignored; …` of `cargo test`, added up.
+pub(crate) fn cargo_test(output: &str) -> Option<Tally> {
+    let mut sum = None;
+    for line in output.lines().filter_map(|line| line.trim().strip_prefix("test result:")) {
+        let (_, counts) = line.split_once(". ").unwrap_or_default();
+        *sum.get_or_insert_with(Tally::default) +=
+            Tally { passed: count_before(counts, "passed"), failed: count_before(counts, "failed") };
+    }
+    sum
+}
+
+/// The last line `N passed, N failed` of the browser tests.
+pub(crate) fn last_line(output: &str) -> Option<Tally> {
+    let line = output.lines().rev().find(|line| !line.trim().is_empty())?;
+    let (passed, failed) = line.trim().split_once(" passed, ")?;
+    Some(Tally { passed: passed.parse().ok()?, failed: failed.strip_suffix(" failed")?.parse().ok()? })
+}
+
+/// vitest's JSON report.
+pub(crate) fn vitest(json: &str) -> Option<Tally> {
+    let report: serde_json::Value = serde_json::from_str(json).ok()?;
+    let count = |name: &str| report.get(name)?.as_u64();
+    Some(Tally { passed: count("numPassedTests")?, failed: count("numFailedTests")? })
+}
+
+/// The number in the part `12 words` of a list parted by commas or semicolons; 0 where there is none.
+fn count_before(counts: &str, words: &str) -> u64 {
+    let parts = counts.split([',', ';']).map(str::trim);
+    let mut counted = parts.filter_map(|part| part.split_once(' ')).filter_map(|(number, rest)| {
+        let rest = rest.split(" (").next().unwrap_or(rest);
+        (rest == words).then(|| number.parse().ok())?
+    });
+    counted.next().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(passed: u64, failed: u64) -> Option<Tally> {
+        Some(Tally { passed, failed })
+    }
+
+    #[test]
+    fn nextest_calls_slow_tests_passed_and_hanging_ones_failed() {
+        let all = "     Summary [   0.010s] 5 tests run: 5 passed, 0 skipped\n";
+        let mixed = "Summary [ 61.0s] 9/12 tests run: 6 passed (2 slow, 1 flaky), 1 failed, 1 timed out, 1 exec failed, 3 skipped";
+        assert_eq!(nextest(all), tally(5, 0));
+        assert_eq!(nextest(mixed), tally(6, 3));
+        assert_eq!(nextest("error: could not compile `store`"), None);
+    }
+
+    #[test]
+    fn cargo_test_is_summed_over_its_binaries() {
+        let output = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
+                      test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1s\n";
+        assert_eq!(cargo_test(output), tally(4, 2));
+        assert_eq!(cargo_test("error: could not compile"), None);
+    }
+
+    #[test]
+    fn browser_tests_end_with_our_own_last_line() {
+        assert_eq!(last_line("ok sends a message\n12 passed, 1 failed\n\n"), tally(12, 1));
+        assert_eq!(last_line("12 passed, 1 failed\nError: the browser went away\n"), None);
+    }
+
+    #[test]
+    fn vitest_reports_as_json() {
+        assert_eq!(vitest(r#"{"numTotalTests":7,"numPassedTests":6,"numFailedTests":1}"#), tally(6, 1));
+        assert_eq!(vitest("not json"), None);
+    }
+
+    #[test]
+    fn a_crash_is_a_failure_whatever_was_counted_before_it() {
+        assert_eq!(Tally::settled(tally(5, 0), true), Tally { passed: 5, failed: 0 });
+        assert_eq!(Tally::settled(tally(5, 0), false), Tally { passed: 5, failed: 1 });
+        assert_eq!(Tally::settled(tally(5, 2), false), Tally { passed: 5, failed: 2 });
+        assert_eq!(Tally::settled(None, true), Tally { passed: 0, failed: 1 });
+    }
+}
