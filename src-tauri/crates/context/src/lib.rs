@@ -1,1 +1,25 @@
-//! Frame, plan, prompt: what is sent to a model, and why.
+//! What is sent to a model, and why: candidates become a frame, a frame becomes a plan that fits, a plan becomes a prompt.
+//!
+//! Promises
+//! - The same card, chat, settings and time give the same bytes, so the model can keep the shared prefix.
+//! - Between epochs every prompt begins with the bytes of the one before it, reply included (invariant 4).
+//! - `tokens of the prompt + reply reserve <= limit`, always (invariant 1). What must stay is never cut: where it does not
+//!   fit, nothing is sent and the error names the block and the missing tokens.
+//! - Text by people, cards and models never becomes a control token: the chat template is rendered with it held apart.
+//! - One function, [`assemble`], makes every prompt: send, regenerate, continue, preview and tests.
+//!
+//! Absent: files, clocks, randomness, async, tokenizers. The one port is [`CountTokens`].
+
+pub mod budget;
+pub mod clock;
+pub mod count;
+pub mod frame;
+pub mod plan;
+pub mod template;
+mod window;
+
+pub use budget::Budget;
+pub use count::{CountTokens, Counts, Estimate};
+pub use frame::{Block, BlockKind, Frame, HistoryMessage, Sources, Zone, frame};
+pub use plan::{AssembleError, Assembled, Overflow, PlannedBlock, assemble};
+pub use template::{ChatTemplate, TemplateError};

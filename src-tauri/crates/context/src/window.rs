@@ -1,0 +1,103 @@
+//! The anchored window (requirements, section 2.3): it only grows, until it must move, and then it moves far.
+
+use domain::chat::Role;
+
+use crate::Budget;
+use crate::budget::MIN_TAIL_MESSAGES;
+
+/// A message of the history: its cost in tokens, and whose it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cost {
+    pub(crate) tokens: u32,
+    pub(crate) role: Role,
+}
+
+/// How many of the oldest `messages` leave the window so that the rest fits into `history` tokens. 0 while it fits.
+pub(crate) fn leaving(messages: &[Cost], history: u32, budget: &Budget) -> usize {
+    let total: u64 = messages.iter().map(|message| u64::from(message.tokens)).sum();
+    if total <= u64::from(history) {
+        return 0;
+    }
+    let target = history - budget.trim_chunk(history);
+    let deep = start_of_suffix(messages, target);
+    // The floor of ten messages holds as long as the budget allows it; the tokens decide in the end (C2).
+    let floor = messages.len().saturating_sub(MIN_TAIL_MESSAGES);
+    let start = if deep > floor { start_of_suffix(messages, history).max(floor) } else { deep };
+    at_a_turn(messages, start)
+}
+
+/// Where the longest suffix of at most `limit` tokens starts.
+fn start_of_suffix(messages: &[Cost], limit: u32) -> usize {
+    let mut room = limit;
+    for (index, message) in messages.iter().enumerate().rev() {
+        match room.checked_sub(message.tokens) {
+            Some(left) => room = left,
+            None => return index + 1,
+        }
+    }
+    0
+}
+
+/// A window starts with words of the user, never with a reply whose question is gone (S3.17).
+fn at_a_turn(messages: &[Cost], start: usize) -> usize {
+    (start..messages.len()).find(|index| messages[*index].role == Role::User).unwrap_or(messages.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn chat(costs: impl IntoIterator<Item = u32>) -> Vec<Cost> {
+        let role = |index| if index % 2 == 0 { Role::User } else { Role::Character };
+        costs.into_iter().enumerate().map(|(index, tokens)| Cost { tokens, role: role(index) }).collect()
+    }
+
+    fn budget() -> Budget {
+        Budget { trim_divisor: 8, ..Budget::local(16_384, 512) }
+    }
+
+    /// S3.15: 8,000 stays, 8,001 goes below 7,000.
+    #[test]
+    fn a_full_window_stays_and_an_over_full_one_is_cut_by_a_chunk() {
+        let messages = chat([100; 80]);
+        assert_eq!(leaving(&messages, 8_000, &budget()), 0);
+        let messages = chat([100; 80].into_iter().chain([1]));
+        let gone = leaving(&messages, 8_000, &budget());
+        let left: u32 = messages[gone..].iter().map(|message| message.tokens).sum();
+        assert!((6_800..=7_000).contains(&left), "{left} tokens left");
+    }
+
+    /// S3.16: between trims the start of the window does not move.
+    #[test]
+    fn two_hundred_turns_move_the_anchor_seldom() {
+        let (mut messages, mut moves) = (Vec::new(), 0);
+        for turn in 0..200 {
+            messages.push(Cost { tokens: 150, role: if turn % 2 == 0 { Role::User } else { Role::Character } });
+            let gone = leaving(&messages, 8_000, &budget());
+            moves += usize::from(gone > 0);
+            messages.drain(..gone);
+        }
+        assert!(moves <= (200 * 150 - 8_000) / 1_000 + 1, "{moves} moves");
+    }
+
+    #[test]
+    fn ten_messages_stay_while_the_tokens_allow_it() {
+        let messages = chat([700; 12]);
+        assert_eq!(messages.len() - leaving(&messages, 8_000, &budget()), 10);
+        let messages = chat([2_000; 12]);
+        assert_eq!(messages.len() - leaving(&messages, 8_000, &budget()), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn what_stays_fits_and_starts_with_the_user(costs in proptest::collection::vec(1_u32..3_000, 0..120), history in 200_u32..9_000) {
+            let messages = chat(costs);
+            let gone = leaving(&messages, history, &budget());
+            let left = &messages[gone..];
+            prop_assert!(left.iter().map(|message| message.tokens).sum::<u32>() <= history);
+            prop_assert!(gone == 0 || left.first().is_none_or(|message| message.role == Role::User));
+        }
+    }
+}
