@@ -1,0 +1,193 @@
+//! JSON files: versions, odd fields, and what is refused.
+
+use domain::card::{Card, CardError, Version, Warning};
+use serde_json::{Value, json};
+
+use crate::support::{assert_keeps, leaves, read, read_clean, read_error, v2, v3};
+
+#[test]
+fn each_version_is_recognised() {
+    assert_eq!(read_clean(r#"{"name":"Mira","description":"d"}"#).version(), Version::V1);
+    assert_eq!(read_clean(&v2("Mira")).version(), Version::V2);
+    assert_eq!(read_clean(&v3("Mira")).version(), Version::V3);
+}
+
+#[test]
+fn fields_read_the_same_in_every_version() {
+    for json in [r#"{"name":" Mira ","first_mes":"Hi"}"#, &v2("Mira"), &v3("Mira")] {
+        let card = read_clean(json);
+        assert_eq!((card.name(), card.scenario(), card.tags()), ("Mira", "", vec![]));
+    }
+}
+
+#[test]
+fn a_byte_order_mark_does_not_matter() {
+    let (card, _) = Card::read(format!("\u{feff} {}", v2("Mira")).as_bytes()).unwrap();
+    assert_eq!(card.name(), "Mira");
+}
+
+#[test]
+fn an_unknown_spec_is_read_as_v2_with_a_warning() {
+    let (card, warnings) = read(r#"{"spec":"chara_card_v9","spec_version":"9.0","data":{"name":"Mira"}}"#);
+    assert_eq!(card.version(), Version::V2);
+    assert_eq!(warnings, [Warning::UnknownSpec { spec: "chara_card_v9".into() }]);
+    let (_, warnings) = read(r#"{"data":{"name":"Mira"}}"#);
+    assert_eq!(warnings, [Warning::MissingSpec]);
+}
+
+#[test]
+fn a_newer_version_is_imported_and_says_so() {
+    let newer = |version: &str| read(&v3("Mira").replace("\"3.0\"", version)).1;
+    let warning = |found: &str| [Warning::UnknownVersion { found: found.into(), read_as: "3.0" }];
+    assert_eq!(newer("\"3.5\""), warning("3.5"));
+    assert_eq!(newer("4"), warning("4"));
+    assert_eq!(newer("\"soon\""), warning("soon"));
+    assert_eq!(newer("\"2.9\""), []);
+    assert_eq!(newer("3.0"), []);
+}
+
+#[test]
+fn a_flat_card_that_claims_a_spec_is_read_as_v1() {
+    let (card, warnings) = read(r#"{"spec":"chara_card_v2","name":"Mira"}"#);
+    assert_eq!(card.version(), Version::V1);
+    assert_eq!(warnings, [Warning::MissingData { spec: "chara_card_v2".into() }]);
+}
+
+#[test]
+fn a_card_in_a_card_is_unwrapped() {
+    let (card, warnings) = read(&format!(r#"{{"spec":"chara_card_v2","data":{}}}"#, v3("Mira")));
+    assert_eq!((card.name(), card.version()), ("Mira", Version::V3));
+    assert_eq!(warnings, [Warning::NestedTwice]);
+}
+
+#[test]
+fn odd_fields_are_named_by_path_and_kept() {
+    let json = r#"{"spec":"chara_card_v3","spec_version":"3.0","data":{"name":"Mira","description":null,
+        "character_version":2,"alternate_greetings":["a",7,"b"],"tags":"cosy","extensions":[],"character_book":null}}"#;
+    let (card, warnings) = read(json);
+    let paths: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(paths.join("\n"), @r"
+    `data.description` should be text, but is null; it is kept and treated as empty
+    `data.alternate_greetings[1]` should be text, but is a number; it is kept and treated as empty
+    `data.tags` should be a list, but is a text; it is read as a list of one
+    `data.character_version` should be text, but is a number; it is kept and treated as empty
+    `data.extensions` should be an object, but is a list; it is kept and treated as empty
+    `data.character_book` should be an object, but is null; it is kept and treated as empty
+    ");
+    assert_eq!((card.description(), card.alternate_greetings(), card.tags()), ("", vec!["a", "b"], vec!["cosy"]));
+    assert!(card.character_book().is_none() && card.extensions().is_none());
+    assert_keeps(&serde_json::from_str(json).unwrap(), &card.to_value());
+}
+
+#[test]
+fn a_card_without_a_usable_name_is_refused_by_path() {
+    assert_eq!(read_error(&v2("  ")), CardError::NoName { path: "data.name" });
+    assert_eq!(read_error(r#"{"name":5}"#), CardError::NoName { path: "name" });
+    assert_eq!(read_error("{}"), CardError::NoName { path: "name" });
+    assert_eq!(read_error(r#"{"spec":"chara_card_v2"}"#), CardError::NoName { path: "data.name" });
+    assert_eq!(read_error(&v3(&"x".repeat(301))), CardError::NameTooLong { path: "data.name", limit: 300 });
+}
+
+#[test]
+fn what_is_no_object_is_refused_by_path() {
+    assert_eq!(read_error("[1]"), CardError::NotAnObject { path: "(file)", found: "a list" });
+    let list = r#"{"spec":"chara_card_v2","data":[]}"#;
+    assert_eq!(read_error(list), CardError::NotAnObject { path: "data", found: "a list" });
+}
+
+#[test]
+fn broken_json_is_refused_with_its_place() {
+    let error = read_error("{\"name\": \"Mira\",\n \"tags\": [}");
+    assert_eq!(error.to_string(), "the card is not valid JSON, line 2, column 11: expected value");
+    let latin1 = Card::read(b"{\"name\":\"Ren\xe9\"}").unwrap_err();
+    assert_eq!(latin1, CardError::NotUtf8 { offset: 12 });
+}
+
+#[test]
+fn hostile_json_is_refused_before_memory_is_spent() {
+    let deep = format!(r#"{{"name":"x","a":{}{}}}"#, "[".repeat(101), "]".repeat(101));
+    assert_eq!(read_error(&deep), CardError::TooComplex { what: "too many levels", limit: 100 });
+    let wide = format!(r#"{{"name":"x","a":[{}0]}}"#, "0,".repeat(1_000_000));
+    assert_eq!(read_error(&wide), CardError::TooComplex { what: "too many values", limit: 1_000_000 });
+    let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(domain::card::MAX_JSON));
+    assert!(matches!(read_error(&long), CardError::TooLarge { limit: domain::card::MAX_JSON, .. }));
+    // Brackets inside of text are only text.
+    assert_eq!(read_clean(&format!(r#"{{"name":"x","scenario":"\"{}"}}"#, "[".repeat(300))).name(), "x");
+}
+
+#[test]
+fn other_files_are_named_for_what_they_are() {
+    let found = |bytes: &[u8]| match Card::read(bytes).unwrap_err() {
+        CardError::UnknownFormat { looks_like } => looks_like,
+        other => panic!("{other}"),
+    };
+    assert_eq!(found(b""), "an empty file");
+    assert_eq!(found(b"PK\x03\x04rest"), "a ZIP archive");
+    assert_eq!(found(b"\xff\xd8\xff\xe0"), "a JPEG picture");
+    assert_eq!(found(b"GGUF\x03"), "a model file");
+    assert_eq!(found(b"Once upon a time"), "an unknown kind of file");
+}
+
+#[test]
+fn an_edit_changes_its_field_and_nothing_else() {
+    let json = r#"{"x":1,"spec":"chara_card_v3","spec_version":"3.0","data":{"name":"Mira","nickname":"Mi","scenario":"Inn",
+        "extensions":{"depth_prompt":{"depth":4}},"odd":{"a":[1,2.5,null]}},"y":[]}"#;
+    let mut card = read_clean(json);
+    let mut expected = leaves(&serde_json::from_str(json).unwrap());
+
+    card.set_scenario("A ferry");
+    card.set_extension("inglenook", json!({"pinned": true}));
+    expected.insert("/data/scenario".into(), "A ferry".into());
+    expected.insert("/data/extensions/inglenook/pinned".into(), true.into());
+    assert_eq!(leaves(&card.to_value()), expected);
+
+    let order: Vec<_> = card.to_value().as_object().unwrap().keys().cloned().collect();
+    assert_eq!(order, ["x", "spec", "spec_version", "data", "y"]);
+}
+
+#[test]
+fn a_repetition_for_older_readers_follows_the_edit() {
+    let mut card = read_clean(
+        r#"{"name":"Mira","scenario":"other","spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Mira","scenario":"Inn"}}"#,
+    );
+    card.set_name("Mirabel").unwrap();
+    card.set_scenario("Ferry");
+    let root = card.to_value();
+    assert_eq!((&root["name"], &root["scenario"]), (&json!("Mirabel"), &json!("other")));
+    assert_eq!(root["data"], json!({"name": "Mirabel", "scenario": "Ferry"}));
+}
+
+#[test]
+fn a_new_card_is_complete() {
+    let mut card = Card::new(" Mira ").unwrap();
+    card.set_first_mes("Come in.");
+    card.set_alternate_greetings(&["Sit down.", " "]);
+    card.set_nickname("Mi");
+    assert_eq!((card.name(), card.spoken_name(), card.version()), ("Mira", "Mi", Version::V3));
+    assert_eq!(card.greetings(), ["Come in.", "Sit down."]);
+    assert_eq!(read_clean(&card.to_json()), card);
+    assert_eq!(card.to_value()["data"]["group_only_greetings"], Value::Array(vec![]));
+
+    assert_eq!(Card::new(" ").unwrap_err(), CardError::NoName { path: "name" });
+    assert!(card.set_name("").is_err());
+    assert_eq!(card.name(), "Mira");
+}
+
+#[test]
+fn dates_are_seconds_in_the_file() {
+    let mut card = Card::new("Mira").unwrap();
+    assert_eq!(card.creation_date(), None);
+    card.set_creation_date(domain::Timestamp(1_703_462_400_123));
+    assert_eq!(card.to_value()["data"]["creation_date"], 1_703_462_400);
+    assert_eq!(card.creation_date(), Some(domain::Timestamp(1_703_462_400_000)));
+    let unknown = read_clean(r#"{"name":"Mira","modification_date":0}"#);
+    assert_eq!(unknown.modification_date(), None);
+}
+
+#[test]
+fn the_nickname_stands_for_the_name_only_if_it_says_something() {
+    for (nickname, spoken) in [("\"Mi\"", "Mi"), ("\" \"", "Mira"), ("\"\"", "Mira")] {
+        let card = read_clean(&format!(r#"{{"name":"Mira","nickname":{nickname}}}"#));
+        assert_eq!(card.spoken_name(), spoken);
+    }
+}

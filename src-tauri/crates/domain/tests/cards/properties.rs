@@ -1,0 +1,127 @@
+//! Whatever comes in: no panic; and whatever was read comes out again.
+
+use domain::card::Card;
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+
+use crate::support::{assert_keeps, card_chunk, chunk, leaves, picture};
+
+/// Keys that the format defines, so that odd values hit known fields as well as unknown ones.
+const KEYS: &[&str] = &[
+    "spec",
+    "spec_version",
+    "data",
+    "description",
+    "first_mes",
+    "tags",
+    "alternate_greetings",
+    "character_book",
+    "entries",
+    "content",
+    "extensions",
+    "assets",
+    "nickname",
+    "creation_date",
+    "creator_notes",
+    "create_date",
+    "",
+];
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any_decimal(),
+        "\\PC*".prop_map(Value::from),
+        "(@@[a-z]{0,3} ?\n){0,2}[{}<>a-zA-Z/]{0,20}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((any_key(), inner), 0..6)
+                .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+        ]
+    })
+}
+
+/// Decimals as people and programs write them. Beyond 15 digits `serde_json` may be off by the last bit.
+fn any_decimal() -> impl Strategy<Value = Value> {
+    (any::<i32>(), 0..6).prop_map(|(digits, places)| Value::from(f64::from(digits) / 10_f64.powi(places)))
+}
+
+fn any_key() -> impl Strategy<Value = String> {
+    prop_oneof![prop::sample::select(KEYS).prop_map(str::to_owned), "\\PC{0,8}"]
+}
+
+fn fields_with_a_name() -> impl Strategy<Value = Map<String, Value>> {
+    prop::collection::vec((any_key(), any_json()), 0..10).prop_map(|pairs| {
+        let mut fields: Map<_, _> = pairs.into_iter().collect();
+        fields.insert("name".into(), "Mira".into());
+        fields
+    })
+}
+
+/// A flat card of any kind, or fields inside of `data` with anything around them.
+fn any_card() -> impl Strategy<Value = Value> {
+    let spec = prop::sample::select(&["chara_card_v2", "chara_card_v3", "other"][..]);
+    let flat = fields_with_a_name().prop_filter("names a format", |fields| {
+        !fields.get("spec").and_then(Value::as_str).is_some_and(|spec| spec.starts_with("chara_card"))
+    });
+    let nested = (fields_with_a_name(), fields_with_a_name(), spec).prop_map(|(mut root, data, spec)| {
+        root.insert("spec".into(), spec.into());
+        root.insert("data".into(), Value::Object(data));
+        root
+    });
+    prop_oneof![flat.prop_map(Value::Object), nested.prop_map(Value::Object)]
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        _ = Card::read(&bytes);
+        _ = Card::from_json(&bytes);
+        _ = Card::from_png(&bytes);
+        _ = Card::from_png(&[b"\x89PNG\r\n\x1a\n", &bytes[..]].concat());
+    }
+
+    #[test]
+    fn any_chunks_are_an_answer(chunks in prop::collection::vec(("[a-zA-Z]{4}|tEXt|IEND", prop::collection::vec(any::<u8>(), 0..60)), 0..6)) {
+        let chunks: Vec<_> = chunks.iter().map(|(kind, data)| chunk(kind, data)).collect();
+        _ = Card::read(&picture(&chunks));
+    }
+
+    #[test]
+    fn any_flipped_bytes_are_an_answer(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+        let mut png = picture(&[card_chunk("ccv3", &crate::support::v3("Mira"))]);
+        for (at, byte) in flips {
+            let at = at.index(png.len());
+            png[at] = byte;
+        }
+        if let Ok((card, _)) = Card::read(&png) {
+            _ = card.to_png(&png);
+        }
+    }
+
+    #[test]
+    fn any_json_is_an_answer(json in any_json()) {
+        _ = Card::from_json(json.to_string().as_bytes());
+    }
+
+    #[test]
+    fn any_card_keeps_its_leaves(json in any_card()) {
+        let (card, _) = Card::from_json(json.to_string().as_bytes()).unwrap();
+        prop_assert_eq!(leaves(&card.to_value()), leaves(&json));
+        let (again, _) = Card::from_json(card.to_json().as_bytes()).unwrap();
+        prop_assert_eq!(&again, &card);
+
+        assert_keeps(&json, &Card::from_json(card.to_json_v3().as_bytes()).unwrap().0.to_value());
+        assert_keeps(&json, &Card::from_json(card.to_json_v2().as_bytes()).unwrap().0.to_value());
+        let png = card.to_png(&picture(&[])).unwrap();
+        let (from_png, _) = Card::read(&png).unwrap();
+        assert_keeps(&json, &from_png.to_value());
+        let (twice, _) = Card::read(&from_png.to_png(&png).unwrap()).unwrap();
+        prop_assert_eq!(twice, from_png);
+    }
+}
