@@ -1,0 +1,134 @@
+//! The walls of the house: which crate may know which, and what each is free of.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A crate may use those of the rows above its own, never one of its own row.
+const FLOORS: [&[&str]; 6] = [
+    &["domain", "worker"],
+    &["context", "store", "provider"],
+    &["local"],
+    &["engine"],
+    &["server"],
+    &["nook", "inglenook"],
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn cargo(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO")).current_dir(root()).args(arguments).output().unwrap();
+    assert!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Our crates, each with those of ours that its manifest names (dev-dependencies left out).
+fn our_arrows() -> BTreeMap<String, BTreeSet<String>> {
+    let metadata = cargo(&["metadata", "--offline", "--locked", "--no-deps", "--format-version", "1"]);
+    let metadata: serde_json::Value = serde_json::from_str(&metadata).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    packages
+        .iter()
+        .map(|package| {
+            let dependencies = package["dependencies"].as_array().unwrap().iter();
+            let ours = dependencies.filter(|it| it["path"].is_string() && it["kind"].as_str() != Some("dev"));
+            (text(&package["name"]), ours.map(|it| text(&it["name"])).collect())
+        })
+        .collect()
+}
+
+/// Every crate that is compiled into `package` when it is built by itself.
+fn reached_by(package: &str) -> BTreeSet<String> {
+    // Not `cargo metadata`: it joins the features of the whole workspace, and the worker's would hide the wall.
+    let tree = cargo(&["tree", "--offline", "--locked", "-p", package, "-e", "normal,build", "--prefix", "none"]);
+    tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[track_caller]
+fn assert_free_of(package: &str, forbidden: &[&str]) {
+    let reached = reached_by(package);
+    let found: Vec<_> = forbidden.iter().filter(|name| reached.contains(**name)).collect();
+    assert!(found.is_empty(), "{package} reaches {found:?}; `cargo tree -p {package} -i CRATE` says how");
+}
+
+#[test]
+fn arrows_go_down_only() {
+    let floor_of = |name: &str| FLOORS.iter().position(|floor| floor.contains(&name));
+    for (name, dependencies) in our_arrows() {
+        let Some(floor) = floor_of(&name) else { continue };
+        for dependency in dependencies {
+            assert!(floor_of(&dependency).is_some_and(|below| below < floor), "{name} must not know {dependency}");
+        }
+    }
+}
+
+#[test]
+fn every_crate_has_its_floor() {
+    let crates: BTreeSet<String> = our_arrows().into_keys().collect();
+    let on_floors = FLOORS.iter().copied().flatten().copied();
+    let expected = on_floors.chain(["tests", "xtask"]).map(str::to_owned).collect();
+    assert_eq!(crates, expected);
+}
+
+#[test]
+fn domain_and_context_do_no_io() {
+    for package in ["domain", "context"] {
+        assert_free_of(package, &["tokio", "rusqlite", "reqwest", "tauri", "rand"]);
+    }
+}
+
+#[test]
+fn store_knows_no_network_and_the_network_no_store() {
+    assert_free_of("store", &["reqwest", "hyper", "minijinja", "tauri"]);
+    assert_free_of("provider", &["rusqlite", "minijinja", "tauri"]);
+    assert_free_of("local", &["rusqlite", "minijinja", "tauri"]);
+}
+
+#[test]
+fn engine_knows_no_window_and_no_server() {
+    assert_free_of("engine", &["tauri", "axum"]);
+}
+
+#[test]
+fn only_the_worker_builds_llama_cpp() {
+    assert!(reached_by("worker").contains("llama-cpp-2"));
+    for package in ["domain", "context", "store", "provider", "local", "engine", "server", "nook", "inglenook"] {
+        assert_free_of(package, &["llama-cpp-2", "llama-cpp-sys-2"]);
+    }
+}
+
+/// `cargo build --workspace` joins features, so the library half of `worker` must stay empty of llama.cpp by itself:
+/// else it would be linked into every program.
+#[test]
+fn the_protocol_half_of_the_worker_never_names_llama_cpp() {
+    let source = root().join("src-tauri/crates/worker/src");
+    let library = fs::read_to_string(source.join("lib.rs")).unwrap();
+    let modules = library.lines().filter_map(|line| line.trim().strip_prefix("pub mod ")?.strip_suffix(';'));
+    let files: Vec<_> = modules.map(|module| source.join(format!("{module}.rs"))).collect();
+    assert!(!files.is_empty());
+    for file in files.iter().chain([&source.join("lib.rs")]) {
+        assert!(!fs::read_to_string(file).unwrap().contains("llama_cpp_2"), "{} names llama_cpp_2", file.display());
+    }
+}
+
+#[test]
+fn there_is_one_sqlite_and_one_tls() {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let count = |name: &str| lock.lines().filter(|line| *line == format!("name = \"{name}\"")).count();
+    assert_eq!(count("libsqlite3-sys"), 1);
+    assert_eq!(count("rustls"), 1);
+    assert_eq!(count("openssl-sys") + count("native-tls") + count("aws-lc-sys"), 0);
+}
+
+#[test]
+fn the_top_folder_holds_the_rooms_of_the_design() {
+    let tracked = Command::new("git").current_dir(root()).args(["ls-files"]).output().unwrap();
+    let tracked = String::from_utf8(tracked.stdout).unwrap();
+    let folders: BTreeSet<&str> = tracked.lines().filter_map(|path| path.split_once('/')).map(|(top, _)| top).collect();
+    let rooms: BTreeSet<&str> = folders.into_iter().filter(|name| !name.starts_with('.')).collect();
+    assert_eq!(rooms, BTreeSet::from(["models", "presets", "src-tauri", "tests", "ui"]));
+}
