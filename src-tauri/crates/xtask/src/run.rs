@@ -19,7 +19,8 @@ pub(crate) fn window(release: bool) -> Result<()> {
              `xvfb-run -a`; `cargo run -p nook` is the same engine without a window"
         );
     }
-    execute(with_surroundings(&mut command(target()?.join(profile(release)).join("inglenook")))?)
+    let program = target()?.join(if release { "release" } else { "debug" }).join("inglenook");
+    execute(command(program).env(models::FOLDER_VARIABLE, models::folder()?))
 }
 
 /// Draws the screens of the README.
@@ -58,10 +59,6 @@ pub(crate) fn programs(release: bool) -> Result<()> {
         build.arg("--release");
     }
     execute(&mut build)
-}
-
-pub(crate) fn profile(release: bool) -> &'static str {
-    if release { "release" } else { "debug" }
 }
 
 /// Tells a program where the default models and our other programs are.
