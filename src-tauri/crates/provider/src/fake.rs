@@ -213,6 +213,12 @@ impl Gate {
         self.reached.cancelled().await;
     }
 
+    /// Stands at the gate until it is open. Scripts do this; a test's own server may, too.
+    pub async fn pass(&self) {
+        self.reached.cancel();
+        self.opened.cancelled().await;
+    }
+
     /// Lets the reply go on. An open gate stays open.
     pub fn open(&self) {
         self.opened.cancel();
@@ -239,12 +245,7 @@ fn perform(
                     yield Ok(event);
                 }
                 Step::Gate(gate) => {
-                    gate.reached.cancel();
-                    tokio::select! {
-                        biased;
-                        () = cancel.cancelled() => {}
-                        () = gate.opened.cancelled() => {}
-                    }
+                    cancel.run_until_cancelled(gate.pass()).await;
                 }
                 Step::Fail(error) => {
                     yield Err(error);

@@ -10,6 +10,8 @@
 
 pub mod error;
 pub mod fake;
+pub mod openai;
+pub mod tls;
 
 use domain::prompt::Prompt;
 use domain::sampling::Sampling;
@@ -19,6 +21,9 @@ use tokio_util::sync::CancellationToken;
 
 pub use error::{ProviderError, ProviderErrorKind};
 pub use fake::{FakeProvider, Gate, Script};
+pub use openai::{EndpointConfig, OpenAiClient, Patience, Probe, probe};
+/// A secret that neither `Debug` nor serde shows, wiped when it is dropped.
+pub use secrecy::SecretString;
 
 /// What a provider is asked to do.
 #[derive(Debug, Clone, PartialEq)]

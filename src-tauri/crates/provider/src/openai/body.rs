@@ -1,0 +1,286 @@
+//! From our words to the endpoint's: roles, sampling, and what an endpoint is known to refuse.
+
+use domain::prompt::{Prompt, PromptRole};
+use serde::Serialize;
+
+use crate::Request;
+
+/// What an endpoint has refused so far. Parameters beyond OpenAI's own are sent until one is refused: local servers know
+/// them, most others skip them, and the few that do not say so with a 400.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Dialect {
+    /// OpenAI's own parameters only, and no more than four stop texts.
+    plain: bool,
+    /// The limit is called `max_completion_tokens`.
+    completion_tokens: bool,
+    /// Temperature and top-p are fixed.
+    fixed_sampling: bool,
+    unseeded: bool,
+    /// No `stream_options`: the usage stays unknown.
+    no_usage: bool,
+}
+
+/// OpenAI's own limit.
+const PLAIN_STOPS: usize = 4;
+/// What we send to servers that take more.
+const MAX_STOPS: usize = 16;
+const EXTRAS: [&str; 8] = [
+    "top_k",
+    "min_p",
+    "repeat_penalty",
+    "repetition_penalty",
+    "cache_prompt",
+    "return_progress",
+    "add_generation_prompt",
+    "continue_final_message",
+];
+
+impl Dialect {
+    /// The dialect after a 400 that said `message`, if it names something that can be left out.
+    pub(super) fn learn(self, message: &str) -> Option<Self> {
+        let message = message.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+        let mut learned = self;
+        if says(&["max_completion_tokens"]) {
+            learned.completion_tokens = true;
+        }
+        if says(&["stop"]) && says(&["too long", "too many", "at most", "maximum"]) {
+            learned.plain = true;
+        }
+        if says(&[
+            "support",
+            "unrecogni",
+            "unknown",
+            "unexpected",
+            "extra",
+            "permitted",
+            "not allowed",
+            "invalid param",
+        ]) {
+            learned.plain |= says(&EXTRAS);
+            learned.fixed_sampling |= says(&["temperature", "top_p"]);
+            learned.unseeded |= says(&["seed"]);
+            learned.no_usage |= says(&["stream_options", "include_usage"]);
+        }
+        (learned != self).then_some(learned)
+    }
+
+    /// What either has learned.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self {
+            plain: self.plain | other.plain,
+            completion_tokens: self.completion_tokens | other.completion_tokens,
+            fixed_sampling: self.fixed_sampling | other.fixed_sampling,
+            unseeded: self.unseeded | other.unseeded,
+            no_usage: self.no_usage | other.no_usage,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Body<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    model: &'a str,
+    messages: Vec<Message>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop: &'a [String],
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    extras: Option<Extras>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Message {
+    role: &'static str,
+    content: String,
+}
+
+#[derive(Debug, Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+/// Beyond OpenAI's own.
+#[derive(Debug, Serialize)]
+struct Extras {
+    top_k: u32,
+    min_p: f32,
+    /// llama.cpp's name.
+    repeat_penalty: f32,
+    /// vLLM's and OpenRouter's name.
+    repetition_penalty: f32,
+    cache_prompt: bool,
+    return_progress: bool,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    prefill: Option<Prefill>,
+}
+
+/// How vLLM, and llama.cpp since May 2026, are asked to go on writing the last message.
+#[derive(Debug, Serialize)]
+struct Prefill {
+    add_generation_prompt: bool,
+    continue_final_message: bool,
+}
+
+/// The request's body, without what `dialect` leaves out.
+pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: Dialect) -> Body<'a> {
+    let (sampling, prompt) = (request.sampling, &request.prompt);
+    let messages = messages(prompt);
+    let prefill = (prompt.continues && messages.last().is_some_and(|last| last.role == "assistant"))
+        .then_some(Prefill { add_generation_prompt: false, continue_final_message: true });
+    let stops = if dialect.plain { PLAIN_STOPS } else { MAX_STOPS };
+    Body {
+        model,
+        messages,
+        stream: true,
+        stream_options: (!dialect.no_usage).then_some(StreamOptions { include_usage: true }),
+        temperature: (!dialect.fixed_sampling).then_some(sampling.temperature),
+        top_p: (!dialect.fixed_sampling).then_some(sampling.top_p),
+        max_tokens: (!dialect.completion_tokens).then_some(sampling.max_tokens),
+        max_completion_tokens: dialect.completion_tokens.then_some(sampling.max_tokens),
+        seed: (!dialect.unseeded).then_some(sampling.seed),
+        stop: &prompt.stop[..prompt.stop.len().min(stops)],
+        extras: (!dialect.plain).then_some(Extras {
+            top_k: sampling.top_k,
+            min_p: sampling.min_p,
+            repeat_penalty: sampling.repeat_penalty,
+            repetition_penalty: sampling.repeat_penalty,
+            cache_prompt: true,
+            return_progress: true,
+            prefill,
+        }),
+    }
+}
+
+/// One message per turn: many endpoints demand that roles alternate, and refuse empty contents.
+fn messages(prompt: &Prompt) -> Vec<Message> {
+    let mut merged: Vec<Message> = Vec::with_capacity(prompt.messages.len());
+    for message in prompt.messages.iter().filter(|message| !message.text.is_empty()) {
+        let role = match message.role {
+            PromptRole::System => "system",
+            PromptRole::User => "user",
+            PromptRole::Character => "assistant",
+        };
+        match merged.last_mut() {
+            Some(last) if last.role == role => {
+                last.content.push_str("\n\n");
+                last.content.push_str(&message.text);
+            }
+            _ => merged.push(Message { role, content: message.text.clone() }),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::prompt::PromptMessage;
+    use domain::sampling::SamplerOptions;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn request(messages: &[(PromptRole, &str)]) -> Request {
+        let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
+        Request {
+            cache_key: "chat".to_owned(),
+            prompt: Prompt { messages, ..Prompt::default() },
+            sampling: SamplerOptions::default().resolve(7),
+        }
+    }
+
+    fn sent(request: &Request, dialect: Dialect) -> Value {
+        serde_json::from_str(&serde_json::to_string(&body("m", request, dialect)).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn roles_are_mapped_and_turns_are_merged() {
+        use PromptRole::{Character, System, User};
+        let request = request(&[
+            (System, "Rules."),
+            (System, "Card."),
+            (User, "Hi."),
+            (Character, "Hello."),
+            (Character, ""),
+            (User, "Who"),
+            (User, "are you?"),
+        ]);
+        assert_eq!(
+            sent(&request, Dialect::default())["messages"],
+            json!([
+                {"role": "system", "content": "Rules.\n\nCard."},
+                {"role": "user", "content": "Hi."},
+                {"role": "assistant", "content": "Hello."},
+                {"role": "user", "content": "Who\n\nare you?"},
+            ])
+        );
+    }
+
+    #[test]
+    fn everything_is_sent_until_it_is_refused() {
+        let request = request(&[(PromptRole::User, "Hi.")]);
+        assert_eq!(
+            sent(&request, Dialect::default()),
+            json!({
+                "model": "m", "messages": [{"role": "user", "content": "Hi."}], "stream": true,
+                "stream_options": {"include_usage": true}, "temperature": 0.8, "top_p": 0.95, "max_tokens": 512,
+                "seed": 7, "top_k": 40, "min_p": 0.05, "repeat_penalty": 1.1, "repetition_penalty": 1.1,
+                "cache_prompt": true, "return_progress": true,
+            })
+        );
+        let refusals = [
+            "Unrecognized request argument supplied: top_k",
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "Unsupported value: 'temperature' does not support 0.8 with this model.",
+            "seed: Extra inputs are not permitted",
+            "unknown field stream_options",
+        ];
+        let dialect = refusals.iter().fold(Dialect::default(), |dialect, refusal| dialect.learn(refusal).unwrap());
+        assert_eq!(
+            sent(&request, dialect),
+            json!({
+                "model": "m", "messages": [{"role": "user", "content": "Hi."}], "stream": true,
+                "max_completion_tokens": 512,
+            })
+        );
+        assert_eq!(dialect.learn(refusals[0]), None, "nothing is learned twice");
+    }
+
+    #[test]
+    fn an_ordinary_refusal_teaches_nothing() {
+        for message in ["messages must not be empty", "temperature must be below 2", "the model is unknown", ""] {
+            assert_eq!(Dialect::default().learn(message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn an_unfinished_reply_is_sent_as_a_prefill() {
+        let mut request = request(&[(PromptRole::User, "Hi."), (PromptRole::Character, "Well,")]);
+        assert_eq!(sent(&request, Dialect::default()).get("continue_final_message"), None);
+        request.prompt.continues = true;
+        let body = sent(&request, Dialect::default());
+        assert_eq!(body["messages"][1], json!({"role": "assistant", "content": "Well,"}));
+        assert_eq!((&body["continue_final_message"], &body["add_generation_prompt"]), (&json!(true), &json!(false)));
+    }
+
+    #[test]
+    fn strict_endpoints_get_four_stop_texts() {
+        let mut request = request(&[(PromptRole::User, "Hi.")]);
+        request.prompt.stop = (0..20).map(|n| format!("stop {n}")).collect();
+        assert_eq!(sent(&request, Dialect::default())["stop"].as_array().unwrap().len(), 16);
+        let strict = Dialect::default().learn("'stop': array too long. Expected maximum length 4").unwrap();
+        assert_eq!(sent(&request, strict)["stop"].as_array().unwrap().len(), 4);
+    }
+}

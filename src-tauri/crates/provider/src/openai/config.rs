@@ -1,0 +1,260 @@
+//! Which endpoint, and how long to wait for it.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use url::{Host, Url};
+
+use crate::{ProviderError, ProviderErrorKind};
+
+/// One endpoint and one of its models. `Debug` shows neither the key nor the query of the address.
+#[derive(Clone)]
+pub struct EndpointConfig {
+    url: Url,
+    /// The model's name as the endpoint knows it; empty for servers that serve one model only.
+    pub model: String,
+    key: Option<SecretString>,
+    authorization: Option<HeaderValue>,
+    pub patience: Patience,
+}
+
+/// How long to wait for an endpoint before saying so, trying again, or giving up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// For the TCP and TLS handshakes.
+    pub connect: Duration,
+    /// Of silence before each `Stalled` event.
+    pub notice: Duration,
+    /// Of silence before the first text: a large prompt on a slow machine takes minutes to read.
+    pub first: Duration,
+    /// Of silence between two pieces of text.
+    pub idle: Duration,
+    /// For the usage figures, once the reply has ended.
+    pub tail: Duration,
+    /// Before the first repetition; each further one waits twice as long.
+    pub backoff: Duration,
+    /// No back-off is longer than this.
+    pub backoff_cap: Duration,
+    /// An endpoint that asks for a longer pause than this has failed.
+    pub retry_after_cap: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            notice: Duration::from_secs(10),
+            first: Duration::from_secs(300),
+            idle: Duration::from_secs(60),
+            tail: Duration::from_secs(2),
+            backoff: Duration::from_millis(500),
+            backoff_cap: Duration::from_secs(8),
+            retry_after_cap: Duration::from_secs(60),
+        }
+    }
+}
+
+impl EndpointConfig {
+    /// Reads an address as people type or paste it: `127.0.0.1:8080/v1` gets its `http://`, a trailing slash or
+    /// `/chat/completions` is cut. A blank key is no key.
+    ///
+    /// # Errors
+    /// `BadRequest` when `url` is no http(s) address or carries a user name or password, or when `key` cannot be sent.
+    pub fn new(url: &str, model: impl Into<String>, key: Option<SecretString>) -> Result<Self, ProviderError> {
+        let url = parse_address(url)?;
+        let key = key.map(|key| SecretString::from(key.expose_secret().trim())).filter(|key| !is_blank(key));
+        let authorization = key.as_ref().map(bearer).transpose()?;
+        Ok(Self { url, model: model.into(), key, authorization, patience: Patience::default() })
+    }
+
+    /// The same endpoint, waited for differently.
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
+    pub fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// The address for people: no query, which may hold a secret.
+    pub fn address(&self) -> String {
+        let mut shown = self.url.clone();
+        shown.set_query(None);
+        shown.as_str().trim_end_matches('/').to_owned()
+    }
+
+    /// Host and port.
+    pub fn authority(&self) -> String {
+        let port = self.url.port_or_known_default().unwrap_or(80);
+        format!("{}:{port}", self.url.host_str().unwrap_or_default())
+    }
+
+    pub(super) fn is_https(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    pub(super) fn is_loopback(&self) -> bool {
+        match self.url.host() {
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => IpAddr::V6(address).to_canonical().is_loopback(),
+            None => false,
+        }
+    }
+
+    /// The address of one of the API's calls.
+    pub(super) fn call(&self, path: &[&str]) -> Url {
+        let mut url = self.url.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        url
+    }
+
+    /// The address of a call outside the API, beside its `/v1`.
+    pub(super) fn beside(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty();
+            if self.ends_with_version() {
+                segments.pop();
+            }
+            segments.push(path);
+        }
+        url
+    }
+
+    /// Whether the path ends in `/v1` or the like.
+    pub(super) fn ends_with_version(&self) -> bool {
+        let last = self.url.path().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    }
+
+    pub(super) fn authorize(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        match &self.authorization {
+            Some(value) => request.header(AUTHORIZATION, value.clone()),
+            None => request,
+        }
+    }
+
+    /// `text` without the key: endpoints like to repeat a wrong one.
+    pub(super) fn redact(&self, text: &str) -> String {
+        match &self.key {
+            Some(key) => text.replace(key.expose_secret(), "[key]"),
+            None => text.to_owned(),
+        }
+    }
+}
+
+impl fmt::Debug for EndpointConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EndpointConfig")
+            .field("address", &self.address())
+            .field("model", &self.model)
+            .field("key", &self.key)
+            .field("patience", &self.patience)
+            .finish_non_exhaustive()
+    }
+}
+
+fn parse_address(text: &str) -> Result<Url, ProviderError> {
+    let text = text.trim();
+    let full = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    let mut url = Url::parse(&full).map_err(|source| refused("this is not a web address").caused_by(source))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(refused("the address of an endpoint begins with http:// or https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(ProviderError::new(
+            ProviderErrorKind::BadRequest,
+            "the endpoint's address holds a user name or a password",
+            "Take it out of the address, and enter the secret as the key.",
+        ));
+    }
+    url.set_fragment(None);
+    let path = url.path().trim_end_matches('/');
+    let path = path.strip_suffix("/chat/completions").unwrap_or(path).to_owned();
+    url.set_path(&path);
+    Ok(url)
+}
+
+fn refused(why: &str) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::BadRequest, why, "Enter an address such as http://127.0.0.1:8080/v1.")
+}
+
+fn is_blank(key: &SecretString) -> bool {
+    key.expose_secret().is_empty()
+}
+
+fn bearer(key: &SecretString) -> Result<HeaderValue, ProviderError> {
+    // The cause is dropped on purpose: it may show what it could not read.
+    let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret())).map_err(|_| {
+        ProviderError::new(
+            ProviderErrorKind::BadRequest,
+            "the key holds a character that cannot be sent, such as a line break",
+            "Copy the key again.",
+        )
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(url: &str) -> EndpointConfig {
+        EndpointConfig::new(url, "m", None).unwrap()
+    }
+
+    #[test]
+    fn an_address_is_read_as_people_paste_it() {
+        for (typed, call) in [
+            ("127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1/models"),
+            ("  http://localhost:1234/v1/ ", "http://localhost:1234/v1/models"),
+            ("https://api.example.com/v1/chat/completions", "https://api.example.com/v1/models"),
+            ("http://box.lan", "http://box.lan/models"),
+            ("https://host.example/openai?api-version=2", "https://host.example/openai/models?api-version=2"),
+        ] {
+            assert_eq!(config(typed).call(&["models"]).as_str(), call, "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_http_address_is_refused() {
+        for typed in ["", "ftp://example.com", "file:///etc/passwd", "http://", "http://user:hunter2@example.com"] {
+            let error = EndpointConfig::new(typed, "m", None).unwrap_err();
+            assert_eq!(error.kind, ProviderErrorKind::BadRequest, "{typed}");
+            assert!(!format!("{error:?}").contains("hunter2"));
+        }
+    }
+
+    #[test]
+    fn loopback_is_known_in_every_spelling() {
+        for url in ["http://127.0.0.1:1", "http://localhost", "http://[::1]:8080", "http://a.localhost", "127.1.2.3"] {
+            assert!(config(url).is_loopback(), "{url}");
+        }
+        for url in ["http://192.168.0.2", "https://localhost.example.com"] {
+            assert!(!config(url).is_loopback(), "{url}");
+        }
+    }
+
+    #[test]
+    fn calls_beside_the_api_leave_its_version_out() {
+        assert_eq!(config("http://h:1/v1").beside("props").as_str(), "http://h:1/props");
+        assert_eq!(config("http://h:1").beside("props").as_str(), "http://h:1/props");
+        assert_eq!(config("http://h:1/llama/v1").beside("props").as_str(), "http://h:1/llama/props");
+    }
+
+    #[test]
+    fn neither_debug_nor_a_refusal_shows_the_key() {
+        let config = EndpointConfig::new("http://h/v1?key=sk-1234", "m", Some("sk-1234\n".into())).unwrap();
+        assert!(!format!("{config:?} {}", config.address()).contains("sk-1234"));
+        let error = EndpointConfig::new("http://h/v1", "m", Some("sk-12\n34".into())).unwrap_err();
+        assert!(!format!("{error:?}").contains("sk-12"));
+        assert!(!EndpointConfig::new("http://h/v1", "m", Some("  ".into())).unwrap().has_key());
+    }
+}

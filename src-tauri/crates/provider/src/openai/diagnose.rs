@@ -1,0 +1,293 @@
+//! From a failure to its class, in words that say what, where, why and what to do (S1.23). The only place that reads the
+//! vocabulary of endpoints and of the HTTP client.
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use super::config::EndpointConfig;
+use super::retry::{Again, Failure};
+use super::wire::ApiError;
+use crate::{ProviderError, ProviderErrorKind as Kind};
+
+/// Characters of an endpoint's own words that are repeated.
+const EXCERPT: usize = 300;
+
+/// An answer that is no success.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) status: u16,
+    /// Where a redirect points to.
+    pub(super) location: Option<String>,
+    /// The pause that was asked for.
+    pub(super) pause: Option<Duration>,
+    pub(super) error: ApiError,
+}
+
+/// A connection that was not made, or broke.
+pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Failure {
+    let (authority, address) = (config.authority(), config.address());
+    let error = error.without_url();
+    let failure = |again: Again, kind, message: String, hint: String| Failure {
+        error: ProviderError::new(kind, message, hint),
+        again,
+    };
+    let mut failure = if let Some(tls) = tls_cause(&error) {
+        let (message, hint) = explain_tls(config, tls);
+        failure(Again::Never, Kind::Tls, message, hint)
+    } else if error.is_connect() && error.is_timeout() {
+        failure(
+            Again::Never,
+            Kind::Timeout,
+            format!("{authority} did not answer within {} s ({address})", config.patience.connect.as_secs_f32()),
+            "Check the address and the port, and that no firewall stands between.".to_owned(),
+        )
+    } else if error.is_dns() {
+        failure(
+            Again::Never,
+            Kind::Unreachable,
+            format!("the name in {address} is not known ({authority})"),
+            "Check the spelling, and that this computer is online.".to_owned(),
+        )
+    } else if io_cause(&error) == Some(io::ErrorKind::ConnectionRefused) {
+        failure(
+            Again::Later,
+            Kind::Unreachable,
+            format!("nothing listens on {authority} ({address})"),
+            "Is the server started, and is this its port?".to_owned(),
+        )
+    } else if error.is_connect() {
+        failure(
+            Again::Later,
+            Kind::Unreachable,
+            format!("{authority} cannot be reached ({address})"),
+            "Check the address, and that this computer is online.".to_owned(),
+        )
+    } else if is_not_http(&error) {
+        failure(
+            Again::Never,
+            Kind::Malformed,
+            format!("what listens on {authority} does not speak HTTP"),
+            if config.is_https() {
+                "Check the port.".to_owned()
+            } else {
+                format!("Check the port; if the server uses TLS, try {}.", address.replacen("http:", "https:", 1))
+            },
+        )
+    } else {
+        cut(config)
+    };
+    failure.error = failure.error.caused_by(error);
+    failure
+}
+
+/// The connection ended before the reply did.
+pub(super) fn cut(config: &EndpointConfig) -> Failure {
+    Failure::later(ProviderError::new(
+        Kind::Cut,
+        format!("the connection to {} ended before the reply did", config.address()),
+        "What has arrived is kept; continue the reply or try again.",
+    ))
+}
+
+/// Nothing came for `silence`.
+pub(super) fn silent(config: &EndpointConfig, silence: Duration) -> Failure {
+    Failure::never(ProviderError::new(
+        Kind::Timeout,
+        format!("{} has sent nothing for {} s", config.address(), silence.as_secs_f32()),
+        "The server may be overloaded or hanging; look at its log, then try again.",
+    ))
+}
+
+/// What came is not what the API promises.
+pub(super) fn malformed(config: &EndpointConfig, why: &str) -> Failure {
+    Failure::never(ProviderError::new(
+        Kind::Malformed,
+        format!("{} sent something that is not a chat completion: {why}", config.address()),
+        format!("Is this the address of an OpenAI-compatible API? {}", suggest_version(config)).trim_end(),
+    ))
+}
+
+/// A web page came with status 200.
+pub(super) fn web_page(config: &EndpointConfig) -> Failure {
+    Failure::never(ProviderError {
+        status: Some(200),
+        ..ProviderError::new(
+            Kind::NotFound,
+            format!("{} answers with a web page instead of the API", config.address()),
+            format!("Check the address. {}", suggest_version(config)).trim_end(),
+        )
+    })
+}
+
+/// An error within a stream that began well.
+pub(super) fn in_stream(config: &EndpointConfig, error: ApiError) -> Failure {
+    let status = error.status.unwrap_or(500);
+    let mut failure = refused(config, Refusal { status, location: None, pause: None, error });
+    // Without a code of its own nobody knows whether it would pass; the HTTP status was 200.
+    if failure.error.kind == Kind::Server && !has_words(&failure.error.message, &["overload", "capacity", "busy"]) {
+        failure.again = Again::Never;
+    }
+    failure
+}
+
+/// An answer that is no success.
+pub(super) fn refused(config: &EndpointConfig, refusal: Refusal) -> Failure {
+    let Refusal { status, location, pause, error } = &refusal;
+    let address = config.address();
+    let said = said(config, &error.message);
+    let (kind, message, hint) = match status {
+        400 | 413 | 422 | 500 if error.is_overflow() || *status == 413 => overflow(config, error),
+        300..=399 => (
+            Kind::NotFound,
+            format!("{address} redirects to {}", location.as_deref().unwrap_or("another address")),
+            "Redirects are not followed, so that the key stays here; enter the new address.".to_owned(),
+        ),
+        401 | 403 => unauthorized(config, *status, &said),
+        402 => (
+            Kind::RateLimited,
+            format!("{address} wants to be paid{said}"),
+            "Check the credit of your account.".to_owned(),
+        ),
+        404 | 405 | 410 => not_found(config, *status, error, &said),
+        408 | 504 => (
+            Kind::Timeout,
+            format!("{address} gave up waiting for itself (status {status}){said}"),
+            "Try again.".to_owned(),
+        ),
+        429 => (Kind::RateLimited, format!("{address} has had too many requests{said}"), wait_hint(*pause)),
+        409 | 500..=599 => (
+            Kind::Server,
+            format!("{address} failed (status {status}){said}"),
+            "The fault is the server's: look at its log, or try again later.".to_owned(),
+        ),
+        _ if has_words(&error.message, &["https port"]) => (
+            Kind::Tls,
+            format!("{address} is plain HTTP, but the server expects TLS"),
+            format!("Try {}.", address.replacen("http:", "https:", 1)),
+        ),
+        _ => (
+            Kind::BadRequest,
+            format!("{address} refused the request (status {status}){said}"),
+            "Check the model's name and the sampler settings.".to_owned(),
+        ),
+    };
+    let again = again(*status, kind, error, *pause);
+    Failure { error: ProviderError { status: Some(*status), ..ProviderError::new(kind, message, hint) }, again }
+}
+
+fn again(status: u16, kind: Kind, error: &ApiError, pause: Option<Duration>) -> Again {
+    let passes = matches!(status, 408 | 409 | 429 | 500 | 502..=599) && kind != Kind::ContextOverflow;
+    // An empty account does not fill up in half a second.
+    if !passes || has_words(&error.class, &["insufficient_quota", "billing"]) {
+        return Again::Never;
+    }
+    pause.map_or(Again::Later, Again::After)
+}
+
+fn overflow(config: &EndpointConfig, error: &ApiError) -> (Kind, String, String) {
+    let message = match (error.needed, error.limit) {
+        (Some(needed), Some(limit)) => format!("the prompt needs {needed} tokens, the model takes {limit}"),
+        _ => format!("the prompt is longer than the model takes{}", said(config, &error.message)),
+    };
+    (Kind::ContextOverflow, message, "Lower the context size of this model, or give the server more.".to_owned())
+}
+
+fn unauthorized(config: &EndpointConfig, status: u16, said: &str) -> (Kind, String, String) {
+    let address = config.address();
+    if config.has_key() {
+        let hint = "Check that the key is whole, still valid, and may use this model.".to_owned();
+        (Kind::Unauthorized, format!("{address} refused the key (status {status}){said}"), hint)
+    } else {
+        let hint = "Enter the endpoint's key.".to_owned();
+        (Kind::Unauthorized, format!("{address} wants a key (status {status}){said}"), hint)
+    }
+}
+
+fn not_found(config: &EndpointConfig, status: u16, error: &ApiError, said: &str) -> (Kind, String, String) {
+    let address = config.address();
+    if has_words(&error.message, &["model"]) || has_words(&error.class, &["model"]) {
+        let hint = "Test the connection to see which models it has.".to_owned();
+        let model = excerpt(&config.model);
+        return (Kind::NotFound, format!("{address} does not know the model \"{model}\"{said}"), hint);
+    }
+    let hint = format!("Check the address. {}", suggest_version(config)).trim_end().to_owned();
+    (Kind::NotFound, format!("{address} answers, but has no chat completions there (status {status}){said}"), hint)
+}
+
+fn suggest_version(config: &EndpointConfig) -> String {
+    if config.ends_with_version() {
+        return String::new();
+    }
+    format!("Most end in /v1: try {}/v1.", config.address())
+}
+
+fn wait_hint(pause: Option<Duration>) -> String {
+    match pause {
+        Some(pause) if pause.as_secs() >= 120 => format!("Try again in {} minutes.", pause.as_secs().div_ceil(60)),
+        Some(pause) => format!("Try again in {} seconds.", pause.as_secs().max(1)),
+        None => "Wait a little, then try again; check the limits of your account.".to_owned(),
+    }
+}
+
+/// The endpoint's own words, as the end of a sentence.
+fn said(config: &EndpointConfig, message: &str) -> String {
+    let words = excerpt(&config.redact(message));
+    if words.is_empty() { words } else { format!(": {words}") }
+}
+
+fn excerpt(text: &str) -> String {
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn has_words(text: &str, words: &[&str]) -> bool {
+    let text = text.to_lowercase();
+    words.iter().any(|word| text.contains(word))
+}
+
+fn explain_tls(config: &EndpointConfig, error: &rustls::Error) -> (String, String) {
+    let authority = config.authority();
+    match error {
+        rustls::Error::InvalidCertificate(_) => (
+            format!("the certificate of {authority} is not valid: {error}"),
+            "Check the address and this computer's clock; a self-made certificate has to be trusted by the system."
+                .to_owned(),
+        ),
+        rustls::Error::InvalidMessage(_) => (
+            format!("{authority} does not speak TLS, though the address begins with https"),
+            format!("Try {}.", config.address().replacen("https:", "http:", 1)),
+        ),
+        _ => (
+            format!("no secure connection to {authority}: {error}"),
+            format!("If the server has no TLS, try {}.", config.address().replacen("https:", "http:", 1)),
+        ),
+    }
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |&error| {
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            // `source()` of an `io::Error` skips the error that it wraps.
+            Some(wrapped) => Some(wrapped as &(dyn Error + 'static)),
+            None => error.source(),
+        }
+    })
+}
+
+fn tls_cause(error: &reqwest::Error) -> Option<&rustls::Error> {
+    causes(error).find_map(|cause| cause.downcast_ref())
+}
+
+fn io_cause(error: &reqwest::Error) -> Option<io::ErrorKind> {
+    causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind).last()
+}
+
+fn is_not_http(error: &reqwest::Error) -> bool {
+    causes(error).filter_map(|cause| cause.downcast_ref::<hyper::Error>()).any(hyper::Error::is_parse)
+}

@@ -1,0 +1,116 @@
+//! When a failed request is sent again, and after how long.
+
+use std::time::{Duration, SystemTime};
+
+use reqwest::header::HeaderMap;
+
+use super::config::Patience;
+use crate::ProviderError;
+
+/// Repetitions of one request, at the most.
+pub(super) const MAX_RETRIES: u32 = 2;
+
+/// A failed attempt.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) error: ProviderError,
+    pub(super) again: Again,
+}
+
+/// What the failure says about another attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// It would fail the same way.
+    Never,
+    /// It may work, after a while.
+    Later,
+    /// It may work, not before the endpoint said.
+    After(Duration),
+    /// It will be another request: what the endpoint refused is left out.
+    Adapted,
+}
+
+impl Failure {
+    pub(super) fn never(error: ProviderError) -> Self {
+        Self { error, again: Again::Never }
+    }
+
+    pub(super) fn later(error: ProviderError) -> Self {
+        Self { error, again: Again::Later }
+    }
+}
+
+/// The pause before the `attempt`-th repetition (from 1), or `None` to give up. `jitter` is in 0..1 and takes up to a
+/// quarter off, so that clients that failed together do not return together.
+pub(super) fn pause(patience: &Patience, attempt: u32, again: Again, jitter: f64) -> Option<Duration> {
+    if attempt > MAX_RETRIES {
+        return None;
+    }
+    match again {
+        Again::Never | Again::Adapted => None,
+        Again::After(pause) => (pause <= patience.retry_after_cap).then_some(pause),
+        Again::Later => {
+            let full = patience.backoff.saturating_mul(1 << (attempt - 1)).min(patience.backoff_cap);
+            Some(full.mul_f64(1.0 - jitter.clamp(0.0, 1.0) / 4.0))
+        }
+    }
+}
+
+/// The pause that an endpoint asks for: `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110, 10.2.3).
+pub(super) fn asked_pause(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    if let Some(ms) = header("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
+        return Duration::try_from_secs_f64(ms / 1000.0).ok();
+    }
+    let text = header("retry-after")?;
+    match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        // A date in the past means now.
+        Err(_) => Some(httpdate::parse_http_date(text).ok()?.duration_since(now).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    fn pauses(patience: &Patience, again: Again, jitter: f64) -> Vec<u128> {
+        (1..5).map_while(|attempt| pause(patience, attempt, again, jitter)).map(|pause| pause.as_millis()).collect()
+    }
+
+    #[test]
+    fn pauses_double_and_end_after_two() {
+        assert_eq!(pauses(&Patience::default(), Again::Later, 0.0), [500, 1000]);
+        assert_eq!(pauses(&Patience::default(), Again::Later, 1.0), [375, 750]);
+        assert_eq!(pauses(&Patience::default(), Again::Never, 0.0), []);
+    }
+
+    #[test]
+    fn no_pause_exceeds_its_cap() {
+        let patience = Patience { backoff: Duration::from_secs(7), ..Patience::default() };
+        assert_eq!(pauses(&patience, Again::Later, 0.0), [7000, 8000]);
+        assert_eq!(pauses(&patience, Again::After(Duration::from_secs(60)), 0.0), [60_000, 60_000]);
+        assert_eq!(pauses(&patience, Again::After(Duration::from_secs(61)), 0.0), []);
+    }
+
+    #[test]
+    fn retry_after_is_read_in_all_its_forms() {
+        let now = httpdate::parse_http_date("Fri, 06 Nov 2026 08:49:30 GMT").unwrap();
+        for (name, value, ms) in [
+            ("retry-after", "3", Some(3000)),
+            ("retry-after", " 0.25 ", Some(250)),
+            ("retry-after", "Fri, 06 Nov 2026 08:49:37 GMT", Some(7000)),
+            ("retry-after", "Fri, 06 Nov 2026 08:49:00 GMT", Some(0)),
+            ("retry-after-ms", "40", Some(40)),
+            ("retry-after", "-1", None),
+            ("retry-after", "1e400", None),
+            ("retry-after", "soon", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, HeaderValue::from_static(value));
+            assert_eq!(asked_pause(&headers, now).map(|pause| pause.as_millis()), ms, "{name}: {value}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Server-sent events as bytes arrive.
+//!
+//! Own lines instead of `eventsource-stream`: that crate caps neither a line nor an event, scans its whole buffer again
+//! with every chunk, gives up at the first invalid UTF-8 byte, and drops an event whose blank line never comes.
+
+/// Bytes of one line, and of one event's data. A reply's chunks are a hundredth of this.
+pub(super) const MAX_EVENT: usize = 1 << 20;
+
+/// An event grew beyond [`MAX_EVENT`].
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooLong;
+
+/// Cuts bytes into the `data` of events. Event names, ids and comments are skipped.
+#[derive(Debug, Default)]
+pub(super) struct SseParser {
+    line: Vec<u8>,
+    data: Option<Vec<u8>>,
+    after_cr: bool,
+    /// Lines that were completed so far, comments and blank ones included.
+    pub(super) lines: u64,
+}
+
+impl SseParser {
+    /// Reads on, and adds the data of each completed event to `events`. What was completed before the event that grew
+    /// too long is added too.
+    pub(super) fn push(&mut self, mut bytes: &[u8], events: &mut Vec<String>) -> Result<(), TooLong> {
+        while let Some((&first, rest)) = bytes.split_first() {
+            if first == b'\n' && std::mem::take(&mut self.after_cr) {
+                bytes = rest;
+                continue;
+            }
+            self.after_cr = false;
+            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let part = &bytes[..end.unwrap_or(bytes.len())];
+            if self.line.len() + part.len() > MAX_EVENT {
+                return Err(TooLong);
+            }
+            self.line.extend_from_slice(part);
+            let Some(end) = end else { break };
+            self.after_cr = bytes[end] == b'\r';
+            self.end_line(events)?;
+            bytes = &bytes[end + 1..];
+        }
+        Ok(())
+    }
+
+    /// What was never ended by a blank line. It may be whole all the same: some servers do not bother.
+    pub(super) fn finish(mut self) -> Option<String> {
+        let mut events = Vec::new();
+        if !self.line.is_empty() {
+            self.end_line(&mut events).ok()?;
+        }
+        self.data.map(text)
+    }
+
+    fn end_line(&mut self, events: &mut Vec<String>) -> Result<(), TooLong> {
+        let line = std::mem::take(&mut self.line);
+        let line = if self.lines == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line) } else { &line };
+        self.lines += 1;
+        if line.is_empty() {
+            events.extend(self.data.take().map(text));
+            return Ok(());
+        }
+        let colon = line.iter().position(|&byte| byte == b':').unwrap_or(line.len());
+        let (field, value) = (&line[..colon], line.get(colon + 1..).unwrap_or_default());
+        // llama.cpp before 2026 sends failures in a field of its own.
+        if !matches!(field, b"data" | b"error") {
+            return Ok(());
+        }
+        self.add(value.strip_prefix(b" ").unwrap_or(value))
+    }
+
+    fn add(&mut self, value: &[u8]) -> Result<(), TooLong> {
+        match &mut self.data {
+            None => self.data = Some(value.to_vec()),
+            Some(data) if data.len() + value.len() < MAX_EVENT => {
+                data.push(b'\n');
+                data.extend_from_slice(value);
+            }
+            Some(_) => return Err(TooLong),
+        }
+        Ok(())
+    }
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The events of `chunks`, then what was left open in brackets.
+    fn events(chunks: &[&[u8]]) -> Vec<String> {
+        let mut parser = SseParser::default();
+        let mut events = Vec::new();
+        for chunk in chunks {
+            parser.push(chunk, &mut events).unwrap();
+        }
+        events.extend(parser.finish().map(|open| format!("[{open}]")));
+        events
+    }
+
+    #[test]
+    fn line_ends_may_be_mixed() {
+        assert_eq!(
+            events(&[b"data: a\n\ndata: b\r\n\r\ndata: c\r\rdata: d\r\n\ndata:e\n\r\n"]),
+            ["a", "b", "c", "d", "e"]
+        );
+    }
+
+    #[test]
+    fn comments_other_fields_and_a_byte_order_mark_are_skipped() {
+        let text = "\u{FEFF}data: a\n\n: ping\n\nid: 7\nevent: message\nretry: 5\ndata: b\nnonsense\n\n";
+        assert_eq!(events(&[text.as_bytes()]), ["a", "b"]);
+    }
+
+    #[test]
+    fn data_over_several_lines_is_one_event() {
+        assert_eq!(events(&[b"data: {\ndata:  1\ndata\ndata: }\n\n"]), ["{\n 1\n\n}"]);
+    }
+
+    #[test]
+    fn an_event_without_its_blank_line_is_handed_out_at_the_end() {
+        assert_eq!(events(&[b"data: a\n\ndata: [DONE]\n"]), ["a", "[[DONE]]"]);
+        assert_eq!(events(&[b"data: a\n\ndata: [DO"]), ["a", "[[DO]"]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_become_replacement_characters() {
+        assert_eq!(events(&[b"data: a\xFFb\n\n"]), ["a\u{FFFD}b"]);
+    }
+
+    #[test]
+    fn a_line_or_an_event_without_end_is_refused_and_never_stored() {
+        let mut parser = SseParser::default();
+        let mut events = Vec::new();
+        let piece = vec![b'x'; 1 << 16];
+        parser.push(b"data: kept\n\ndata: ", &mut events).unwrap();
+        let refused = (0..64).find(|_| parser.push(&piece, &mut events).is_err()).unwrap();
+        assert!(refused <= 16 && parser.line.capacity() <= 2 * MAX_EVENT);
+        assert_eq!(events, ["kept"]);
+
+        let mut parser = SseParser::default();
+        let line = [b"data: ".as_slice(), &piece, b"\n"].concat();
+        let refused = (0..64).find(|_| parser.push(&line, &mut events).is_err()).unwrap();
+        assert!(refused <= 16, "one event of many lines");
+    }
+
+    fn cut(bytes: &[u8], at: &[usize]) -> Vec<Vec<u8>> {
+        let mut at: Vec<usize> = at.iter().map(|at| at % (bytes.len() + 1)).collect();
+        at.sort_unstable();
+        let ends = at.iter().copied().chain([bytes.len()]);
+        let starts = std::iter::once(0).chain(at.iter().copied());
+        starts.zip(ends).map(|(start, end)| bytes[start..end].to_vec()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn where_chunks_are_cut_makes_no_difference(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec![
+                    "data: ", "data:", "{\"a\":1}", "é🔥", "\n", "\r", "\r\n", "\n\n", ": c", "error: x", "[DONE]", " ",
+                ]),
+                0..40,
+            ),
+            at in prop::collection::vec(any::<usize>(), 0..10),
+        ) {
+            let bytes = pieces.concat().into_bytes();
+            let chunks = cut(&bytes, &at);
+            let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
+            prop_assert_eq!(events(&chunks), events(&[&bytes]));
+        }
+
+        #[test]
+        fn no_bytes_can_break_it(bytes in prop::collection::vec(any::<u8>(), 0..2000), at in prop::collection::vec(any::<usize>(), 0..10)) {
+            let chunks = cut(&bytes, &at);
+            let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
+            prop_assert_eq!(events(&chunks), events(&[&bytes]));
+        }
+
+        #[test]
+        fn what_a_server_writes_is_what_is_read(texts in prop::collection::vec("[^\r\n]{0,40}", 0..10)) {
+            let wire: String = texts.iter().map(|text| format!("data: {text}\n\n")).collect();
+            // A byte order mark at the start belongs to the stream, one inside `data` to the text.
+            prop_assert_eq!(events(&[wire.as_bytes()]), texts);
+        }
+    }
+}
