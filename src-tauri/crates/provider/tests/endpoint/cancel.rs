@@ -1,0 +1,78 @@
+//! Stopping: while waiting, while reading, and by letting go.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use provider::{FinishReason, Gate, GenerationEvent, Patience, Provider, ProviderErrorKind};
+use tokio_util::sync::CancellationToken;
+
+use super::support::*;
+
+#[tokio::test]
+async fn a_cancelled_reply_ends_as_cancelled_and_hangs_up() {
+    let server = FaultServer::start(vec![[stream(says("Hello ")), vec![Step::UntilHungUp]].concat()]).await;
+    let cancel = CancellationToken::new();
+    let mut events = client(&server.url(), patience()).stream(request(), cancel.clone());
+    assert_eq!(events.next().await.unwrap().unwrap(), GenerationEvent::Text("Hello ".to_owned()));
+    cancel.cancel();
+    let last = events.next().await.unwrap().unwrap();
+    assert!(matches!(last, GenerationEvent::Finished { reason: FinishReason::Cancelled, .. }), "{last:?}");
+    assert!(events.next().await.is_none());
+    server.client_hung_up().await;
+}
+
+#[tokio::test]
+async fn dropping_the_stream_hangs_up() {
+    let server = FaultServer::start(vec![[stream(says("Hello ")), vec![Step::UntilHungUp]].concat()]).await;
+    let mut events = start(&server.url(), patience());
+    events.next().await.unwrap().unwrap();
+    drop(events);
+    server.client_hung_up().await;
+}
+
+#[tokio::test]
+async fn a_request_is_cancelled_before_its_answer() {
+    let gate = Gate::new();
+    let server = FaultServer::start(vec![vec![Step::Gate(gate.clone())]]).await;
+    let cancel = CancellationToken::new();
+    let reply = tokio::spawn(watch(client(&server.url(), patience()).stream(request(), cancel.clone())));
+    gate.reached().await;
+    cancel.cancel();
+    assert_eq!(reply.await.unwrap().line, "[Cancelled]");
+}
+
+#[tokio::test]
+async fn a_pause_before_a_repetition_is_cancelled() {
+    let server = FaultServer::start(vec![answer("503 Service Unavailable", "Retry-After: 50\r\n", "{}")]).await;
+    let cancel = CancellationToken::new();
+    let mut events = client(&server.url(), patience()).stream(request(), cancel.clone());
+    let event = events.next().await.unwrap().unwrap();
+    let GenerationEvent::Retrying { attempt: 1, after_ms: 50_000, why } = event else { panic!("{event:?}") };
+    assert!(why.contains("503"), "{why}");
+    cancel.cancel();
+    assert_eq!(watch(events).await.line, "[Cancelled]");
+    assert_eq!(server.received().len(), 1);
+}
+
+#[tokio::test]
+async fn a_request_that_was_cancelled_before_it_began_is_never_sent() {
+    let server = FaultServer::start(vec![healthy()]).await;
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let events = client(&server.url(), patience()).stream(request(), cancel);
+    assert_eq!(watch(events).await.line, "[Cancelled]");
+    assert_eq!(server.received().len(), 0);
+}
+
+#[tokio::test]
+async fn a_dead_endpoint_does_not_keep_one_from_cancelling() {
+    let cancel = CancellationToken::new();
+    let patience = Patience { backoff: Duration::from_secs(50), backoff_cap: Duration::from_secs(50), ..patience() };
+    let mut events = client("http://127.0.0.1:1/v1", patience).stream(request(), cancel.clone());
+    let event = events.next().await.unwrap();
+    assert!(matches!(event, Ok(GenerationEvent::Retrying { .. })), "{event:?}");
+    cancel.cancel();
+    let seen = watch(events).await;
+    assert_eq!(seen.line, "[Cancelled]");
+    assert_ne!(seen.error.map(|error| error.kind), Some(ProviderErrorKind::Unreachable));
+}

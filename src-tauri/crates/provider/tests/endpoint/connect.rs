@@ -1,0 +1,119 @@
+//! Endpoints that cannot be reached, and what is said about it (S1.23).
+
+use std::process::Command;
+use std::time::Duration;
+
+use provider::{Patience, ProviderErrorKind};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+
+use super::support::*;
+
+/// A port that nothing listens on.
+async fn dead_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
+}
+
+#[tokio::test]
+async fn a_stopped_server_is_named_with_its_port_and_the_likely_cause() {
+    let port = dead_port().await;
+    let seen = watch(start(&format!("http://127.0.0.1:{port}/v1"), patience())).await;
+    assert_eq!(seen.line, "~~[Unreachable]");
+    let error = seen.error.unwrap();
+    assert_eq!(error.message, format!("nothing listens on 127.0.0.1:{port} (http://127.0.0.1:{port}/v1)"));
+    assert_eq!(error.hint, "Is the server started, and is this its port?");
+}
+
+#[tokio::test]
+async fn a_name_that_does_not_resolve_is_named() {
+    let seen = watch(start("http://no-such-host.invalid:8080/v1", patience())).await;
+    assert_eq!(seen.line, "[Unreachable]");
+    assert!(seen.error.unwrap().message.contains("no-such-host.invalid:8080"));
+}
+
+#[tokio::test]
+async fn an_address_that_swallows_connections_is_given_up_in_time() {
+    // A full backlog: the kernel drops what else would connect, as a firewall does.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut waiting = Vec::new();
+    while let Ok(stream) = tokio::time::timeout(Duration::from_millis(200), TcpStream::connect(address)).await {
+        waiting.push(stream.unwrap());
+    }
+    let patience = Patience { connect: Duration::from_millis(100), ..patience() };
+    let seen = watch(start(&format!("http://{address}/v1"), patience)).await;
+    assert_eq!(seen.line, "[Timeout]");
+    let error = seen.error.unwrap();
+    assert!(error.message.contains(&address.to_string()) && error.message.contains("within 0.1 s"), "{error}");
+}
+
+#[tokio::test]
+async fn https_to_a_plain_server_suggests_http() {
+    let server = FaultServer::start(vec![]).await;
+    // The server reads a TLS greeting as the beginning of a request, and answers like one that is angry about it.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut greeting = [0; 1024];
+        tokio::io::AsyncReadExt::read(&mut stream, &mut greeting).await.unwrap();
+        let answer = b"HTTP/1.1 400 Bad Request\r\n\r\n";
+        tokio::io::AsyncWriteExt::write_all(&mut stream, answer).await.unwrap();
+        tokio::io::AsyncReadExt::read(&mut stream, &mut greeting).await.ok();
+    });
+    let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), patience())).await;
+    assert_eq!(seen.line, "[Tls]");
+    assert!(seen.error.unwrap().hint.contains(&format!("http://127.0.0.1:{port}/v1")));
+    drop(server);
+}
+
+#[tokio::test]
+async fn http_to_a_tls_server_suggests_https() {
+    // The alert with which a TLS server answers what is no TLS.
+    let alert = vec![Step::Bytes(vec![0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46])];
+    let server = FaultServer::start(vec![alert]).await;
+    let seen = watch(start(&server.url(), patience())).await;
+    assert_eq!(seen.line, "[Malformed]");
+    assert!(seen.error.unwrap().hint.contains(&server.url().replace("http:", "https:")));
+}
+
+#[tokio::test]
+async fn a_certificate_that_nobody_vouches_for_is_named() {
+    provider::tls::install();
+    let certified = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+    let config = rustls::ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(vec![certified.cert.der().clone()], certified.signing_key.into())
+        .unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(std::sync::Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        acceptor.accept(stream).await.ok();
+    });
+    let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), patience())).await;
+    assert_eq!(seen.line, "[Tls]");
+    assert!(seen.error.unwrap().message.contains("certificate"));
+}
+
+const CHILD: &str = "PROVIDER_TEST_PROXY_CHILD";
+
+#[tokio::test]
+async fn loopback_is_never_asked_through_the_proxy() {
+    if std::env::var_os(CHILD).is_some() {
+        assert_eq!(run(vec![healthy()]).await.0.line, "Hello there.[Stop]");
+        let elsewhere = watch(start("http://no-such-host.invalid/v1", patience())).await;
+        assert_eq!(elsewhere.error.unwrap().kind, ProviderErrorKind::Unreachable);
+        return;
+    }
+    // Proxies come from the environment, and a test must not change its own.
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "connect::loopback_is_never_asked_through_the_proxy"])
+        .envs([(CHILD, "1"), ("http_proxy", "http://127.0.0.1:1"), ("all_proxy", "http://127.0.0.1:1")])
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && shown.contains("1 passed"), "{shown}");
+}

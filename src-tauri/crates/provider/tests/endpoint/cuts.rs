@@ -1,0 +1,69 @@
+//! A stream that is cut after every one of its bytes.
+
+use futures_util::{StreamExt, stream};
+
+use super::support::*;
+
+fn sample() -> String {
+    let role = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\r\n\r\n";
+    let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":4}}\n\n";
+    [role, &says("Dös "), ": ping\n\n", &says("lämp "), &says("is 🔥."), &ends("stop"), usage, DONE].concat()
+}
+
+/// What must be seen when only the first `cut` bytes of [`sample`] arrive, three times over: worked out from the sample
+/// alone, by looking for the last byte of each chunk.
+fn expected(cut: usize) -> String {
+    let sample = sample();
+    let whole = |end: &str| sample.find(end).is_some_and(|at| at + end.len() <= cut);
+    let text: String = ["Dös ", "lämp ", "is 🔥."].into_iter().filter(|text| whole(says(text).trim_end())).collect();
+    if whole(ends("stop").trim_end()) {
+        format!("{text}[Stop]")
+    } else if text.is_empty() {
+        "~~[Cut]".to_owned()
+    } else {
+        format!("{text}[Cut]")
+    }
+}
+
+#[tokio::test]
+async fn a_reply_cut_at_any_byte_keeps_its_text_and_ends_once() {
+    let sample = sample();
+    stream::iter(0..=sample.len())
+        .for_each_concurrent(16, |cut| {
+            let bytes = &sample.as_bytes()[..cut];
+            async move {
+                let (seen, requests) = run(vec![stream_of(bytes); 3]).await;
+                assert_eq!(seen.line, expected(cut), "cut after byte {cut}");
+                assert_eq!(requests, if seen.line.starts_with('~') { 3 } else { 1 }, "cut after byte {cut}");
+            }
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_reply_reset_at_any_byte_ends_once() {
+    let sample = sample();
+    stream::iter((0..=sample.len()).step_by(7))
+        .for_each_concurrent(16, |cut| {
+            let play = [stream_of(&sample.as_bytes()[..cut]), vec![Step::Reset]].concat();
+            async move {
+                // A reset may overtake bytes that were sent before it, so only a beginning of the text is certain.
+                let (seen, requests) = run(vec![play; 3]).await;
+                let text = seen.line.trim_start_matches('~').split('[').next().unwrap().to_owned();
+                assert!("Dös lämp is 🔥.".starts_with(&text), "reset after byte {cut}: {}", seen.line);
+                assert!((1..=3).contains(&requests));
+            }
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_reply_in_pieces_of_one_byte_is_whole() {
+    let pieces = sample().into_bytes().into_iter().map(|byte| Step::Bytes(vec![byte]));
+    let play: Play = stream_of(b"").into_iter().chain(pieces).collect();
+    assert_eq!(run(vec![play]).await.0.line, "Dös lämp is 🔥.[Stop]");
+}
+
+fn stream_of(bytes: &[u8]) -> Play {
+    super::support::stream(bytes)
+}

@@ -1,0 +1,69 @@
+//! *Test connection*.
+
+use provider::{EndpointConfig, Probe, ProviderErrorKind, probe};
+
+use super::support::*;
+
+fn json(body: &str) -> Play {
+    answer("200 OK", "Content-Type: application/json\r\n", body)
+}
+
+async fn probed(plays: Vec<Play>) -> (Result<Probe, ProviderErrorKind>, Vec<String>) {
+    let server = FaultServer::start(plays).await;
+    let config = EndpointConfig::new(&server.url(), "tiny", Some(KEY.into())).unwrap().with_patience(patience());
+    let found = probe(&config).await.map_err(|error| {
+        assert!(!format!("{error:?}").contains(KEY));
+        error.kind
+    });
+    let asked = |head: &str| head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
+    (found, server.received().iter().map(|received| asked(&received.head)).collect())
+}
+
+fn models(names: &[&str], context: Option<u32>) -> Result<Probe, ProviderErrorKind> {
+    Ok(Probe { models: names.iter().map(|&name| name.to_owned()).collect(), context })
+}
+
+#[tokio::test]
+async fn models_are_listed_with_the_context_where_it_is_said() {
+    let list = r#"{"data":[{"id":"tiny","max_model_len":4096},{"id":"large","max_model_len":9}]}"#;
+    assert_eq!(probed(vec![json(list)]).await, (models(&["tiny", "large"], Some(4096)), vec!["GET /v1/models".into()]));
+
+    let single = r#"{"data":[{"id":"/models/x.gguf","meta":{"n_ctx":1024}}]}"#;
+    assert_eq!(probed(vec![json(single)]).await.0, models(&["/models/x.gguf"], Some(1024)));
+}
+
+#[tokio::test]
+async fn llama_cpp_is_asked_for_its_context() {
+    let props = json(r#"{"default_generation_settings":{"n_ctx":2048}}"#);
+    let (found, asked) = probed(vec![json(r#"{"data":[{"id":"a"}]}"#), props]).await;
+    assert_eq!((found, asked), (models(&["a"], Some(2048)), vec!["GET /v1/models".into(), "GET /props".into()]));
+
+    let without = answer("404 Not Found", "", "");
+    assert_eq!(probed(vec![json(r#"{"data":[{"id":"a"}]}"#), without]).await.0, models(&["a"], None));
+}
+
+#[tokio::test]
+async fn an_endpoint_without_a_list_is_asked_for_one_token() {
+    let missing = answer("404 Not Found", "", "{}");
+    let (found, asked) = probed(vec![missing.clone(), healthy()]).await;
+    assert_eq!(found, models(&[], None));
+    assert_eq!(asked, ["GET /v1/models", "POST /v1/chat/completions"]);
+    assert_eq!(probed(vec![missing.clone(), missing]).await.0, Err(ProviderErrorKind::NotFound));
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_told_at_once() {
+    for (play, kind) in [
+        (answer("401 Unauthorized", "", "{}"), ProviderErrorKind::Unauthorized),
+        (answer("200 OK", "", "<html>router</html>"), ProviderErrorKind::NotFound),
+        (answer("200 OK", "", "It works!"), ProviderErrorKind::Malformed),
+        (answer("503 Service Unavailable", "", ""), ProviderErrorKind::Server),
+        (answer("302 Found", "Location: /login\r\n", ""), ProviderErrorKind::NotFound),
+        (vec![Step::Reset], ProviderErrorKind::Cut),
+    ] {
+        let (found, asked) = probed(vec![play]).await;
+        assert_eq!((found, asked.len()), (Err(kind), 1));
+    }
+    let config = EndpointConfig::new("http://127.0.0.1:1/v1", "m", None).unwrap();
+    assert_eq!(probe(&config).await.unwrap_err().kind, ProviderErrorKind::Unreachable);
+}

@@ -1,0 +1,113 @@
+//! What is sent, and how a client learns what an endpoint refuses.
+
+use domain::prompt::{PromptMessage, PromptRole};
+use provider::{FinishReason, GenerationEvent, Provider, Usage};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::support::*;
+
+#[tokio::test]
+async fn the_key_and_the_prompt_travel_as_they_should() {
+    let server = FaultServer::start(vec![healthy()]).await;
+    let mut request = request();
+    let said = |role, text: &str| PromptMessage { role, text: text.to_owned() };
+    request.prompt.messages.insert(0, said(PromptRole::System, "You are Mira."));
+    request.prompt.messages.push(said(PromptRole::Character, "Well, I"));
+    request.prompt.continues = true;
+    request.prompt.stop = vec!["\nUser:".to_owned()];
+    watch(client(&server.url(), patience()).stream(request, CancellationToken::new())).await;
+
+    let received = server.received().remove(0);
+    assert!(received.head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", received.head);
+    assert!(received.head.contains(&format!("authorization: Bearer {KEY}")), "{}", received.head);
+    let body: Value = serde_json::from_str(&received.body).unwrap();
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "system", "content": "You are Mira."},
+            {"role": "user", "content": "Good evening."},
+            {"role": "assistant", "content": "Well, I"},
+        ])
+    );
+    assert_eq!((&body["model"], &body["stream"], &body["stop"]), (&json!("tiny"), &json!(true), &json!(["\nUser:"])));
+    assert_eq!(body["continue_final_message"], json!(true));
+}
+
+#[tokio::test]
+async fn what_is_refused_is_left_out_once_and_for_all() {
+    let refusal = |message: &str| {
+        let body = json!({"error": {"message": message, "type": "invalid_request_error"}}).to_string();
+        answer("400 Bad Request", "", &body)
+    };
+    let server = FaultServer::start(vec![
+        refusal("Unrecognized request argument supplied: min_p"),
+        refusal("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
+        healthy(),
+        healthy(),
+    ])
+    .await;
+    let client = client(&server.url(), patience());
+    for _ in 0..2 {
+        let seen = watch(client.stream(request(), CancellationToken::new())).await;
+        assert_eq!(seen.line, "Hello there.[Stop]", "adapting is no retry");
+    }
+    let sent: Vec<Value> =
+        server.received().iter().map(|received| serde_json::from_str(&received.body).unwrap()).collect();
+    let has = |name: &str| sent.iter().map(|body| body.get(name).is_some()).collect::<Vec<_>>();
+    assert_eq!(has("min_p"), [true, false, false, false]);
+    assert_eq!(has("top_k"), [true, false, false, false]);
+    assert_eq!(has("max_tokens"), [true, true, false, false]);
+    assert_eq!(has("max_completion_tokens"), [false, false, true, true]);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_refuses_the_same_thing_for_ever_is_believed_once() {
+    let body = json!({"error": {"message": "unknown parameter: top_k"}}).to_string();
+    let stubborn = answer("400 Bad Request", "", &body);
+    let (seen, requests) = run(vec![stubborn; 5]).await;
+    assert_eq!((seen.line.as_str(), requests), ("[BadRequest]", 2));
+}
+
+async fn usage(tail: &str) -> (Usage, f64, f64) {
+    let (seen, _) = run(vec![stream(says("Hi.") + &ends("stop") + tail + DONE)]).await;
+    let Some(GenerationEvent::Finished { usage, timings, reason: FinishReason::Stop }) = seen.last else {
+        panic!("{:?}", seen.last)
+    };
+    (usage, timings.prefill_ms, timings.decode_ms)
+}
+
+#[tokio::test]
+async fn usage_is_what_the_endpoint_says() {
+    let openai = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":5,\
+                  \"prompt_tokens_details\":{\"cached_tokens\":90}}}\n\n";
+    let expected = Usage { prompt: Some(100), reused: Some(90), evaluated: Some(10), generated: Some(5) };
+    assert_eq!(usage(openai).await.0, expected);
+
+    let bare = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":5}}\n\n";
+    let expected = Usage { prompt: Some(100), reused: None, evaluated: None, generated: Some(5) };
+    assert_eq!(usage(bare).await.0, expected);
+
+    let llama = "data: {\"choices\":[],\"timings\":{\"cache_n\":236,\"prompt_n\":1,\"prompt_ms\":30.9,\
+                 \"predicted_n\":35,\"predicted_ms\":661.1}}\n\n";
+    let expected = Usage { prompt: Some(237), reused: Some(236), evaluated: Some(1), generated: Some(35) };
+    assert_eq!(usage(llama).await, (expected, 30.9, 661.1));
+
+    let wild = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":-1e300,\"completion_tokens\":1e300}}\n\n";
+    let expected = Usage { prompt: Some(0), reused: None, evaluated: None, generated: Some(u32::MAX) };
+    assert_eq!(usage(wild).await.0, expected);
+
+    assert_eq!(usage("").await.0, Usage::default());
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_so_the_key_stays_here() {
+    let thief = FaultServer::start(vec![healthy()]).await;
+    let location = format!("Location: {}/chat/completions\r\n", thief.url());
+    for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
+        let (seen, requests) = run(vec![answer(status, &location, "")]).await;
+        assert_eq!((seen.line.as_str(), requests), ("[NotFound]", 1), "{status}");
+        assert!(seen.error.unwrap().message.contains(&thief.url()));
+    }
+    assert_eq!(thief.received().len(), 0);
+}

@@ -1,0 +1,227 @@
+//! A server that plays bytes, and a client that writes down what it sees.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::prompt::{Prompt, PromptMessage, PromptRole};
+use domain::sampling::SamplerOptions;
+use futures_util::StreamExt;
+use provider::{
+    EndpointConfig, EventStream, Gate, GenerationEvent, OpenAiClient, Patience, Provider, ProviderError, Request,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) const KEY: &str = "sk-lamplighter-4711";
+
+/// What the server does with one connection; at the end it closes.
+#[derive(Clone)]
+pub(crate) enum Step {
+    Bytes(Vec<u8>),
+    /// Waits until the test opens the gate.
+    Gate(Gate),
+    /// Closes with an RST instead of a FIN.
+    Reset,
+    /// Waits until the client has hung up.
+    UntilHungUp,
+}
+
+pub(crate) type Play = Vec<Step>;
+
+/// One request as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Received {
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+#[derive(Default)]
+struct Log {
+    received: Vec<Received>,
+    hung_up: usize,
+}
+
+/// Plays one script per connection, in order; connections beyond the last script are counted and closed.
+pub(crate) struct FaultServer {
+    pub(crate) port: u16,
+    log: Arc<watch::Sender<Log>>,
+}
+
+impl FaultServer {
+    pub(crate) async fn start(plays: Vec<Play>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let log = Arc::new(watch::Sender::new(Log::default()));
+        tokio::spawn(serve(listener, plays, Arc::clone(&log)));
+        Self { port, log }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.log.borrow().received.clone()
+    }
+
+    pub(crate) async fn client_hung_up(&self) {
+        self.log.subscribe().wait_for(|log| log.hung_up > 0).await.unwrap();
+    }
+}
+
+async fn serve(listener: TcpListener, plays: Vec<Play>, log: Arc<watch::Sender<Log>>) {
+    let mut plays = plays.into_iter();
+    while let Ok((stream, _)) = listener.accept().await {
+        let play = plays.next().unwrap_or_default();
+        tokio::spawn(perform(stream, play, Arc::clone(&log)));
+    }
+}
+
+async fn perform(mut stream: TcpStream, play: Play, log: Arc<watch::Sender<Log>>) {
+    let Some(received) = read_request(&mut stream).await else { return };
+    log.send_modify(|log| log.received.push(received));
+    for step in play {
+        match step {
+            // The client may have hung up by now, as it should after some faults.
+            Step::Bytes(bytes) => drop(stream.write_all(&bytes).await),
+            Step::Gate(gate) => gate.pass().await,
+            Step::Reset => return stream.set_zero_linger().unwrap(),
+            Step::UntilHungUp => {
+                let mut rest = [0; 64];
+                while stream.read(&mut rest).await.is_ok_and(|read| read > 0) {}
+                log.send_modify(|log| log.hung_up += 1);
+            }
+        }
+    }
+    stream.shutdown().await.ok();
+}
+
+async fn read_request(stream: &mut TcpStream) -> Option<Received> {
+    let mut bytes = Vec::new();
+    loop {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        if body.len() >= length.unwrap_or(0) {
+            return Some(Received { head: head.to_owned(), body: body.to_owned() });
+        }
+    }
+}
+
+/// The answer `status` with `headers` and `body`.
+pub(crate) fn answer(status: &str, headers: &str, body: &str) -> Play {
+    let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
+    vec![Step::Bytes((head + body).into_bytes())]
+}
+
+/// The beginning of a stream, then `body`; the stream ends when the connection does.
+pub(crate) fn stream(body: impl AsRef<[u8]>) -> Play {
+    let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\n\r\n";
+    vec![Step::Bytes([head.as_bytes(), body.as_ref()].concat())]
+}
+
+/// A chunk with a piece of text.
+pub(crate) fn says(text: &str) -> String {
+    let chunk = serde_json::json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]});
+    format!("data: {chunk}\n\n")
+}
+
+/// A chunk that ends the reply.
+pub(crate) fn ends(reason: &str) -> String {
+    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{reason}\"}}]}}\n\n")
+}
+
+pub(crate) const DONE: &str = "data: [DONE]\n\n";
+
+/// A whole, healthy reply.
+pub(crate) fn healthy() -> Play {
+    stream(says("Hello ") + &says("there.") + &ends("stop") + DONE)
+}
+
+/// Long enough for any machine where nothing is expected to run out, and without waits between attempts.
+pub(crate) fn patience() -> Patience {
+    let long = Duration::from_secs(30);
+    Patience {
+        connect: long,
+        notice: long,
+        first: long,
+        idle: long,
+        tail: long,
+        backoff: Duration::from_millis(1),
+        backoff_cap: Duration::from_millis(4),
+        retry_after_cap: Duration::from_secs(60),
+    }
+}
+
+pub(crate) fn client(url: &str, patience: Patience) -> OpenAiClient {
+    let config = EndpointConfig::new(url, "tiny", Some(KEY.into())).unwrap();
+    OpenAiClient::new(config.with_patience(patience)).unwrap()
+}
+
+pub(crate) fn request() -> Request {
+    let message = PromptMessage { role: PromptRole::User, text: "Good evening.".to_owned() };
+    Request {
+        cache_key: "chat".to_owned(),
+        prompt: Prompt { messages: vec![message], ..Prompt::default() },
+        sampling: SamplerOptions::default().resolve(1),
+    }
+}
+
+pub(crate) fn start(url: &str, patience: Patience) -> EventStream {
+    client(url, patience).stream(request(), CancellationToken::new())
+}
+
+/// A reply in a line: text as it is, `~` for a repetition, `z` for a notice of silence, the ending in brackets.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) line: String,
+    pub(crate) error: Option<ProviderError>,
+    pub(crate) last: Option<GenerationEvent>,
+}
+
+pub(crate) async fn watch(mut events: EventStream) -> Seen {
+    let mut seen = Seen::default();
+    while let Some(event) = events.next().await {
+        assert!(!seen.line.ends_with(']'), "something came after the ending: {} {event:?}", seen.line);
+        match event {
+            Ok(event) => {
+                match &event {
+                    GenerationEvent::Text(text) => seen.line += text,
+                    GenerationEvent::Retrying { .. } => seen.line.push('~'),
+                    GenerationEvent::Stalled { .. } => seen.line.push('z'),
+                    GenerationEvent::Prefill { done, total, reused } => {
+                        seen.line += &format!("<{done}/{total} {reused}>");
+                    }
+                    GenerationEvent::Finished { reason, .. } => seen.line += &format!("[{reason:?}]"),
+                    other => seen.line += &format!("<{other:?}>"),
+                }
+                seen.last = Some(event);
+            }
+            Err(error) => {
+                let everything = format!("{error} {error:?} {}", error.hint);
+                assert!(
+                    !everything.contains(KEY) && !everything.contains("lamplighter"),
+                    "the key is shown: {everything}"
+                );
+                assert!(!error.message.is_empty() && !error.hint.is_empty(), "an error without words: {error:?}");
+                assert!(error.message.len() < 700, "an error of {} bytes", error.message.len());
+                seen.line += &format!("[{:?}]", error.kind);
+                seen.error = Some(error);
+            }
+        }
+    }
+    assert!(seen.line.ends_with(']'), "a reply without an ending: {}", seen.line);
+    seen
+}
+
+/// One reply of a server that plays `plays`: what was seen, and the number of requests.
+pub(crate) async fn run(plays: Vec<Play>) -> (Seen, usize) {
+    let server = FaultServer::start(plays).await;
+    let seen = watch(start(&server.url(), patience())).await;
+    (seen, server.received().len())
+}
