@@ -6,5 +6,6 @@ mod json;
 mod png;
 mod properties;
 mod real_files;
+mod samples;
 mod support;
 mod writing;
