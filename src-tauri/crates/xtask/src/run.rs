@@ -54,9 +54,13 @@ pub(crate) fn prepare(needs: &[system::Need]) -> Result<()> {
 /// When they do not build.
 pub(crate) fn programs(release: bool) -> Result<()> {
     let mut build = cargo("build");
-    build.args(["--locked", "-p", "worker", "-p", "nook", "-p", "inglenook"]).args(FEATURES);
+    build.arg("--locked").args(FEATURES);
     if release {
-        build.arg("--release");
+        build.args(["--release", "-p", "worker", "-p", "nook", "-p", "inglenook"]);
+    } else {
+        // With a test among them the crates get the features that the tests want of them as well. Without, `cargo xtask
+        // test` would build Tauri a second time; it is the smallest test there is.
+        build.args(["--workspace", "--bins", "--test", "architecture"]);
     }
     execute(&mut build)
 }

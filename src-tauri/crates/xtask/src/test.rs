@@ -122,9 +122,9 @@ fn eslint() -> Outcome {
     lint("eslint", &mut ui::npm("lint"))
 }
 
-/// All programs, for tests that start them.
+/// All programs and tests: some tests start programs that cargo would not build for them.
 fn build() -> Outcome {
-    lint("build", cargo("build").args(["--locked", "--workspace"]).args(FEATURES))
+    lint("build", cargo("build").args(["--locked", "--workspace", "--all-targets"]).args(FEATURES))
 }
 
 fn rust_tests(options: &Options) -> Outcome {
