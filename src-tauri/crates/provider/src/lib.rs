@@ -8,6 +8,7 @@
 //!
 //! Absent: prompt building, storage, settings.
 
+pub mod conformance;
 pub mod error;
 pub mod fake;
 pub mod openai;

@@ -11,7 +11,7 @@ use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
 use provider::{
     EndpointConfig, FinishReason, GenerationEvent, OpenAiClient, Patience, Provider, ProviderError, ProviderErrorKind,
-    Request, Timings, Usage, probe,
+    Request, Timings, Usage, conformance, probe,
 };
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -129,6 +129,13 @@ async fn a_chat_is_streamed_and_its_prefix_is_reused() {
     assert_eq!(second.reason, FinishReason::Length);
     assert_eq!(usage.reused.unwrap() + usage.evaluated.unwrap(), usage.prompt.unwrap());
     assert!(usage.reused.unwrap() >= prompt - 4, "the second prompt begins with the first, but {usage:?}");
+}
+
+#[tokio::test]
+async fn the_client_keeps_what_every_provider_promises() {
+    let server = Server::start().await;
+    let story = request(&[(PromptRole::User, "Tell me a very long story.")], 40);
+    conformance::check(&server.client(), &story).await.unwrap();
 }
 
 #[tokio::test]

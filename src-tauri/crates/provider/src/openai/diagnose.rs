@@ -120,15 +120,16 @@ pub(super) fn web_page(config: &EndpointConfig) -> Failure {
     })
 }
 
-/// An error within a stream that began well.
+/// An error within a stream that began well. A code in it means what the HTTP status would have.
 pub(super) fn in_stream(config: &EndpointConfig, error: ApiError) -> Failure {
-    let status = error.status.unwrap_or(500);
-    let mut failure = refused(config, Refusal { status, location: None, pause: None, error });
-    // Without a code of its own nobody knows whether it would pass; the HTTP status was 200.
-    if failure.error.kind == Kind::Server && !has_words(&failure.error.message, &["overload", "capacity", "busy"]) {
-        failure.again = Again::Never;
+    let status = error.status.or(error.is_overflow().then_some(400));
+    if let Some(status) = status {
+        return refused(config, Refusal { status, location: None, pause: None, error });
     }
-    failure
+    let again = if has_words(&error.message, &["overload", "capacity", "busy"]) { Again::Later } else { Again::Never };
+    let message = format!("{} broke off with an error{}", config.address(), said(config, &error.message));
+    let hint = "The fault is the server's: look at its log, or try again.";
+    Failure { error: ProviderError::new(Kind::Server, message, hint), again }
 }
 
 /// An answer that is no success.
@@ -156,6 +157,11 @@ pub(super) fn refused(config: &EndpointConfig, refusal: Refusal) -> Failure {
             "Try again.".to_owned(),
         ),
         429 => (Kind::RateLimited, format!("{address} has had too many requests{said}"), wait_hint(*pause)),
+        503 if has_words(&error.message, &["loading model"]) => (
+            Kind::Server,
+            format!("{address} is still loading its model"),
+            "Wait until it is loaded, then try again.".to_owned(),
+        ),
         409 | 500..=599 => (
             Kind::Server,
             format!("{address} failed (status {status}){said}"),

@@ -21,14 +21,15 @@ pub(super) struct Chunk {
     /// llama.cpp only, when asked for.
     pub(super) prompt_progress: Option<Progress>,
     error: Option<IgnoredAny>,
-    message: Option<IgnoredAny>,
+    message: Option<Content>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Choice {
-    #[serde(alias = "message")]
     delta: Option<Delta>,
+    /// Instead of `delta` in a reply that was not streamed.
+    message: Option<Delta>,
     pub(super) finish_reason: Option<String>,
 }
 
@@ -47,7 +48,7 @@ enum Content {
 
 impl Choice {
     pub(super) fn into_text(self) -> Option<String> {
-        match self.delta?.content? {
+        match self.delta.or(self.message)?.content? {
             Content::Text(text) if !text.is_empty() => Some(text),
             Content::Text(_) | Content::Other(IgnoredAny) => None,
         }
@@ -92,7 +93,7 @@ pub(super) struct Progress {
 pub(super) fn parse(data: &str) -> Result<Payload, serde_json::Error> {
     let chunk: Chunk = serde_json::from_str(data)?;
     // An error has no choices, and comes wrapped in `error` or bare.
-    if chunk.error.is_some() || (chunk.choices.is_none() && chunk.message.is_some()) {
+    if chunk.error.is_some() || (chunk.choices.is_none() && matches!(chunk.message, Some(Content::Text(_)))) {
         return Ok(Payload::Error(ApiError::of(&serde_json::from_str(data)?)));
     }
     Ok(Payload::Chunk(chunk))
@@ -179,6 +180,8 @@ mod tests {
             (r#"{"choices":[{"delta":{"content":[{"type":"thinking"}]}}]}"#, None),
             (r#"{"choices":[],"usage":{"prompt_tokens":12.0},"error":null}"#, None),
             (r#"{"choices":null}"#, None),
+            (r#"{"choices":[{"delta":{"content":"Hi"},"message":{"content":"Hi"}}]}"#, Some("Hi")),
+            (r#"{"message":{"content":"of another API"}}"#, None),
             ("{}", None),
             (r#"{"error":{"message":"no"}}"#, Some("error: no")),
             (r#"{"error":"no"}"#, Some("error: no")),

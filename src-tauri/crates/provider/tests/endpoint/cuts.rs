@@ -1,6 +1,7 @@
 //! A stream that is cut after every one of its bytes.
 
 use futures_util::{StreamExt, stream};
+use proptest::prelude::*;
 
 use super::support::*;
 
@@ -55,6 +56,25 @@ async fn a_reply_reset_at_any_byte_ends_once() {
             }
         })
         .await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_reply_ends_once(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..6),
+    ) {
+        let mut bytes = sample().into_bytes();
+        for (at, byte, inserts) in damage {
+            let at = at.index(bytes.len());
+            if inserts { bytes.insert(at, byte) } else { bytes[at] = byte }
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        // That there is one ending, and no panic, is what `watch` asserts.
+        let (_, requests) = runtime.block_on(run(vec![stream_of(&bytes); 3]));
+        prop_assert!((1..=3).contains(&requests));
+    }
 }
 
 #[tokio::test]

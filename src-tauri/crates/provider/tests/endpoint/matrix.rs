@@ -207,6 +207,13 @@ async fn what_is_no_stream_is_named() {
         case("another API", vec![json(r#"{"response":"Hello."}"#)], "[Malformed]", 1),
         case("another API's stream", vec![stream("{\"response\":\"He\"}\n{\"response\":\"llo\"}\n")], "[Malformed]", 1),
         case("half an answer", thrice(&stream(&reply[..40])), "~~[Cut]", 3),
+        case(
+            "Ollama's own API",
+            vec![json(r#"{"message":{"role":"assistant","content":"Hi."},"done":true}"#)],
+            "[Malformed]",
+            1,
+        ),
+        case("an error without a code", vec![stream("data: {\"error\":\"oops\"}\n\n")], "[Server]", 1),
         case("a list", vec![json("[1, 2]")], "[Malformed]", 1),
         case("deep nesting", vec![json(&"[".repeat(100_000))], "[Malformed]", 1),
         case("prose", thrice(&stream("It works!\n\n")), "~~[Cut]", 3),

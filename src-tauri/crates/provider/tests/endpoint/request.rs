@@ -1,7 +1,7 @@
 //! What is sent, and how a client learns what an endpoint refuses.
 
 use domain::prompt::{PromptMessage, PromptRole};
-use provider::{FinishReason, GenerationEvent, Provider, Usage};
+use provider::{FinishReason, GenerationEvent, Provider, Usage, conformance};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -67,6 +67,16 @@ async fn an_endpoint_that_refuses_the_same_thing_for_ever_is_believed_once() {
     let stubborn = answer("400 Bad Request", "", &body);
     let (seen, requests) = run(vec![stubborn; 5]).await;
     assert_eq!((seen.line.as_str(), requests), ("[BadRequest]", 2));
+}
+
+#[tokio::test]
+async fn the_client_keeps_what_every_provider_promises() {
+    let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2,\
+                 \"prompt_tokens_details\":{\"cached_tokens\":4}}}\n\n";
+    let play = stream(says("Hello ") + &says("there.") + &ends("stop") + usage + DONE);
+    let server = FaultServer::start(vec![play; 4]).await;
+    conformance::check(&client(&server.url(), patience()), &request()).await.unwrap();
+    assert_eq!(server.received().len(), 3, "what is cancelled before it begins is not sent");
 }
 
 async fn usage(tail: &str) -> (Usage, f64, f64) {

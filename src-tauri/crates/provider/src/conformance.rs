@@ -1,0 +1,172 @@
+//! What every provider owes its callers, as checks that any of them can be put through: the suite that a new client has
+//! to pass (S3.26). For tests; always compiled, so that the crates above can use it in theirs.
+
+use domain::prompt::PromptRole;
+use futures_util::StreamExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Usage};
+
+/// A promise of the port that was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum Violation {
+    #[error("the request failed: {0}")]
+    Failed(#[from] ProviderError),
+    #[error("the stream ended without an ending")]
+    NoEnding,
+    #[error("something came after the ending")]
+    AfterEnding,
+    #[error("a piece of text was empty")]
+    EmptyText,
+    #[error("no text came before the ending")]
+    NoText,
+    #[error("prompt processing went from {before} to {after} of {total} tokens, {reused} of them reused")]
+    Prefill { before: u32, after: u32, total: u32, reused: u32 },
+    #[error("the usage does not add up: {0:?}")]
+    Usage(Usage),
+    #[error("{when}, the reply ended as {reason:?}")]
+    Reason { when: &'static str, reason: FinishReason },
+    #[error("text came though the request was cancelled before it began")]
+    TextAfterCancel,
+}
+
+/// Puts `provider` through the suite. `request` must be one that it can answer with some text; it is sent a few times.
+///
+/// # Errors
+/// The first promise that was not kept.
+pub async fn check(provider: &dyn Provider, request: &Request) -> Result<(), Violation> {
+    whole(provider, request).await?;
+    cancelled_before(provider, request).await?;
+    cancelled_after_the_first_text(provider, request).await?;
+    let mut second = request.clone();
+    for message in second.prompt.messages.iter_mut().filter(|message| message.role == PromptRole::User) {
+        message.text.push_str(" Once more.");
+    }
+    whole(provider, &second).await
+}
+
+async fn whole(provider: &dyn Provider, request: &Request) -> Result<(), Violation> {
+    let seen = read(provider.stream(request.clone(), CancellationToken::new()), None).await?;
+    if seen.reason == FinishReason::Cancelled {
+        return Err(Violation::Reason { when: "uncancelled", reason: seen.reason });
+    }
+    if seen.texts == 0 {
+        return Err(Violation::NoText);
+    }
+    adds_up(seen.usage)
+}
+
+async fn cancelled_before(provider: &dyn Provider, request: &Request) -> Result<(), Violation> {
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let seen = read(provider.stream(request.clone(), cancel), None).await?;
+    if seen.texts > 0 {
+        return Err(Violation::TextAfterCancel);
+    }
+    must_be_cancelled("cancelled before it began", &seen)
+}
+
+async fn cancelled_after_the_first_text(provider: &dyn Provider, request: &Request) -> Result<(), Violation> {
+    let cancel = CancellationToken::new();
+    let seen = read(provider.stream(request.clone(), cancel.clone()), Some(cancel)).await?;
+    // A reply of a single piece is over before it can be cancelled.
+    if seen.texts == 1 && seen.reason != FinishReason::Cancelled {
+        return Ok(());
+    }
+    must_be_cancelled("cancelled after its first text", &seen)
+}
+
+fn must_be_cancelled(when: &'static str, seen: &Seen) -> Result<(), Violation> {
+    match seen.reason {
+        FinishReason::Cancelled => Ok(()),
+        reason => Err(Violation::Reason { when, reason }),
+    }
+}
+
+fn adds_up(usage: Usage) -> Result<(), Violation> {
+    match usage {
+        Usage { prompt: Some(prompt), reused: Some(reused), evaluated: Some(evaluated), .. }
+            if reused.checked_add(evaluated) != Some(prompt) =>
+        {
+            Err(Violation::Usage(usage))
+        }
+        _ => Ok(()),
+    }
+}
+
+struct Seen {
+    texts: usize,
+    reason: FinishReason,
+    usage: Usage,
+}
+
+/// Reads to the end, and cancels `at_first_text`.
+async fn read(mut events: EventStream, at_first_text: Option<CancellationToken>) -> Result<Seen, Violation> {
+    let (mut texts, mut ending, mut before) = (0, None, 0);
+    while let Some(event) = events.next().await {
+        if ending.is_some() {
+            return Err(Violation::AfterEnding);
+        }
+        match event? {
+            GenerationEvent::Text(text) if text.is_empty() => return Err(Violation::EmptyText),
+            GenerationEvent::Text(_) => {
+                texts += 1;
+                at_first_text.iter().for_each(CancellationToken::cancel);
+            }
+            GenerationEvent::Prefill { done: after, total, reused } => {
+                if after < before || after > total || reused > total {
+                    return Err(Violation::Prefill { before, after, total, reused });
+                }
+                before = after;
+            }
+            GenerationEvent::Finished { reason, usage, .. } => ending = Some((reason, usage)),
+            GenerationEvent::Queued
+            | GenerationEvent::Loading { .. }
+            | GenerationEvent::Retrying { .. }
+            | GenerationEvent::Stalled { .. } => {}
+        }
+    }
+    let (reason, usage) = ending.ok_or(Violation::NoEnding)?;
+    Ok(Seen { texts, reason, usage })
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::prompt::{Prompt, PromptMessage};
+    use domain::sampling::SamplerOptions;
+
+    use super::*;
+    use crate::{FakeProvider, Script};
+
+    fn request() -> Request {
+        let message = PromptMessage { role: PromptRole::User, text: "Good evening.".to_owned() };
+        Request {
+            cache_key: "chat".to_owned(),
+            prompt: Prompt { messages: vec![message], ..Prompt::default() },
+            sampling: SamplerOptions::default().resolve(1),
+        }
+    }
+
+    #[tokio::test]
+    async fn the_fake_keeps_every_promise() {
+        check(&FakeProvider::new(), &request()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn broken_promises_are_found() {
+        for (script, expected) in [
+            (Script::new().text("Hi.").text(""), "a piece of text was empty"),
+            (Script::new(), "no text came before the ending"),
+            (
+                Script::new().prefill(5, 4, 0).text("Hi."),
+                "prompt processing went from 0 to 5 of 4 tokens, 0 of them reused",
+            ),
+            (Script::new().text("Hi.").finish(FinishReason::Cancelled), "uncancelled, the reply ended as Cancelled"),
+            (Script::new().cut(), "the request failed: the connection ended before the reply did"),
+        ] {
+            let fake = FakeProvider::new();
+            fake.play(script);
+            assert_eq!(check(&fake, &request()).await.unwrap_err().to_string(), expected);
+        }
+    }
+}
