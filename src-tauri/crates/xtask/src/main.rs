@@ -6,6 +6,7 @@
 
 mod bundle;
 mod models;
+mod peers;
 mod process;
 mod run;
 mod system;
@@ -61,5 +62,6 @@ fn main() -> ExitCode {
 fn setup() -> anyhow::Result<()> {
     system::ensure(&[system::Need::Build, system::Need::Test])?;
     models::ensure_defaults()?;
+    peers::ensure()?;
     ui::install()
 }

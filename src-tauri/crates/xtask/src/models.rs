@@ -44,11 +44,19 @@ pub(crate) fn folder() -> Result<PathBuf> {
     if let Some(folder) = env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()) {
         return std::path::absolute(folder).context("the folder that INGLENOOK_MODELS names");
     }
+    Ok(cache()?.join("models"))
+}
+
+/// Our folder in the user's cache.
+///
+/// # Errors
+/// When the machine names no home folder.
+pub(crate) fn cache() -> Result<PathBuf> {
     let cache = match env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute()) {
         Some(cache) => cache,
-        None => PathBuf::from(env::var_os("HOME").context("neither INGLENOOK_MODELS nor HOME is set")?).join(".cache"),
+        None => env::home_dir().context("this user has no home folder; set INGLENOOK_MODELS and HOME")?.join(".cache"),
     };
-    Ok(cache.join("inglenook").join("models"))
+    Ok(cache.join("inglenook"))
 }
 
 /// The default models' paths; what is missing or damaged is fetched first.

@@ -28,7 +28,7 @@ const fn test(name: &'static str, why: &'static str) -> Package {
     Package { name, why, need: Need::Test, programs: &[] }
 }
 
-const PACKAGES: [Package; 12] = [
+const PACKAGES: [Package; 17] = [
     build("build-essential", "the C and C++ compiler of SQLite and llama.cpp"),
     build("pkg-config", "finds the libraries below"),
     build("cmake", "builds llama.cpp"),
@@ -36,9 +36,14 @@ const PACKAGES: [Package; 12] = [
     build("libclang-dev", "bindgen itself"),
     build("libwebkit2gtk-4.1-dev", "the web view of the window (GTK and libsoup come with it)"),
     build("libdbus-1-dev", "the window's talk with the desktop"),
+    Package { name: "python3-pip", why: "fetches the default models", need: Need::Build, programs: &["pip3"] },
+    test("python3-venv", "a place of its own for llama.cpp's server, which tests talk to"),
     test("webkit2gtk-driver", "drives the real window in the desktop tests"),
     test("xvfb", "a display for the desktop tests"),
     test("xauth", "guards that display"),
+    test("xdotool", "drags files onto the window and presses keys in its dialogs"),
+    test("imagemagick", "photographs that display"),
+    test("iproute2", "brings up loopback where the network is denied"),
     test("dbus", "a session bus of its own for the desktop tests"),
     Package {
         name: "chromium",

@@ -1,5 +1,6 @@
 //! Every check of the project, in order, each with its time and its count.
 
+use crate::peers;
 use crate::process::{FEATURES, cargo, cargo_program, command, installed, root, words};
 use crate::run::{prepare, with_surroundings};
 use crate::system::Need;
@@ -56,7 +57,7 @@ struct Outcome {
 pub(crate) fn all(options: &Options) -> ExitCode {
     let mut outcomes = Vec::new();
     let started = Instant::now();
-    let prepared = prepare(&[Need::Build, Need::Test]);
+    let prepared = prepare(&[Need::Build, Need::Test]).and_then(|()| peers::ensure());
     if let Err(error) = &prepared {
         eprintln!("cargo xtask: {error:#}");
     }
@@ -194,7 +195,7 @@ fn lint(name: &'static str, call: &mut Command) -> Outcome {
 /// A step that holds tests of its own, which `count` finds in its output.
 fn counted(name: &'static str, call: &mut Command, count: impl FnOnce(&Printed) -> Option<Tally>) -> Outcome {
     timed(name, || {
-        let printed = watch(with_surroundings(call)?)?;
+        let printed = watch(peers::name(with_surroundings(call)?)?)?;
         Ok(Tally::settled(count(&printed), printed.succeeded))
     })
 }
