@@ -50,10 +50,13 @@ impl StoreError {
     /// Gives an error of SQLite the meaning it has for the person whose `dir` it is.
     pub(crate) fn at(self, dir: &Path) -> Self {
         match self {
+            Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                Self::Conflict { detail: error.to_string() }
+            }
             Self::Sqlite(error) => from_sqlite(error, dir),
             Self::Migration { from, to, source } => match from_sqlite(source, dir) {
+                // Anything that is not the machine's fault is the migration's.
                 Self::Sqlite(source) => Self::Migration { from, to, source },
-                Self::Conflict { detail } => Self::Damaged { path: dir.join(crate::open::FILE), detail },
                 clearer => clearer,
             },
             other => other,
@@ -82,7 +85,6 @@ fn from_sqlite(error: rusqlite::Error, dir: &Path) -> StoreError {
         ErrorCode::SystemIoFailure | ErrorCode::CannotOpen => {
             StoreError::Io { path: dir.to_owned(), source: io::Error::other(error) }
         }
-        ErrorCode::ConstraintViolation => StoreError::Conflict { detail: error.to_string() },
         _ => StoreError::Sqlite(error),
     }
 }

@@ -125,6 +125,10 @@ impl Store {
 
     /// Removes for good what was deleted at or before `before`: characters with their chats, chats, messages, and the
     /// assets that nothing refers to. The text is gone from the database file; backups keep what they hold.
+    ///
+    /// # Errors
+    /// `Full` if there is no room to rebuild the file: the rows are gone then, traces of their text stay until the next
+    /// purge that removes something.
     pub fn purge(&self, before: Timestamp) -> impl Future<Output = Result<Purged, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.writer.run(move |conn| place.explain(|dir| purge::purge(conn, dir, before)))

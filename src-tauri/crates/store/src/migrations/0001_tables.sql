@@ -75,7 +75,9 @@ CREATE INDEX swipe_streaming ON swipe (state) WHERE state = 'streaming';
 
 CREATE TABLE manifest (
     swipe BLOB PRIMARY KEY REFERENCES swipe (id) ON DELETE CASCADE,
-    json TEXT NOT NULL
+    json TEXT NOT NULL,
+    -- A few numbers of it, for lists: the whole of it is as long as the prompt.
+    figures TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE token_count (

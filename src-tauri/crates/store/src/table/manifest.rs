@@ -1,5 +1,7 @@
 //! Manifests: the record of the prompt that a swipe answered, as JSON.
 
+use std::collections::HashMap;
+
 use domain::SwipeId;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -19,6 +21,17 @@ impl Manifests<'_> {
             .optional()?;
         Ok(json)
     }
+
+    /// The figures of those `swipes` that have them.
+    pub fn figures(&self, swipes: &[SwipeId]) -> Result<HashMap<SwipeId, String>, StoreError> {
+        let mut statement = self.conn.prepare_cached("SELECT figures FROM manifest WHERE swipe = ?1")?;
+        let mut found = HashMap::new();
+        for swipe in swipes {
+            let figures = statement.query_row([Col(*swipe)], |row| row.get(0)).optional()?;
+            found.extend(figures.map(|figures| (*swipe, figures)));
+        }
+        Ok(found)
+    }
 }
 
 pub struct ManifestsMut<'a> {
@@ -27,13 +40,13 @@ pub struct ManifestsMut<'a> {
 
 impl ManifestsMut<'_> {
     /// A reply that is continued gets the manifest of its last request.
-    pub fn insert(&mut self, swipe: SwipeId, json: &str) -> Result<(), StoreError> {
+    pub fn insert(&mut self, swipe: SwipeId, json: &str, figures: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT INTO manifest (swipe, json) VALUES (?1, ?2)
-                 ON CONFLICT (swipe) DO UPDATE SET json = excluded.json",
+                "INSERT INTO manifest (swipe, json, figures) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (swipe) DO UPDATE SET json = excluded.json, figures = excluded.figures",
             )?
-            .execute(params![Col(swipe), json])?;
+            .execute(params![Col(swipe), json, figures])?;
         Ok(())
     }
 }

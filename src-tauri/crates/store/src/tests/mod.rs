@@ -1,1 +1,120 @@
+//! A small library to write tests in: one character, one chat, and verbs.
 
+mod assets;
+mod child;
+mod damage;
+mod faults;
+mod library;
+mod messages;
+mod opening;
+mod purging;
+mod together;
+
+use std::path::Path;
+
+use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
+use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
+use uuid::Uuid;
+
+use crate::{Character, NewMessage, NewSwipe, Notice, Opened, Options, Store};
+
+const CHAT: ChatId = ChatId(Uuid::from_u128(7));
+const CHARACTER: CharacterId = CharacterId(Uuid::from_u128(8));
+const OPTIONS: Options = Options { now: Timestamp(1_795_303_800_000), backups: 3 };
+
+fn open(dir: &Path) -> Opened {
+    Store::open(dir, OPTIONS).unwrap()
+}
+
+fn character(id: CharacterId, name: &str) -> Character {
+    Character {
+        id,
+        name: name.into(),
+        card_json: format!(r#"{{"data":{{"name":"{name}"}}}}"#),
+        spec: "chara_card_v3".into(),
+        picture: None,
+        source: None,
+        created: Timestamp(1),
+        updated: Timestamp(1),
+    }
+}
+
+fn chat(id: ChatId, with: CharacterId, updated: i64) -> Chat {
+    Chat {
+        id,
+        character: with,
+        persona: None,
+        title: "An evening".into(),
+        model: None,
+        draft: String::new(),
+        window: WindowState::default(),
+        created: Timestamp(updated),
+        updated: Timestamp(updated),
+    }
+}
+
+/// One character and one chat with her, unless they are there.
+async fn furnish(store: &Store) {
+    store
+        .write(|w| {
+            if w.chats().get(CHAT)?.is_none() {
+                w.characters_mut().insert(&character(CHARACTER, "Ada"))?;
+                w.chats_mut().insert(&chat(CHAT, CHARACTER, 1))?;
+            }
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
+
+async fn furnished() -> Store {
+    let store = Store::in_memory().unwrap();
+    furnish(&store).await;
+    store
+}
+
+/// Ids of a message and its first swipe are its number, so that tests can name them.
+fn message(number: u128, role: Role, text: &str) -> NewMessage {
+    NewMessage {
+        id: message_id(number),
+        chat: CHAT,
+        role,
+        created: Timestamp(number as i64),
+        swipes: vec![swipe(number, text)],
+        selected: 0,
+        context_block: None,
+    }
+}
+
+fn swipe(number: u128, text: &str) -> NewSwipe {
+    NewSwipe {
+        id: swipe_id(number),
+        text: text.into(),
+        state: SwipeState::Finished,
+        created: Timestamp(number as i64),
+        model: None,
+    }
+}
+
+fn message_id(number: u128) -> MessageId {
+    MessageId(Uuid::from_u128(number))
+}
+
+fn swipe_id(number: u128) -> SwipeId {
+    SwipeId(Uuid::from_u128(number))
+}
+
+async fn say(store: &Store, number: u128, text: &str) -> Message {
+    let new = message(number, Role::User, text);
+    store.write(move |w| w.messages_mut().append(&new)).await.unwrap()
+}
+
+/// Text of each message, as the chat shows it.
+async fn shown(store: &Store) -> Vec<String> {
+    let page = store.read(|r| r.messages().page(CHAT, None, u32::MAX)).await.unwrap();
+    page.iter().map(|message| message.text().to_owned()).collect()
+}
+
+fn was_checked(notices: &[Notice]) -> bool {
+    notices.contains(&Notice::Checked)
+}

@@ -1,0 +1,80 @@
+//! This test binary, run again as another process that can be killed, starved or stripped of its rights.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use domain::chat::{Role, SwipeState};
+
+use super::{CHAT, OPTIONS, furnish, message, swipe_id};
+use crate::{Store, StoreError};
+
+const TASK: &str = "STORE_TEST_TASK";
+const DIR: &str = "STORE_TEST_DIR";
+
+/// A process that will run `task` (a function below) on `dir` and say on its standard output how it goes.
+pub(super) fn command(program: &Path, task: &str, dir: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .args(["--exact", "tests::child::run_task", "--ignored", "--nocapture"])
+        .env(TASK, task)
+        .env(DIR, dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    command
+}
+
+#[test]
+#[ignore = "only does something as the child of another test"]
+fn run_task() {
+    let (Ok(task), Some(dir)) = (std::env::var(TASK), std::env::var_os(DIR).map(PathBuf::from)) else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        match task.as_str() {
+            "open" => tell("opened", Store::open(&dir, OPTIONS).map(|_| "well")),
+            "talk" => talk(&dir, 40).await,
+            "talk at length" => talk(&dir, 20_000).await,
+            other => panic!("no task {other}"),
+        }
+    });
+}
+
+/// Appends messages until it is killed or refused, and acknowledges each once the store has.
+async fn talk(dir: &Path, length: usize) {
+    let store = Store::open(dir, OPTIONS).unwrap().store;
+    furnish(&store).await;
+    let from = u128::from(store.read(|r| r.messages().count(CHAT)).await.unwrap());
+    for number in from.. {
+        let text = format!("{number} {}", "x".repeat(length));
+        let mut new = message(number, Role::User, &text);
+        new.swipes[0].state = SwipeState::Streaming;
+        match store.write(move |w| w.messages_mut().append(&new)).await {
+            Ok(_) => say(&format!("kept {number}")),
+            Err(error) => return tell("refused", Err(error)),
+        }
+        let finished =
+            store.checkpoint(move |w| w.swipes_mut().set_text(swipe_id(number), &text, SwipeState::Finished)).await;
+        if let Err(error) = finished {
+            return tell("refused", Err(error));
+        }
+    }
+}
+
+fn tell(what: &str, result: Result<&'static str, StoreError>) {
+    let how = match &result {
+        Ok(how) => how,
+        Err(StoreError::ReadOnly { .. }) => "read-only",
+        Err(StoreError::Full { .. }) => "full",
+        Err(StoreError::Io { .. }) => "io",
+        Err(_) => "otherwise",
+    };
+    let detail = result.err().map(|error| error.to_string()).unwrap_or_default();
+    say(&format!("{what} {how}: {detail}"));
+}
+
+fn say(line: &str) {
+    // The harness may have left its own line unfinished.
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\n{line}").and_then(|()| out.flush()).unwrap();
+}

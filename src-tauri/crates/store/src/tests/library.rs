@@ -1,0 +1,241 @@
+//! Characters, personas, chats, models, endpoints, settings, token counts, manifests.
+
+use domain::chat::{Role, WindowState};
+use domain::model::{Endpoint, LocalModel, ModelChoice};
+use domain::persona::Persona;
+use domain::{CharacterId, ChatId, EndpointId, ModelId, PersonaId, Timestamp};
+use uuid::Uuid;
+
+use super::{CHARACTER, CHAT, character, chat, furnished, message, message_id, say, swipe_id};
+use crate::{Store, StoreError, TextHash};
+
+fn uuid(number: u128) -> Uuid {
+    Uuid::from_u128(number)
+}
+
+async fn names(store: &Store) -> Vec<String> {
+    let list = store.read(|r| r.characters().list()).await.unwrap();
+    list.into_iter().map(|listed| listed.character.name).collect()
+}
+
+#[tokio::test]
+async fn characters_are_listed_by_last_chat_then_by_name() {
+    let store = Store::in_memory().unwrap();
+    store
+        .write(|w| {
+            for (number, name) in [(1, "zoe"), (2, "Bea"), (3, "Ada"), (4, "Cleo")] {
+                w.characters_mut().insert(&character(CharacterId(uuid(number)), name))?;
+            }
+            w.chats_mut().insert(&chat(ChatId(uuid(1)), CharacterId(uuid(4)), 10))?;
+            w.chats_mut().insert(&chat(ChatId(uuid(2)), CharacterId(uuid(1)), 20))?;
+            w.chats_mut().insert(&chat(ChatId(uuid(3)), CharacterId(uuid(1)), 5))
+        })
+        .await
+        .unwrap();
+
+    assert_eq!(names(&store).await, ["zoe", "Cleo", "Ada", "Bea"]);
+    let list = store.read(|r| r.characters().list()).await.unwrap();
+    assert_eq!((list[0].last_chat, list[0].chats), (Some(Timestamp(20)), 2));
+    assert_eq!((list[2].last_chat, list[2].chats), (None, 0));
+}
+
+#[tokio::test]
+async fn a_deleted_character_hides_her_chats_until_restored() {
+    let store = furnished().await;
+    say(&store, 1, "hello").await;
+
+    store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(9))).await.unwrap();
+    let (listed, chats, found) =
+        store.read(|r| Ok((r.characters().list()?, r.chats().list()?, r.chats().get(CHAT)?))).await.unwrap();
+    assert!(listed.is_empty() && chats.is_empty() && found.is_none());
+    let again = store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(10))).await;
+    assert!(matches!(again, Err(StoreError::NotFound { what: "character" })));
+
+    store.write(|w| w.characters_mut().restore(CHARACTER)).await.unwrap();
+    assert_eq!(names(&store).await, ["Ada"]);
+    assert_eq!(super::shown(&store).await, ["hello"]);
+}
+
+#[tokio::test]
+async fn an_edited_card_keeps_every_byte() {
+    let store = furnished().await;
+    let mut edited = character(CHARACTER, "Ada \u{1F980}");
+    edited.card_json = "{\"extensions\":{\"x\":[1.0,\"\\u0000\"]}}\n".into();
+    edited.updated = Timestamp(5);
+    let expected = edited.clone();
+    store.write(move |w| w.characters_mut().update(&edited)).await.unwrap();
+    assert_eq!(store.read(|r| r.characters().get(CHARACTER)).await.unwrap(), Some(expected));
+}
+
+#[tokio::test]
+async fn a_chat_goes_on_when_its_persona_is_deleted() {
+    let store = furnished().await;
+    let id = PersonaId(uuid(1));
+    let mut persona = Persona { id, name: "Kit".into(), description: "a smith".into() };
+    let first = persona.clone();
+    store
+        .write(move |w| {
+            w.personas_mut().insert(&first)?;
+            w.chats_mut().set_persona(CHAT, Some(id))
+        })
+        .await
+        .unwrap();
+    persona.description = "a retired smith".into();
+    let second = persona.clone();
+    store.write(move |w| w.personas_mut().update(&second)).await.unwrap();
+    let (list, one) = store.read(move |r| Ok((r.personas().list()?, r.personas().get(id)?))).await.unwrap();
+    assert_eq!((list, one), (vec![persona.clone()], Some(persona)));
+
+    store.write(move |w| w.personas_mut().delete(id)).await.unwrap();
+    assert_eq!(store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap().persona, None);
+}
+
+#[tokio::test]
+async fn a_chat_remembers_draft_model_title_and_window() {
+    let store = furnished().await;
+    let choice = ModelChoice::Remote(EndpointId(uuid(3)));
+    let window = WindowState { epoch: 4, anchor: Some(message_id(2)), fingerprint: "f".into() };
+    let set = window.clone();
+    store
+        .write(move |w| {
+            w.chats_mut().set_draft(CHAT, "I was about to")?;
+            w.chats_mut().set_title(CHAT, "The inn")?;
+            w.chats_mut().set_model(CHAT, Some(choice))?;
+            w.chats_mut().set_window(CHAT, &set)?;
+            w.chats_mut().touch(CHAT, Timestamp(50))?;
+            w.chats_mut().touch(CHAT, Timestamp(40))
+        })
+        .await
+        .unwrap();
+    let found = store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap();
+    assert_eq!((found.draft.as_str(), found.title.as_str()), ("I was about to", "The inn"));
+    assert_eq!((found.model, found.window, found.updated), (Some(choice), window, Timestamp(50)));
+
+    let gone = store.write(|w| w.chats_mut().set_draft(ChatId(uuid(99)), "x")).await;
+    assert!(matches!(gone, Err(StoreError::NotFound { what: "chat" })));
+}
+
+#[tokio::test]
+async fn the_list_of_chats_shows_the_selected_swipe_of_the_last_message() {
+    let store = furnished().await;
+    say(&store, 1, "first").await;
+    let long = "é".repeat(300);
+    let mut reply = message(2, Role::Character, "shown no more");
+    reply.swipes.push(super::swipe(3, &long));
+    reply.selected = 1;
+    store.write(move |w| w.messages_mut().append(&reply)).await.unwrap();
+    let older = ChatId(uuid(70));
+    store.write(move |w| w.chats_mut().insert(&chat(older, CHARACTER, 0))).await.unwrap();
+
+    let list = store.read(|r| r.chats().list()).await.unwrap();
+    assert_eq!(list.iter().map(|chat| chat.id).collect::<Vec<_>>(), [CHAT, older]);
+    assert_eq!(list[0].last_line.as_deref(), Some("é".repeat(200).as_str()));
+    assert_eq!((list[0].message_count, list[0].character_name.as_str()), (2, "Ada"));
+    assert_eq!((list[1].message_count, &list[1].last_line), (0, &None));
+    let latest = store.read(|r| r.chats().latest_of_character(CHARACTER)).await.unwrap();
+    assert_eq!(latest.unwrap().id, CHAT);
+
+    store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(9))).await.unwrap();
+    assert_eq!(store.read(|r| r.chats().list()).await.unwrap().len(), 1);
+    store.write(|w| w.chats_mut().restore(CHAT)).await.unwrap();
+    assert_eq!(store.read(|r| r.chats().list()).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn models_and_endpoints_come_back_as_they_went_in() {
+    let store = Store::in_memory().unwrap();
+    let model = LocalModel {
+        id: ModelId(uuid(1)),
+        name: "SmolLM2".into(),
+        path: "/models/smol.gguf".into(),
+        bytes: 5_000_000_000,
+        sha256: "ab".into(),
+        architecture: "llama".into(),
+        context: 8192,
+    };
+    let endpoint = Endpoint {
+        id: EndpointId(uuid(2)),
+        name: "home".into(),
+        url: "http://127.0.0.1:8080/v1".into(),
+        model: String::new(),
+        context: 4096,
+    };
+    let (first, second) = (model.clone(), endpoint.clone());
+    store
+        .write(move |w| {
+            w.models_mut().insert(&first)?;
+            w.endpoints_mut().insert(&second)?;
+            w.models_mut().update(&LocalModel { name: "Smol".into(), ..first })?;
+            w.endpoints_mut().update(&Endpoint { context: 8192, ..second })
+        })
+        .await
+        .unwrap();
+    let (models, endpoints) = store.read(|r| Ok((r.models().list()?, r.endpoints().list()?))).await.unwrap();
+    assert_eq!(models, [LocalModel { name: "Smol".into(), ..model.clone() }]);
+    assert_eq!(endpoints, [Endpoint { context: 8192, ..endpoint.clone() }]);
+
+    let (model, endpoint) = (model.id, endpoint.id);
+    store
+        .write(move |w| {
+            w.models_mut().delete(model)?;
+            w.endpoints_mut().delete(endpoint)
+        })
+        .await
+        .unwrap();
+    let left = store.read(move |r| Ok((r.models().get(model)?, r.endpoints().get(endpoint)?))).await.unwrap();
+    assert_eq!(left, (None, None));
+}
+
+#[tokio::test]
+async fn settings_hold_json_only() {
+    let store = Store::in_memory().unwrap();
+    store
+        .write(|w| {
+            w.settings_mut().set("theme", "\"dark\"")?;
+            w.settings_mut().set("theme", "\"light\"")?;
+            w.settings_mut().set("zoom", "1.25")?;
+            w.settings_mut().set("gone", "1")?;
+            w.settings_mut().remove("gone")
+        })
+        .await
+        .unwrap();
+    let (theme, all) = store.read(|r| Ok((r.settings().get("theme")?, r.settings().all()?))).await.unwrap();
+    assert_eq!(theme.as_deref(), Some("\"light\""));
+    assert_eq!(all.into_keys().collect::<Vec<_>>(), ["theme", "zoom"]);
+    let bad = store.write(|w| w.settings_mut().set("theme", "dark")).await;
+    assert!(matches!(bad, Err(StoreError::Conflict { .. })));
+}
+
+#[tokio::test]
+async fn token_counts_belong_to_a_tokenizer() {
+    let store = Store::in_memory().unwrap();
+    let (hello, bye, new) = (TextHash::of("hello"), TextHash::of("bye"), TextHash::of("new"));
+    store
+        .checkpoint(move |w| {
+            w.token_counts_mut().insert_many("smol", &[(hello, 1), (bye, 2)])?;
+            w.token_counts_mut().insert_many("other", &[(hello, 7)])
+        })
+        .await
+        .unwrap();
+    let known = store.read(move |r| r.token_counts().get_many("smol", &[hello, bye, new])).await.unwrap();
+    assert_eq!(known, [(hello, 1), (bye, 2)].into());
+    let known = store.read(move |r| r.token_counts().get_many("other", &[hello, bye])).await.unwrap();
+    assert_eq!(known, [(hello, 7)].into());
+}
+
+#[tokio::test]
+async fn a_manifest_belongs_to_its_swipe() {
+    let store = furnished().await;
+    say(&store, 1, "hi").await;
+    say(&store, 2, "ho").await;
+    store.write(|w| w.manifests_mut().insert(swipe_id(1), r#"{"blocks":[]}"#, "{\"tokens\":1}")).await.unwrap();
+    store.write(|w| w.manifests_mut().insert(swipe_id(1), r#"{"blocks":[1]}"#, "{\"tokens\":2}")).await.unwrap();
+    let (json, figures) = store
+        .read(|r| Ok((r.manifests().get(swipe_id(1))?, r.manifests().figures(&[swipe_id(1), swipe_id(2)])?)))
+        .await
+        .unwrap();
+    assert_eq!(json.as_deref(), Some(r#"{"blocks":[1]}"#));
+    assert_eq!(figures, [(swipe_id(1), "{\"tokens\":2}".to_owned())].into());
+    let stray = store.write(|w| w.manifests_mut().insert(swipe_id(99), "{}", "{}")).await;
+    assert!(matches!(stray, Err(StoreError::Conflict { .. })));
+}

@@ -1,0 +1,125 @@
+//! Messages and swipes: order, paging, the window, edits, deletion.
+
+use domain::Timestamp;
+use domain::chat::{Role, SwipeState};
+
+use super::{CHAT, furnished, message, message_id, say, shown, swipe, swipe_id};
+use crate::{Store, StoreError};
+
+async fn talk(count: u128) -> Store {
+    let store = furnished().await;
+    for number in 1..=count {
+        say(&store, number, &format!("m{number}")).await;
+    }
+    store
+}
+
+#[tokio::test]
+async fn pages_run_backwards_and_read_forwards() {
+    let store = talk(7).await;
+    let mut before = None;
+    let mut pages = Vec::new();
+    loop {
+        let page = store.read(move |r| r.messages().page(CHAT, before, 3)).await.unwrap();
+        let Some(first) = page.first() else { break };
+        before = Some(first.position);
+        pages.push(page.iter().map(|message| message.text().to_owned()).collect::<Vec<_>>().join(" "));
+    }
+    assert_eq!(pages, ["m5 m6 m7", "m2 m3 m4", "m1"]);
+}
+
+#[tokio::test]
+async fn regenerating_adds_a_swipe_and_keeps_the_others() {
+    let store = talk(1).await;
+    let mut greeting = message(2, Role::Character, "Hello.");
+    greeting.swipes.push(swipe(3, "Good evening."));
+    let appended = store.write(move |w| w.messages_mut().append(&greeting)).await.unwrap();
+    assert_eq!(appended.swipes.len(), 2);
+
+    let added = store.write(|w| w.swipes_mut().add(message_id(2), &swipe(4, "You again?"))).await.unwrap();
+    assert_eq!(added.position, 2);
+    let stored = store.read(|r| r.messages().get(message_id(2))).await.unwrap().unwrap();
+    assert_eq!((stored.text(), stored.swipes.len(), stored.selected), ("You again?", 3, 2));
+    assert_eq!(store.read(|r| r.messages().last(CHAT)).await.unwrap(), Some(stored));
+
+    store.write(|w| w.swipes_mut().select(message_id(2), 1)).await.unwrap();
+    assert_eq!(shown(&store).await, ["m1", "Good evening."]);
+    let beyond = store.write(|w| w.swipes_mut().select(message_id(2), 3)).await;
+    assert!(matches!(beyond, Err(StoreError::NotFound { what: "swipe" })));
+}
+
+#[tokio::test]
+async fn an_edit_replaces_the_selected_text_and_keeps_its_age() {
+    let store = talk(2).await;
+    store.write(|w| w.swipes_mut().add(message_id(2), &swipe(9, "other"))).await.unwrap();
+    store.write(|w| w.messages_mut().edit(message_id(2), "mended")).await.unwrap();
+    let edited = store.read(|r| r.messages().get(message_id(2))).await.unwrap().unwrap();
+    assert_eq!(edited.swipes.iter().map(|swipe| swipe.text.as_str()).collect::<Vec<_>>(), ["m2", "mended"]);
+    assert_eq!(edited.swipe().created, Timestamp(9));
+}
+
+#[tokio::test]
+async fn the_window_starts_at_its_anchor_even_if_that_was_deleted() {
+    let store = talk(5).await;
+    store
+        .write(|w| {
+            w.messages_mut().set_context_block(message_id(4), Some("It rains."))?;
+            w.messages_mut().soft_delete(message_id(3), Timestamp(9))
+        })
+        .await
+        .unwrap();
+    let texts = |anchor| {
+        let window = store.read(move |r| r.messages().from(CHAT, anchor));
+        async move { window.await.unwrap().into_iter().map(|message| message.text).collect::<Vec<_>>() }
+    };
+    assert_eq!(texts(Some(message_id(3))).await, ["m4", "m5"]);
+    assert_eq!(texts(None).await, ["m1", "m2", "m4", "m5"]);
+    assert_eq!(texts(Some(message_id(77))).await, ["m1", "m2", "m4", "m5"]);
+    let window = store.read(|r| r.messages().from(CHAT, Some(message_id(4)))).await.unwrap();
+    assert_eq!(window[0].context_block.as_deref(), Some("It rains."));
+    assert_eq!((window[0].swipe, window[0].state), (swipe_id(4), SwipeState::Finished));
+}
+
+#[tokio::test]
+async fn deleted_messages_come_back_to_their_places() {
+    let store = talk(4).await;
+    let third = store.read(|r| r.messages().get(message_id(3))).await.unwrap().unwrap();
+    let ids = store.write(move |w| w.messages_mut().delete_from(CHAT, third.position, Timestamp(9))).await.unwrap();
+    assert_eq!(shown(&store).await, ["m1", "m2"]);
+    let appended = say(&store, 5, "m5").await;
+    assert_eq!(store.read(|r| r.messages().count(CHAT)).await.unwrap(), 3);
+    let before = store.read(move |r| r.messages().before(appended.id)).await.unwrap().unwrap();
+    assert_eq!(before.text(), "m2");
+
+    store.write(move |w| w.messages_mut().restore(&ids)).await.unwrap();
+    assert_eq!(shown(&store).await, ["m1", "m2", "m3", "m4", "m5"]);
+    assert_eq!(store.read(|r| r.messages().before(message_id(1))).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_message_without_a_selected_swipe_is_refused() {
+    let store = talk(1).await;
+    let mut empty = message(2, Role::User, "x");
+    empty.selected = 1;
+    let refused = store.write(move |w| w.messages_mut().append(&empty)).await;
+    assert!(matches!(refused, Err(StoreError::Conflict { .. })));
+    assert_eq!(shown(&store).await, ["m1"]);
+}
+
+#[tokio::test]
+async fn a_message_makes_its_chat_the_latest() {
+    let store = talk(3).await;
+    assert_eq!(store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap().updated, Timestamp(3));
+    store.write(|w| w.swipes_mut().add(message_id(3), &swipe(8, "again"))).await.unwrap();
+    assert_eq!(store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap().updated, Timestamp(8));
+}
+
+#[tokio::test]
+async fn a_streamed_text_grows_by_checkpoints() {
+    let store = talk(1).await;
+    for text in ["On", "Once", "Once upon"] {
+        store.checkpoint(move |w| w.swipes_mut().set_text(swipe_id(1), text, SwipeState::Streaming)).await.unwrap();
+    }
+    let stored = store.read(|r| r.swipes().get(swipe_id(1))).await.unwrap().unwrap();
+    assert_eq!((stored.text.as_str(), stored.state), ("Once upon", SwipeState::Streaming));
+}

@@ -1,0 +1,200 @@
+//! Closing and opening again: what is kept, what is upgraded, what is refused.
+
+use std::path::Path;
+
+use domain::Timestamp;
+use domain::chat::SwipeState;
+
+use super::{CHAT, OPTIONS, furnish, message_id, open, say, shown, swipe_id, was_checked};
+use crate::{Notice, Opened, Store, StoreError, migrate, open as opening};
+
+const NEXT: &str = "ALTER TABLE persona ADD COLUMN pronouns TEXT NOT NULL DEFAULT ''";
+
+fn open_with(dir: &Path, migrations: &[&str]) -> Result<Opened, StoreError> {
+    opening::open(dir, OPTIONS, migrations)
+}
+
+/// The migrations of an app one version ahead.
+fn newer(last: &'static str) -> Vec<&'static str> {
+    migrate::MIGRATIONS.iter().copied().chain([last]).collect()
+}
+
+async fn some_chat(dir: &Path) {
+    let store = open(dir).store;
+    furnish(&store).await;
+    say(&store, 1, "hello").await;
+}
+
+#[tokio::test]
+async fn what_was_written_is_there_after_reopening() {
+    let dir = tempfile::tempdir().unwrap();
+    some_chat(dir.path()).await;
+    let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!names.iter().any(|name| name.to_string_lossy().ends_with("-wal")), "closing leaves one tidy file");
+
+    let opened = open(dir.path());
+    assert_eq!(opened.notices, [], "a tidy end needs no check");
+    assert_eq!(shown(&opened.store).await, ["hello"]);
+}
+
+#[test]
+fn a_new_folder_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let opened = open(&dir.path().join("deep").join("down"));
+    assert_eq!(opened.notices, [Notice::Created]);
+}
+
+#[tokio::test]
+async fn the_second_to_open_is_refused_and_harms_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = open(dir.path()).store;
+    furnish(&first).await;
+    let second = Store::open(dir.path(), OPTIONS);
+    assert!(matches!(second, Err(StoreError::InUse { dir: named }) if named == dir.path()));
+    let aside = Store::set_aside(dir.path(), Timestamp(0));
+    assert!(matches!(aside, Err(StoreError::InUse { .. })));
+    say(&first, 1, "still here").await;
+    drop(first);
+    assert_eq!(shown(&open(dir.path()).store).await, ["still here"]);
+}
+
+#[test]
+fn of_many_that_start_at_once_exactly_one_opens() {
+    let dir = tempfile::tempdir().unwrap();
+    for _ in 0..10 {
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let starts: Vec<_> = (0..8).map(|_| scope.spawn(|| Store::open(dir.path(), OPTIONS))).collect();
+            starts.into_iter().map(|start| start.join().unwrap()).collect()
+        });
+        let refused = results.iter().filter(|result| matches!(result, Err(StoreError::InUse { .. }))).count();
+        assert_eq!((refused, results.iter().filter(|result| result.is_ok()).count()), (7, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_was_streaming_is_interrupted_and_keeps_its_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).store;
+    furnish(&store).await;
+    say(&store, 1, "").await;
+    store.checkpoint(|w| w.swipes_mut().set_text(swipe_id(1), "Once upon a", SwipeState::Streaming)).await.unwrap();
+    drop(store);
+
+    let opened = open(dir.path());
+    assert_eq!(opened.notices, [Notice::RepliesInterrupted { replies: 1 }]);
+    let message = opened.store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap();
+    assert_eq!((message.text(), message.swipe().state), ("Once upon a", SwipeState::Interrupted));
+}
+
+#[tokio::test]
+async fn an_older_file_is_upgraded_and_kept_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    some_chat(dir.path()).await;
+
+    let opened = open_with(dir.path(), &newer(NEXT)).unwrap();
+    let [Notice::Upgraded { from: 1, to: 2, backup }] = opened.notices.as_slice() else {
+        panic!("{:?}", opened.notices)
+    };
+    assert_eq!(shown(&opened.store).await, ["hello"]);
+    let copy = rusqlite::Connection::open(backup).unwrap();
+    assert_eq!(migrate::format(&copy).unwrap(), 1);
+    let text: String = copy.query_row("SELECT text FROM swipe", [], |row| row.get(0)).unwrap();
+    assert_eq!(text, "hello");
+    drop(opened);
+
+    assert_eq!(open_with(dir.path(), &newer(NEXT)).unwrap().notices, []);
+}
+
+#[tokio::test]
+async fn a_failed_upgrade_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    some_chat(dir.path()).await;
+    let broken = newer("ALTER TABLE persona ADD COLUMN half TEXT; INSERT INTO nowhere VALUES (1)");
+    let failed = open_with(dir.path(), &broken);
+    assert!(matches!(failed, Err(StoreError::Migration { from: 1, to: 2, .. })));
+    let opened = open(dir.path());
+    assert_eq!(shown(&opened.store).await, ["hello"]);
+    let columns =
+        opened.store.on_writer(|conn| conn.prepare("SELECT * FROM persona").unwrap().column_count()).await.unwrap();
+    assert_eq!(columns, 3);
+}
+
+#[tokio::test]
+async fn data_of_a_newer_app_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(open_with(dir.path(), &newer(NEXT)).unwrap());
+    let before = std::fs::read(dir.path().join("inglenook.db")).unwrap();
+    let refused = Store::open(dir.path(), OPTIONS).err().unwrap();
+    assert!(matches!(refused, StoreError::TooNew { found: 2, known: 1 }));
+    assert!(refused.to_string().contains("update the app"));
+    assert_eq!(std::fs::read(dir.path().join("inglenook.db")).unwrap(), before);
+}
+
+#[tokio::test]
+async fn backups_are_whole_and_the_oldest_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).store;
+    furnish(&store).await;
+    for number in 1..=5 {
+        say(&store, number, "m").await;
+        store.backup(Timestamp(number as i64 * 1000 + 7)).await.unwrap();
+    }
+    let backups = Store::backups(dir.path()).unwrap();
+    assert_eq!(backups.iter().map(|backup| backup.taken.0).collect::<Vec<_>>(), [5007, 4007, 3007]);
+    let count = |path: &Path| -> u32 {
+        let copy = rusqlite::Connection::open(path).unwrap();
+        copy.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(backups.iter().map(|backup| count(&backup.path)).collect::<Vec<_>>(), [5, 4, 3]);
+}
+
+#[tokio::test]
+async fn a_restored_backup_replaces_the_database_which_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).store;
+    furnish(&store).await;
+    say(&store, 1, "then").await;
+    store.backup(Timestamp(1000)).await.unwrap();
+    say(&store, 2, "later").await;
+    drop(store);
+
+    let backup = Store::backups(dir.path()).unwrap().remove(0);
+    let aside = Store::restore(dir.path(), &backup, Timestamp(0)).unwrap().unwrap();
+    assert!(aside.ends_with("damaged-19700101T000000.000Z"));
+    let opened = open(dir.path());
+    assert!(was_checked(&opened.notices));
+    assert_eq!(shown(&opened.store).await, ["then"]);
+    let kept = rusqlite::Connection::open(aside.join("inglenook.db")).unwrap();
+    let count: u32 = kept.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 2);
+}
+
+#[tokio::test]
+async fn half_written_files_of_a_dead_process_are_swept() {
+    let dir = tempfile::tempdir().unwrap();
+    some_chat(dir.path()).await;
+    let left = dir.path().join("backups").join(".partial-xyz");
+    std::fs::write(&left, "half").unwrap();
+    drop(open(dir.path()));
+    assert!(!left.exists());
+}
+
+/// The settings that the promises rest on, on every connection.
+#[tokio::test]
+async fn connections_are_guarded() {
+    let store = Store::in_memory().unwrap();
+    let text = |conn: &rusqlite::Connection, name: &str| -> String {
+        conn.pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0))
+            .map(|value| format!("{value:?}"))
+            .unwrap()
+    };
+    let names = ["journal_mode", "foreign_keys", "secure_delete", "synchronous", "trusted_schema", "cell_size_check"];
+    let found = store.on_writer(move |conn| names.map(|name| text(conn, name))).await.unwrap();
+    let one = "Integer(1)";
+    assert_eq!(found, [r#"Text("wal")"#, one, one, "Integer(2)", "Integer(0)", one]);
+    let foreign = store.read(|r| Ok(r.conn.execute("DELETE FROM chat", []).is_err())).await.unwrap();
+    assert!(foreign, "readers cannot write");
+    let stray: Result<_, _> =
+        store.write(|w| w.messages_mut().append(&super::message(1, domain::chat::Role::User, "x"))).await;
+    assert!(matches!(stray, Err(StoreError::Conflict { .. })), "no message without a chat {CHAT}");
+}
