@@ -127,7 +127,11 @@ fn head(sources: &Sources<'_>) -> Vec<Block> {
         (BlockKind::Description, say(sources.description), card()),
         (BlockKind::Personality, labelled("Personality", sources.personality), card()),
         (BlockKind::Scenario, labelled("Scenario", sources.scenario), card()),
-        (BlockKind::Persona, labelled(&about_user, sources.persona_description), format!("persona {}", sources.persona)),
+        (
+            BlockKind::Persona,
+            labelled(&about_user, sources.persona_description),
+            format!("persona {}", sources.persona),
+        ),
         (BlockKind::Examples, labelled("Examples of how they talk", &examples(sources.examples)), card()),
         (BlockKind::PostHistory, say(sources.post_history), card()),
     ];

@@ -101,7 +101,16 @@ pub fn assemble(
         continues: draft.continues,
         stop,
     };
-    Ok(Assembled { prompt, segments, blocks: draft.blocks, total, budget, exact: counter.exact(), window, stale_context })
+    Ok(Assembled {
+        prompt,
+        segments,
+        blocks: draft.blocks,
+        total,
+        budget,
+        exact: counter.exact(),
+        window,
+        stale_context,
+    })
 }
 
 struct Draft<'a> {
@@ -117,7 +126,8 @@ struct Draft<'a> {
 impl<'a> Draft<'a> {
     /// Everything kept, and every block's cost known.
     fn new(frame: &Frame, layout: &'a ChatTemplate, counter: &'a dyn CountTokens) -> Result<Self, AssembleError> {
-        let blocks = frame.blocks.iter().cloned().map(|block| PlannedBlock { block, tokens: 0, dropped: None }).collect();
+        let blocks =
+            frame.blocks.iter().cloned().map(|block| PlannedBlock { block, tokens: 0, dropped: None }).collect();
         let last = frame.blocks.last().filter(|block| block.zone != Zone::Head);
         let mut draft = Self {
             blocks,
@@ -186,7 +196,9 @@ impl<'a> Draft<'a> {
     /// Kept messages before the last, oldest first, with their cost.
     fn history(&self) -> Vec<(MessageId, Cost)> {
         let mut costs: Vec<(MessageId, Cost)> = Vec::new();
-        for planned in self.kept().filter(|planned| planned.block.zone != Zone::Head && planned.block.message != self.last) {
+        for planned in
+            self.kept().filter(|planned| planned.block.zone != Zone::Head && planned.block.message != self.last)
+        {
             let Some(id) = planned.block.message else { continue };
             match costs.last_mut() {
                 Some((last, cost)) if *last == id => cost.tokens += planned.tokens,
@@ -198,7 +210,8 @@ impl<'a> Draft<'a> {
 
     /// An epoch drops what it said about time, except the newest word on it.
     fn drop_stale_context(&mut self) -> Vec<MessageId> {
-        let newest = self.kept().rfind(|planned| planned.block.kind == BlockKind::ContextBlock).and_then(|p| p.block.message);
+        let newest =
+            self.kept().rfind(|planned| planned.block.kind == BlockKind::ContextBlock).and_then(|p| p.block.message);
         let mut stale = Vec::new();
         for planned in &mut self.blocks {
             let block = &planned.block;
@@ -264,7 +277,9 @@ impl<'a> Draft<'a> {
         for (index, planned) in self.blocks.iter().enumerate().filter(|(_, planned)| planned.dropped.is_none()) {
             match turns.last_mut() {
                 Some((message, turn)) if *message == planned.block.message => turn.parts.push(index),
-                _ => turns.push((planned.block.message, Turn { role: prompt_role(&planned.block), parts: vec![index] })),
+                _ => {
+                    turns.push((planned.block.message, Turn { role: prompt_role(&planned.block), parts: vec![index] }))
+                }
             }
         }
         turns.into_iter().map(|(_, turn)| turn).collect()
@@ -308,7 +323,8 @@ impl<'a> Draft<'a> {
 
     /// Everything whose change makes the prefix a new one: model, limit, and the head's texts.
     fn fingerprint(&self, model: &str, budget: &Budget) -> String {
-        let head = self.kept().filter(|planned| planned.block.zone == Zone::Head).map(|planned| planned.block.text.as_str());
+        let head =
+            self.kept().filter(|planned| planned.block.zone == Zone::Head).map(|planned| planned.block.text.as_str());
         let limit = budget.limit.to_string();
         let parts = [model, limit.as_str()].into_iter().chain(head);
         // FNV-1a: a change is to be noticed, nobody is to be kept out; and it is the same on every platform and release.

@@ -185,7 +185,8 @@ mod tests {
     }
 
     fn shown(template: &str, roles: &str, continues: bool) -> String {
-        let template = ChatTemplate::parse(template, "<s>", "</s>", jiff::civil::date(2026, 11, 21).at(0, 0, 0, 0)).unwrap();
+        let template =
+            ChatTemplate::parse(template, "<s>", "</s>", jiff::civil::date(2026, 11, 21).at(0, 0, 0, 0)).unwrap();
         match template.render(&turns(roles), continues) {
             Ok(pieces) => pieces
                 .into_iter()

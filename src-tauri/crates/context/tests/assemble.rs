@@ -180,14 +180,20 @@ fn what_is_not_counted_is_asked_for() {
 }
 
 /// Plays a chat turn by turn and calls `check` with each prompt and the one before it.
-fn play(turns: usize, limit: u32, words: impl Fn(usize) -> usize, mut check: impl FnMut(Option<&Assembled>, &Assembled)) {
+fn play(
+    turns: usize,
+    limit: u32,
+    words: impl Fn(usize) -> usize,
+    mut check: impl FnMut(Option<&Assembled>, &Assembled),
+) {
     let mut state = WindowState::default();
     let mut history: Vec<HistoryMessage> = vec![said(0, Role::Character, "Come in.")];
     let mut before: Option<Assembled> = None;
     for turn in 0..turns {
         let words = |salt: usize| vec!["word"; words(turn * 2 + salt).max(1)].join(" ");
         history.push(said(turn as u128 * 2 + 1, Role::User, &words(0)));
-        let start = state.anchor.and_then(|anchor| history.iter().position(|message| message.id == anchor)).unwrap_or(0);
+        let start =
+            state.anchor.and_then(|anchor| history.iter().position(|message| message.id == anchor)).unwrap_or(0);
         let assembled = with_state(&sources(&history[start..], "A keeper of lamps.", ""), limit, &state).unwrap();
         check(before.as_ref(), &assembled);
         state = assembled.window.clone();
@@ -200,14 +206,19 @@ fn play(turns: usize, limit: u32, words: impl Fn(usize) -> usize, mut check: imp
 #[test]
 fn between_epochs_a_prompt_begins_with_the_one_before_it() {
     let (mut reused, mut total, mut epochs) = (0_u64, 0_u64, 0);
-    play(200, 2_000, |message| 20 + message % 7 * 5, |before, now| {
-        total += u64::from(now.total);
-        epochs = now.window.epoch;
-        if let Some(before) = before.filter(|before| before.window.epoch == now.window.epoch) {
-            assert!(text(now).starts_with(&text(before)));
-            reused += u64::from(before.total);
-        }
-    });
+    play(
+        200,
+        2_000,
+        |message| 20 + message % 7 * 5,
+        |before, now| {
+            total += u64::from(now.total);
+            epochs = now.window.epoch;
+            if let Some(before) = before.filter(|before| before.window.epoch == now.window.epoch) {
+                assert!(text(now).starts_with(&text(before)));
+                reused += u64::from(before.total);
+            }
+        },
+    );
     assert!((2..30).contains(&epochs), "{epochs} epochs");
     assert!(reused * 100 / total >= 80, "{} % reused", reused * 100 / total);
 }

@@ -1,142 +1,196 @@
-//! SKELETON while the engine is written: signatures are final, bodies are not.
+//! The engine itself: what all operations share, and its beginning and end.
+
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
-use crate::api::*;
+use context::ChatTemplate;
+use domain::{ModelId, Timestamp};
+use local::LocalHost;
+use provider::Provider;
+use store::{AssetHash, Store};
 
-#[derive(Debug, Clone, Default)]
+use crate::api::Settings;
+use crate::clock::Clock;
+use crate::error::{Answer, not_found};
+use crate::events::{Announcer, Events};
+use crate::running::Running;
+use crate::secrets::Secrets;
+use crate::start::{self, OpenError};
+
+/// How long an ending engine waits for replies to be kept and the worker to go.
+const GOODBYE: Duration = Duration::from_secs(3);
+
+/// Where the engine works, and with what.
+#[derive(Clone, Default)]
 pub struct Options {
     /// Holds the database, the assets and the backups.
     pub data_dir: PathBuf,
-    /// Folders searched for the models that ship with the app.
+    /// Folders with the models that come with the app.
     pub model_dirs: Vec<PathBuf>,
     /// The worker binary; `None` looks beside the running program.
     pub worker: Option<PathBuf>,
+    /// Keys of endpoints stay in memory, even where the system has a keychain.
+    pub without_keychain: bool,
+    pub clock: Clock,
+    /// Answers every turn, whatever the settings say. For tests and previews.
+    pub provider: Option<Arc<dyn Provider>>,
 }
 
-/// Why the engine did not start. Every variant has a way out that the faces offer.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// Another process holds the folder.
-    #[error("{dir} is in use by another Inglenook")]
-    InUse { dir: String },
-    /// The database is damaged. `Engine::set_aside` keeps a copy and lets a fresh one start; `Engine::restore_newest` takes the newest verified backup.
-    #[error("the database {path} is damaged: {detail}")]
-    Damaged { path: String, detail: String, newest_backup: Option<String> },
-    /// The folder cannot be written, the disk is full, the database is from a newer version...
-    #[error("{message}")]
-    Storage { message: String, hint: String },
-}
-
-/// The core. Cheap to clone; all clones are one engine.
+/// The core. All clones are one engine.
 #[derive(Clone)]
-pub struct Engine {}
-
-/// A file made for the user to keep.
-pub struct Exported {
-    pub file_name: String,
-    pub mime: &'static str,
-    pub bytes: Vec<u8>,
-    pub warnings: Vec<String>,
+pub struct Engine {
+    inner: Arc<Inner>,
 }
 
-/// A picture by content hash.
+type Templates = HashMap<ModelId, (Arc<ChatTemplate>, bool)>;
+
+struct Inner {
+    store: Store,
+    local: LocalHost,
+    events: Announcer,
+    running: Running,
+    secrets: Secrets,
+    clock: Clock,
+    settings: RwLock<Settings>,
+    templates: Mutex<Templates>,
+    notices: Vec<String>,
+    provider: Option<Arc<dyn Provider>>,
+}
+
+/// A file of the store by its content hash.
+#[derive(Debug, Clone)]
 pub struct Asset {
     pub bytes: Vec<u8>,
     pub mime: String,
 }
 
-/// What a caller may say about one turn; what it leaves out comes from the settings.
-#[derive(Debug, Clone, Default)]
-pub struct TurnOptions {
-    pub model: Option<ModelRef>,
-    pub sampler: domain::sampling::SamplerOptions,
-}
-
-/// An exact or estimated count.
-#[derive(Debug, Clone, serde::Serialize)]
-pub struct TokenCount {
-    pub tokens: u32,
-    pub model: String,
-    pub exact: bool,
-    /// Only where ids were asked for.
-    pub ids: Option<Vec<u32>>,
-}
-
-/// Events for one listener. `Event::Missed` stands for events that a slow listener lost.
-pub struct Events;
-
-impl Events {
-    pub async fn next(&mut self) -> Option<Event> {
-        None
-    }
-}
-
-fn unbuilt<T>() -> Result<T, ApiError> {
-    Err(ApiError::Internal { message: "not built yet".into() })
-}
-
 impl Engine {
-    pub async fn open(_options: Options) -> Result<Self, OpenError> {
-        Ok(Self {})
-    }
-    /// Moves a damaged database out of the way (nothing is deleted); the next `open` starts fresh. Returns where it went.
-    pub async fn set_aside(_options: &Options) -> Result<PathBuf, OpenError> {
-        Ok(PathBuf::new())
-    }
-    /// Puts the newest verified backup in the damaged database's place and keeps the damaged one.
-    pub async fn restore_newest(_options: &Options) -> Result<PathBuf, OpenError> {
-        Ok(PathBuf::new())
-    }
-    pub fn subscribe(&self) -> Events {
-        Events
-    }
-    /// Imports cards, and model files in place; folders are searched one level deep. Announces `Event::Imported`.
-    pub async fn import_paths(&self, _paths: Vec<PathBuf>) -> Result<ImportReport, ApiError> {
-        unbuilt()
-    }
-    pub async fn import_bytes(&self, _file_name: String, _bytes: Vec<u8>) -> Result<ImportReport, ApiError> {
-        unbuilt()
-    }
-    pub async fn export_character(&self, _id: String, _format: CardFormat) -> Result<Exported, ApiError> {
-        unbuilt()
-    }
-    pub async fn add_model(&self, _path: PathBuf) -> Result<Model, ApiError> {
-        unbuilt()
-    }
-    pub async fn asset(&self, _hash: String) -> Result<Asset, ApiError> {
-        unbuilt()
-    }
-    pub async fn send_with(&self, _chat: String, _text: String, _options: TurnOptions) -> Result<Started, ApiError> {
-        unbuilt()
-    }
-    /// `preview_prompt` with the turn's options.
-    pub async fn preview_with(&self, _chat: String, _text: String, _options: TurnOptions) -> Result<PromptReport, ApiError> {
-        unbuilt()
-    }
-    pub async fn count_tokens(&self, _model: Option<ModelRef>, _text: String, _ids: bool) -> Result<TokenCount, ApiError> {
-        unbuilt()
-    }
-    /// Whole chats for `show`: all messages.
-    pub async fn whole_chat(&self, _id: String) -> Result<Chat, ApiError> {
-        unbuilt()
-    }
-    /// Process id of the running worker, for tests and `doctor`.
-    pub async fn worker_pid(&self) -> Option<u32> {
-        None
-    }
-    /// Stops generations (partials are kept), the worker, and closes the store.
-    pub async fn shutdown(&self) {}
-}
-
-macro_rules! stubs {
-    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
-        impl Engine {$(
-            $(#[doc = $doc])*
-            pub async fn $name(&self, $($arg: $ty),*) -> Result<$result, ApiError> {
-                let _ = ($($arg,)*);
-                unbuilt()
+    /// Opens the data folder, creating it if needed. The first start brings the sample characters; every start finds the
+    /// models in `options.model_dirs`.
+    ///
+    /// # Errors
+    /// [`OpenError`], each with a way out.
+    pub async fn open(options: Options) -> Result<Self, OpenError> {
+        let opened = start::open_store(&options).await?;
+        let mut settings = local::Settings::default();
+        if let Some(worker) = &options.worker {
+            settings.worker.clone_from(worker);
+        }
+        let local = LocalHost::new(settings).map_err(|error| OpenError::Storage {
+            message: format!("The system gives Inglenook no thread: {error}."),
+            hint: "Close other programs and try again.".into(),
+        })?;
+        let keyless = options.without_keychain;
+        let secrets = tokio::task::spawn_blocking(move || match keyless {
+            true => Secrets::for_session(),
+            false => Secrets::find(),
+        });
+        let inner = Inner {
+            store: opened.store,
+            local,
+            events: Announcer::default(),
+            running: Running::default(),
+            secrets: secrets.await.unwrap_or_else(|_| Secrets::for_session()),
+            clock: options.clock,
+            settings: RwLock::new(opened.settings),
+            templates: Mutex::default(),
+            notices: opened.notices,
+            provider: options.provider,
+        };
+        let engine = Self { inner: Arc::new(inner) };
+        let prepared = async {
+            match opened.is_first {
+                true => engine.welcome().await?,
+                false => engine.purge().await?,
             }
-        )*}
-    };
+            engine.find_models(&options.model_dirs).await
+        };
+        prepared.await.map_err(start::broken)?;
+        Ok(engine)
+    }
+
+    /// News from now on.
+    pub fn subscribe(&self) -> Events {
+        self.inner.events.subscribe()
+    }
+
+    /// A picture or another file of the store.
+    ///
+    /// # Errors
+    /// `NotFound`, for anything that is not the hash of an asset as well.
+    pub async fn asset(&self, hash: String) -> Answer<Asset> {
+        let hash: AssetHash = hash.parse().map_err(|_| not_found("file"))?;
+        let known = self.store().read(move |store| store.assets().get(hash)).await?;
+        let known = known.ok_or_else(|| not_found("file"))?;
+        let bytes = tokio::fs::read(self.store().asset_path(hash)).await;
+        Ok(Asset { bytes: bytes.map_err(|_| not_found("file"))?, mime: known.mime })
+    }
+
+    /// Loads the model that will answer next, so that the first reply need not wait for it.
+    pub fn warm_up_in_background(&self) {
+        let engine = self.clone();
+        tokio::spawn(async move { engine.warm_up().await });
+    }
+
+    /// Ends: replies stop and what they wrote is kept, the worker goes. Takes three seconds at the most.
+    pub async fn shutdown(&self) {
+        self.inner.running.cancel_all();
+        let goodbye = async {
+            self.inner.running.idle().await;
+            self.inner.local.shutdown().await;
+        };
+        if tokio::time::timeout(GOODBYE, goodbye).await.is_err() {
+            tracing::warn!("the engine ended before everything had");
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    pub(crate) fn local(&self) -> &LocalHost {
+        &self.inner.local
+    }
+
+    pub(crate) fn events(&self) -> &Announcer {
+        &self.inner.events
+    }
+
+    pub(crate) fn running(&self) -> &Running {
+        &self.inner.running
+    }
+
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.inner.secrets
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    pub(crate) fn notices(&self) -> &[String] {
+        &self.inner.notices
+    }
+
+    pub(crate) fn injected_provider(&self) -> Option<Arc<dyn Provider>> {
+        self.inner.provider.clone()
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        self.inner.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn keep_settings(&self, settings: Settings) {
+        *self.inner.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    pub(crate) fn templates(&self) -> MutexGuard<'_, Templates> {
+        self.inner.templates.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
-crate::operations!(stubs);

@@ -11,9 +11,40 @@
 
 pub mod api;
 pub mod operations;
-
-mod engine;
-
 pub mod typescript;
 
-pub use engine::{Asset, Engine, Events, Exported, OpenError, Options, TokenCount, TurnOptions};
+mod answer;
+mod characters;
+mod chats;
+mod clock;
+mod collect;
+mod convert;
+mod endpoints;
+mod engine;
+mod error;
+mod events;
+mod generation;
+mod health;
+mod import;
+mod manifest;
+mod models;
+mod personas;
+mod picture;
+mod running;
+mod secrets;
+mod settings;
+mod start;
+mod turn;
+
+pub use characters::Exported;
+pub use clock::Clock;
+pub use engine::{Asset, Engine, Options};
+pub use events::Events;
+pub use models::TokenCount;
+pub use start::OpenError;
+pub use turn::TurnOptions;
+
+/// A seed for a turn that names none; it is stored with the turn, so that the turn can be repeated.
+fn seed() -> u32 {
+    uuid::Uuid::new_v4().as_fields().0
+}

@@ -105,6 +105,9 @@ mod tests {
             std::fs::write(&path, &wanted).unwrap();
         }
         let found = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(found == wanted, "ui/src/lib/api/generated.ts is stale; run UPDATE_GENERATED=1 cargo test -p engine typescript");
+        assert!(
+            found == wanted,
+            "ui/src/lib/api/generated.ts is stale; run UPDATE_GENERATED=1 cargo test -p engine typescript"
+        );
     }
 }

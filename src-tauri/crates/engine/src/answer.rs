@@ -1,0 +1,188 @@
+//! What answers a turn: the provider, its template, its budget, and who counts for it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use context::{Budget, ChatTemplate, CountTokens, Counts, Estimate};
+use domain::chat::Chat;
+use domain::model::{Endpoint, LocalModel, ModelChoice};
+use domain::prompt::Segment;
+use domain::sampling::{SamplerOptions, Sampling};
+use domain::{EndpointId, ModelId};
+use provider::Provider;
+use provider::openai::{EndpointConfig, OpenAiClient};
+use store::TextHash;
+
+use crate::Engine;
+use crate::api::{ApiError, SamplerSettings};
+use crate::error::{Answer, internal, not_found};
+use crate::turn::TurnOptions;
+use crate::{convert, models};
+
+/// Everything that is needed to ask one model.
+pub(crate) struct Answerer {
+    /// As the reply names it.
+    pub(crate) name: String,
+    pub(crate) provider: Arc<dyn Provider>,
+    /// The local model's; remote endpoints have their own.
+    pub(crate) template: Option<Arc<ChatTemplate>>,
+    pub(crate) budget: Budget,
+    pub(crate) sampling: Sampling,
+    /// The model on this machine that counts; remote prompts are estimated.
+    local: Option<LocalModel>,
+}
+
+/// Counts for one prompt: by the local model, memoised in the store, or estimated.
+pub(crate) struct Counter<'a> {
+    local: Option<&'a LocalModel>,
+    counts: Counts,
+}
+
+impl<'a> Counter<'a> {
+    pub(crate) fn new(answerer: &'a Answerer) -> Self {
+        Self { local: answerer.local.as_ref(), counts: Counts::default() }
+    }
+
+    pub(crate) fn counts(&self) -> &dyn CountTokens {
+        if self.local.is_some() { &self.counts } else { &Estimate }
+    }
+
+    /// Learns the counts of `segments`: those of old texts from the store, the rest from the model.
+    pub(crate) async fn count(&mut self, engine: &Engine, segments: Vec<Segment>) -> Answer<()> {
+        let Some(model) = self.local else { return Err(internal("an estimate was not there")) };
+        let tokenizer = model.sha256.clone();
+        let hashes: Vec<TextHash> = segments.iter().map(hash).collect();
+        let asked = hashes.clone();
+        let tokenizer_key = tokenizer.clone();
+        let known = engine.store().read(move |store| store.token_counts().get_many(&tokenizer_key, &asked)).await?;
+        let mut unknown = Vec::new();
+        for (segment, hash) in segments.into_iter().zip(hashes) {
+            match known.get(&hash) {
+                Some(count) => self.counts.insert(segment, *count),
+                None => unknown.push((segment, hash)),
+            }
+        }
+        let texts: Vec<Segment> = unknown.iter().map(|(segment, _)| segment.clone()).collect();
+        if texts.is_empty() {
+            return Ok(());
+        }
+        let counted = engine.local().count(model, &texts).await?;
+        let fresh: Vec<(TextHash, u32)> =
+            unknown.iter().zip(&counted).map(|((_, hash), count)| (*hash, *count)).collect();
+        for ((segment, _), count) in unknown.into_iter().zip(counted) {
+            self.counts.insert(segment, count);
+        }
+        Ok(engine.store().checkpoint(move |store| store.token_counts_mut().insert_many(&tokenizer, &fresh)).await?)
+    }
+}
+
+/// The same words cost differently as control text and as contents.
+fn hash(segment: &Segment) -> TextHash {
+    TextHash::of(&format!("{}{}", if segment.control { "c" } else { "p" }, segment.text))
+}
+
+impl Engine {
+    /// What answers in `chat`: the turn's choice, else the chat's, else the default, else any local model.
+    pub(crate) async fn answerer(&self, chat: &Chat, options: &TurnOptions) -> Answer<Answerer> {
+        let settings = self.settings();
+        let sampling = options.sampler.over(sampler_options(&settings.sampler)).resolve(crate::seed());
+        if let Some(provider) = self.injected_provider() {
+            let budget = Budget::remote(8_192, sampling.max_tokens);
+            return Ok(Answerer { name: "scripted".into(), provider, template: None, budget, sampling, local: None });
+        }
+        let turn = options.model.as_ref().map(convert::model_choice).transpose()?;
+        let default = settings.default_model.as_ref().map(convert::model_choice).transpose()?;
+        match self.first_there([turn, chat.model, default]).await? {
+            ModelChoice::Local(id) => self.local_answerer(self.local_model(id).await?, sampling).await,
+            ModelChoice::Remote(id) => self.remote_answerer(self.endpoint(id).await?, sampling).await,
+        }
+    }
+
+    /// A turn's own choice must be there; an older choice whose model is gone gives way to the next.
+    async fn first_there(&self, choices: [Option<ModelChoice>; 3]) -> Answer<ModelChoice> {
+        if let Some(turn) = choices[0] {
+            return Ok(turn);
+        }
+        let (models, endpoints) =
+            self.store().read(|store| Ok((store.models().list()?, store.endpoints().list()?))).await?;
+        let there = |choice: &ModelChoice| match choice {
+            ModelChoice::Local(id) => models.iter().any(|model| model.id == *id),
+            ModelChoice::Remote(id) => endpoints.iter().any(|endpoint| endpoint.id == *id),
+        };
+        let any = models.iter().find(|model| Path::new(&model.path).exists()).map(|model| ModelChoice::Local(model.id));
+        choices.into_iter().flatten().find(there).or(any).ok_or_else(|| ApiError::NoModel {
+            message: "No model is set up, so nobody can answer.".into(),
+            hint: "Add a model file, or connect an endpoint.".into(),
+        })
+    }
+
+    async fn local_answerer(&self, model: LocalModel, sampling: Sampling) -> Answer<Answerer> {
+        let (template, adds_bos) = self.template_of(&model).await?;
+        let context = match self.settings().local_context {
+            0 => local::library::default_context(model.context),
+            chosen => chosen.min(model.context),
+        };
+        let provider = self.local().provider(&model, context);
+        // The worker may put one token in front of the prompt that no segment holds.
+        let margin = u32::from(adds_bos);
+        let budget = Budget { margin, ..Budget::local(provider.context(), sampling.max_tokens) };
+        Ok(Answerer {
+            name: model.name.clone(),
+            provider,
+            template: Some(template),
+            budget,
+            sampling,
+            local: Some(model),
+        })
+    }
+
+    /// The model's chat template, read from the file once.
+    async fn template_of(&self, model: &LocalModel) -> Answer<(Arc<ChatTemplate>, bool)> {
+        if let Some(known) = self.templates().get(&model.id) {
+            return Ok(known.clone());
+        }
+        let path = model.path.clone();
+        let header = tokio::task::spawn_blocking(move || local::gguf::read(Path::new(&path)))
+            .await
+            .map_err(|_| internal("a model's header could not be read"))?
+            .map_err(|error| models::unusable(&error.to_string()))?;
+        let (bos, eos) = (header.bos.unwrap_or_default(), header.eos.unwrap_or_default());
+        let template = match &header.chat_template {
+            Some(source) => ChatTemplate::parse(source, &bos, &eos, self.clock().civil(self.now()))?,
+            None => ChatTemplate::chatml(),
+        };
+        let adds_bos = self.local().adds_bos(model).await?;
+        let known = (Arc::new(template), adds_bos);
+        self.templates().insert(model.id, known.clone());
+        Ok(known)
+    }
+
+    async fn remote_answerer(&self, endpoint: Endpoint, sampling: Sampling) -> Answer<Answerer> {
+        let key = self.key(endpoint.id).await?;
+        let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?;
+        let name = if endpoint.model.is_empty() { endpoint.name } else { endpoint.model };
+        let budget = Budget::remote(endpoint.context.max(512), sampling.max_tokens);
+        let provider = Arc::new(OpenAiClient::new(config)?);
+        Ok(Answerer { name, provider, template: None, budget, sampling, local: None })
+    }
+
+    pub(crate) async fn local_model(&self, id: ModelId) -> Answer<LocalModel> {
+        self.store().read(move |store| store.models().get(id)).await?.ok_or_else(|| not_found("model"))
+    }
+
+    pub(crate) async fn endpoint(&self, id: EndpointId) -> Answer<Endpoint> {
+        self.store().read(move |store| store.endpoints().get(id)).await?.ok_or_else(|| not_found("endpoint"))
+    }
+}
+
+fn sampler_options(settings: &SamplerSettings) -> SamplerOptions {
+    SamplerOptions {
+        temperature: Some(settings.temperature),
+        top_p: Some(settings.top_p),
+        top_k: Some(settings.top_k),
+        min_p: Some(settings.min_p),
+        repeat_penalty: Some(settings.repeat_penalty),
+        max_tokens: Some(settings.max_tokens),
+        seed: None,
+    }
+}

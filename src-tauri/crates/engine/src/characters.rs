@@ -1,0 +1,198 @@
+//! The library: characters and the cards they are.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::CharacterId;
+use domain::card::Card;
+use store::Character;
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::{self, CardFormat, Changed, CharacterFields, CharacterSummary};
+use crate::clock::rfc3339;
+use crate::convert;
+use crate::error::{Answer, bad_input, internal, not_found};
+use crate::picture::{self, Picture};
+
+/// A file made for the user to keep.
+#[derive(Debug, Clone)]
+pub struct Exported {
+    pub file_name: String,
+    pub mime: &'static str,
+    pub bytes: Vec<u8>,
+    pub warnings: Vec<String>,
+}
+
+impl Engine {
+    pub async fn list_characters(&self) -> Answer<Vec<CharacterSummary>> {
+        let listed = self.store().read(|store| store.characters().list()).await?;
+        Ok(listed.iter().map(|each| convert::summary(each, card_of(&each.character).ok().as_ref())).collect())
+    }
+
+    pub async fn get_character(&self, id: String) -> Answer<api::Character> {
+        shown(&self.character(id.parse()?).await?)
+    }
+
+    pub async fn create_character(&self, fields: CharacterFields) -> Answer<api::Character> {
+        let now = self.now();
+        let mut card = Card::new(&fields.name)?;
+        convert::apply_fields(&mut card, &fields)?;
+        card.set_creation_date(now);
+        let character = self.add_character(card, None, None).await?;
+        shown(&character)
+    }
+
+    pub async fn update_character(&self, id: String, fields: CharacterFields) -> Answer<api::Character> {
+        let mut character = self.character(id.parse()?).await?;
+        let mut card = card_of(&character)?;
+        convert::apply_fields(&mut card, &fields)?;
+        character.name = card.name().to_owned();
+        character.card_json = card.to_json();
+        self.save_character(character).await
+    }
+
+    /// The picture is re-encoded, so that nothing but pixels stays of the file.
+    pub async fn set_character_picture(&self, id: String, data: String) -> Answer<api::Character> {
+        let mut character = self.character(id.parse()?).await?;
+        let bytes =
+            STANDARD.decode(data).map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
+        let picture = picture::read(bytes).await?;
+        character.picture = Some(self.keep(picture.png, "image/png").await?);
+        self.save_character(character).await
+    }
+
+    pub async fn delete_character(&self, id: String) -> Answer<()> {
+        let (id, now) = (id.parse::<CharacterId>()?, self.now());
+        self.store().write(move |store| store.characters_mut().soft_delete(id, now)).await?;
+        self.library_changed();
+        Ok(())
+    }
+
+    pub async fn restore_character(&self, id: String) -> Answer<()> {
+        let id = id.parse::<CharacterId>()?;
+        self.store().write(move |store| store.characters_mut().restore(id)).await?;
+        self.library_changed();
+        Ok(())
+    }
+
+    /// The card as a file that other apps can open.
+    ///
+    /// # Errors
+    /// `NotFound`; `BadInput` if the card is too large for its form.
+    pub async fn export_character(&self, id: String, format: CardFormat) -> Answer<Exported> {
+        let character = self.character(id.parse()?).await?;
+        let mut card = card_of(&character)?;
+        card.set_modification_date(self.now());
+        let (bytes, ending, mime) = match format {
+            CardFormat::Png => (card.to_png(&self.picture_png(&character).await?)?, "png", "image/png"),
+            CardFormat::JsonV2 => (card.to_json_v2().into_bytes(), "json", "application/json"),
+            CardFormat::JsonV3 => (card.to_json_v3().into_bytes(), "json", "application/json"),
+        };
+        Ok(Exported { file_name: file_name(card.name(), ending), mime, bytes, warnings: Vec::new() })
+    }
+
+    /// The original PNG where the card came in one, so that its pixels leave as they came (RT-2).
+    async fn picture_png(&self, character: &Character) -> Answer<Vec<u8>> {
+        let source = match (character.source, character.picture) {
+            (Some(source), Some(picture)) if self.picture_is_of(source, picture).await? => Some(source),
+            (_, picture) => picture,
+        };
+        match source {
+            Some(hash) => Ok(self.asset(hash.to_string()).await?.bytes),
+            None => Ok(picture::placeholder()?),
+        }
+    }
+
+    /// The picture was made from this imported file, and not replaced since.
+    async fn picture_is_of(&self, source: store::AssetHash, picture: store::AssetHash) -> Answer<bool> {
+        let original = self.asset(source.to_string()).await?;
+        if original.mime != "image/png" {
+            return Ok(false);
+        }
+        let remade = picture::read(original.bytes).await?;
+        Ok(store::AssetHash::of(&remade.png) == picture)
+    }
+
+    /// Adds a card to the library with what it came from.
+    pub(crate) async fn add_character(
+        &self,
+        card: Card,
+        picture: Option<Picture>,
+        source: Option<(Vec<u8>, &'static str)>,
+    ) -> Answer<Character> {
+        let now = self.now();
+        let id = CharacterId(Uuid::now_v7());
+        let (name, spec, card_json) = (card.name().to_owned(), spec(&card), card.to_json());
+        let character = self
+            .store()
+            .write(move |store| {
+                let picture =
+                    picture.map(|picture| store.assets_mut().put(&picture.png, "image/png", now)).transpose()?;
+                let source = source.map(|(bytes, mime)| store.assets_mut().put(&bytes, mime, now)).transpose()?;
+                let character = Character { id, name, card_json, spec, picture, source, created: now, updated: now };
+                store.characters_mut().insert(&character)?;
+                Ok(character)
+            })
+            .await?;
+        self.library_changed();
+        Ok(character)
+    }
+
+    pub(crate) async fn character(&self, id: CharacterId) -> Answer<Character> {
+        self.store().read(move |store| store.characters().get(id)).await?.ok_or_else(|| not_found("character"))
+    }
+
+    async fn save_character(&self, mut character: Character) -> Answer<api::Character> {
+        character.updated = self.now();
+        let saved = character.clone();
+        self.store().write(move |store| store.characters_mut().update(&saved)).await?;
+        self.library_changed();
+        shown(&character)
+    }
+
+    async fn keep(&self, bytes: Vec<u8>, mime: &'static str) -> Answer<store::AssetHash> {
+        let now = self.now();
+        Ok(self.store().write(move |store| store.assets_mut().put(&bytes, mime, now)).await?)
+    }
+
+    fn library_changed(&self) {
+        self.events().changed(Changed::Characters, None);
+        self.events().changed(Changed::Chats, None);
+    }
+}
+
+/// The card of a stored character.
+pub(crate) fn card_of(character: &Character) -> Answer<Card> {
+    match Card::from_json(character.card_json.as_bytes()) {
+        Ok((card, _)) => Ok(card),
+        Err(error) => Err(internal(&format!("the stored card of {} is not readable ({error})", character.name))),
+    }
+}
+
+pub(crate) fn spec(card: &Card) -> String {
+    match card.version() {
+        domain::card::Version::V1 => "chara_card_v1",
+        domain::card::Version::V2 => "chara_card_v2",
+        domain::card::Version::V3 => "chara_card_v3",
+    }
+    .to_owned()
+}
+
+fn shown(character: &Character) -> Answer<api::Character> {
+    Ok(api::Character {
+        id: character.id.to_string(),
+        picture: character.picture.map(|hash| hash.to_string()),
+        spec: character.spec.clone(),
+        fields: convert::fields(&card_of(character)?),
+        created: rfc3339(character.created),
+        updated: rfc3339(character.updated),
+    })
+}
+
+/// A name that every file system takes. It is a suggestion for a dialog; no file of ours is named by a user's text.
+fn file_name(name: &str, ending: &str) -> String {
+    let safe: String =
+        name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).take(60).collect();
+    let safe = safe.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+    format!("{}.{ending}", if safe.is_empty() { "character" } else { &safe })
+}

@@ -1,0 +1,309 @@
+//! Chats and their messages, as far as no model is involved.
+
+use std::collections::HashMap;
+
+use domain::card::macros::{Names, expand};
+use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
+use domain::model::ModelChoice;
+use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId};
+use store::{NewMessage, NewSwipe};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::{self, Changed, ChatSummary, MessagePage, ModelRef};
+use crate::characters::card_of;
+use crate::clock::rfc3339;
+use crate::convert::{self, Speakers};
+use crate::error::{Answer, bad_input, not_found};
+use crate::manifest;
+
+/// Messages on the first page of an opened chat.
+const PAGE: u32 = 50;
+/// Messages on any page at the most.
+const MAX_PAGE: u32 = 500;
+
+impl Engine {
+    pub async fn list_chats(&self) -> Answer<Vec<ChatSummary>> {
+        let chats = self.store().read(|store| store.chats().list()).await?;
+        let row = |chat: store::ChatSummary| ChatSummary {
+            id: chat.id.to_string(),
+            title: chat.title,
+            character: chat.character.to_string(),
+            character_name: chat.character_name,
+            picture: chat.character_picture.map(|hash| hash.to_string()),
+            last_line: chat.last_line.unwrap_or_default(),
+            message_count: chat.message_count,
+            updated: rfc3339(chat.updated),
+        };
+        Ok(chats.into_iter().map(row).collect())
+    }
+
+    /// The character speaks first, with every greeting of the card as a swipe (V1-05, V2-11).
+    pub async fn new_chat(&self, character: String) -> Answer<api::Chat> {
+        let chat = self.start_chat(character.parse()?).await?;
+        self.open_chat(chat.to_string()).await
+    }
+
+    pub(crate) async fn start_chat(&self, character: CharacterId) -> Answer<ChatId> {
+        let character = self.character(character).await?;
+        let card = card_of(&character)?;
+        let persona = self.persona_of(None).await?;
+        let names = Names { char: card.spoken_name(), user: &persona.name, original: None };
+        let greetings: Vec<String> = card.greetings().into_iter().map(|text| expand(text, &names)).collect();
+        let now = self.now();
+        let chat = Chat {
+            id: ChatId(Uuid::now_v7()),
+            character: character.id,
+            persona: Some(persona.id).filter(|id| !id.0.is_nil()),
+            title: character.name.clone(),
+            model: None,
+            draft: String::new(),
+            window: WindowState::default(),
+            created: now,
+            updated: now,
+        };
+        let id = chat.id;
+        let swipe = move |text| NewSwipe {
+            id: SwipeId(Uuid::now_v7()),
+            text,
+            state: SwipeState::Finished,
+            created: now,
+            model: None,
+        };
+        let greeting = NewMessage {
+            id: MessageId(Uuid::now_v7()),
+            chat: id,
+            role: Role::Character,
+            created: now,
+            swipes: greetings.into_iter().map(swipe).collect(),
+            selected: 0,
+            context_block: None,
+        };
+        self.store()
+            .write(move |store| {
+                store.chats_mut().insert(&chat)?;
+                if !greeting.swipes.is_empty() {
+                    store.messages_mut().append(&greeting)?;
+                }
+                Ok(())
+            })
+            .await?;
+        self.events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(id)
+    }
+
+    pub async fn open_chat(&self, id: String) -> Answer<api::Chat> {
+        let chat = self.load_chat(id.parse()?, PAGE).await?;
+        self.remember_open(&chat.id).await?;
+        Ok(chat)
+    }
+
+    /// A chat with all its messages.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn whole_chat(&self, id: String) -> Answer<api::Chat> {
+        self.load_chat(id.parse()?, u32::MAX).await
+    }
+
+    async fn load_chat(&self, id: ChatId, limit: u32) -> Answer<api::Chat> {
+        // Before the messages: a reply that ends in between is then in the page, and one that grows in between is
+        // ahead of the page, which the listener's sequence numbers tell.
+        let generating = self.running().of(id);
+        let chat = self.chat(id).await?;
+        let character = self.character(chat.character).await?;
+        let persona = self.persona_of(chat.persona).await?;
+        let page = self.page(&chat, None, limit).await?;
+        Ok(api::Chat {
+            id: chat.id.to_string(),
+            title: chat.title,
+            character: character.id.to_string(),
+            character_name: character.name,
+            picture: character.picture.map(|hash| hash.to_string()),
+            persona: convert::persona(persona),
+            draft: chat.draft,
+            model: chat.model.map(convert::model_ref),
+            page,
+            generating,
+        })
+    }
+
+    pub async fn messages_before(&self, chat: String, before: String, limit: u32) -> Answer<MessagePage> {
+        let chat = self.chat(chat.parse()?).await?;
+        let before = self.message(before.parse()?).await?;
+        if before.chat != chat.id {
+            return Err(not_found("message"));
+        }
+        self.page(&chat, Some(before.position), limit.clamp(1, MAX_PAGE)).await
+    }
+
+    async fn page(&self, chat: &Chat, before: Option<i64>, limit: u32) -> Answer<MessagePage> {
+        let id = chat.id;
+        let (mut messages, figures) = self
+            .store()
+            .read(move |store| {
+                // One more than asked for tells whether there are older ones.
+                let messages = store.messages().page(id, before, limit.saturating_add(1))?;
+                let swipes: Vec<SwipeId> = messages.iter().flat_map(|each| &each.swipes).map(|each| each.id).collect();
+                let figures = store.manifests().figures(&swipes)?;
+                Ok((messages, figures))
+            })
+            .await?;
+        let more = messages.len() > limit as usize;
+        if more {
+            messages.remove(0);
+        }
+        let speakers = self.speakers(chat).await?;
+        let messages = messages.iter().map(|each| shown(each, &speakers, &figures)).collect();
+        Ok(MessagePage { messages, more })
+    }
+
+    pub async fn rename_chat(&self, id: String, title: String) -> Answer<()> {
+        let id = id.parse::<ChatId>()?;
+        let title: String = title.trim().chars().take(200).collect();
+        if title.is_empty() {
+            return Err(bad_input("A chat needs a title.", "Write a few words."));
+        }
+        self.store().write(move |store| store.chats_mut().set_title(id, &title)).await?;
+        self.events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(())
+    }
+
+    pub async fn set_chat_model(&self, id: String, model: Option<ModelRef>) -> Answer<()> {
+        let id = id.parse::<ChatId>()?;
+        let model: Option<ModelChoice> = model.as_ref().map(convert::model_choice).transpose()?;
+        self.store().write(move |store| store.chats_mut().set_model(id, model)).await?;
+        self.events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(())
+    }
+
+    pub async fn set_chat_persona(&self, id: String, persona: String) -> Answer<()> {
+        let (id, persona) = (id.parse::<ChatId>()?, persona.parse::<PersonaId>()?);
+        self.store().write(move |store| store.chats_mut().set_persona(id, Some(persona))).await?;
+        self.events().changed(Changed::Messages, Some(id.to_string()));
+        Ok(())
+    }
+
+    pub async fn save_draft(&self, chat: String, text: String) -> Answer<()> {
+        let id = chat.parse::<ChatId>()?;
+        Ok(self.store().write(move |store| store.chats_mut().set_draft(id, &text)).await?)
+    }
+
+    pub async fn delete_chat(&self, id: String) -> Answer<()> {
+        let (id, now) = (id.parse::<ChatId>()?, self.now());
+        self.running().cancel(id);
+        self.store().write(move |store| store.chats_mut().soft_delete(id, now)).await?;
+        self.events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(())
+    }
+
+    pub async fn restore_chat(&self, id: String) -> Answer<()> {
+        let id = id.parse::<ChatId>()?;
+        self.store().write(move |store| store.chats_mut().restore(id)).await?;
+        self.events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(())
+    }
+
+    pub async fn select_swipe(&self, message: String, index: u32) -> Answer<api::Message> {
+        let message = self.quiet_message(&message).await?;
+        self.change(message, move |store, id| store.swipes_mut().select(id, index)).await
+    }
+
+    pub async fn edit_message(&self, message: String, text: String) -> Answer<api::Message> {
+        let message = self.quiet_message(&message).await?;
+        if text.trim().is_empty() {
+            return Err(bad_input("A message cannot be empty.", "Delete it instead."));
+        }
+        self.change(message, move |store, id| store.messages_mut().edit(id, &text)).await
+    }
+
+    pub async fn delete_message(&self, message: String) -> Answer<()> {
+        let message = self.quiet_message(&message).await?;
+        let (id, chat, now) = (message.id, message.chat, self.now());
+        self.store()
+            .write(move |store| {
+                store.messages_mut().soft_delete(id, now)?;
+                end_epoch(store, chat)
+            })
+            .await?;
+        self.messages_changed(chat);
+        Ok(())
+    }
+
+    pub async fn restore_message(&self, message: String) -> Answer<()> {
+        let id = message.parse::<MessageId>()?;
+        let chat = self
+            .store()
+            .write(move |store| {
+                store.messages_mut().restore(&[id])?;
+                let chat = store.messages().get(id)?.map(|message| message.chat);
+                chat.map(|chat| end_epoch(store, chat)).transpose()?;
+                Ok(chat)
+            })
+            .await?;
+        if let Some(chat) = chat {
+            self.messages_changed(chat);
+        }
+        Ok(())
+    }
+
+    /// A message of a chat in which no reply is being written: editing under a running reply would change what it answers.
+    async fn quiet_message(&self, id: &str) -> Answer<Message> {
+        let message = self.message(id.parse()?).await?;
+        self.running().none_in(message.chat)?;
+        Ok(message)
+    }
+
+    /// Changes a message; the sent prefix is not valid any more, so the epoch ends with it.
+    async fn change<F>(&self, message: Message, work: F) -> Answer<api::Message>
+    where
+        F: FnOnce(&mut store::Write<'_>, MessageId) -> Result<(), store::StoreError> + Send + 'static,
+    {
+        let (id, chat) = (message.id, message.chat);
+        self.store()
+            .write(move |store| {
+                work(store, id)?;
+                end_epoch(store, chat)
+            })
+            .await?;
+        self.messages_changed(chat);
+        self.shown_message(id).await
+    }
+
+    pub(crate) async fn shown_message(&self, id: MessageId) -> Answer<api::Message> {
+        let message = self.message(id).await?;
+        let chat = self.chat(message.chat).await?;
+        let swipes: Vec<SwipeId> = message.swipes.iter().map(|swipe| swipe.id).collect();
+        let figures = self.store().read(move |store| store.manifests().figures(&swipes)).await?;
+        Ok(shown(&message, &self.speakers(&chat).await?, &figures))
+    }
+
+    fn messages_changed(&self, chat: ChatId) {
+        self.events().changed(Changed::Messages, Some(chat.to_string()));
+        self.events().changed(Changed::Chats, Some(chat.to_string()));
+    }
+
+    pub(crate) async fn chat(&self, id: ChatId) -> Answer<Chat> {
+        self.store().read(move |store| store.chats().get(id)).await?.ok_or_else(|| not_found("chat"))
+    }
+
+    async fn message(&self, id: MessageId) -> Answer<Message> {
+        self.store().read(move |store| store.messages().get(id)).await?.ok_or_else(|| not_found("message"))
+    }
+
+    pub(crate) async fn speakers(&self, chat: &Chat) -> Answer<Speakers> {
+        let character = self.character(chat.character).await?;
+        let spoken = card_of(&character).map(|card| card.spoken_name().to_owned()).unwrap_or(character.name);
+        Ok(Speakers { character: spoken, persona: self.persona_of(chat.persona).await?.name })
+    }
+}
+
+fn shown(message: &Message, speakers: &Speakers, figures: &HashMap<SwipeId, String>) -> api::Message {
+    convert::message(message, speakers, |swipe| manifest::figures(figures.get(&swipe.id)?))
+}
+
+/// Makes the next prompt start a new epoch.
+fn end_epoch(store: &mut store::Write<'_>, chat: ChatId) -> Result<(), store::StoreError> {
+    let Some(found) = store.chats().get(chat)? else { return Ok(()) };
+    store.chats_mut().set_window(chat, &WindowState { fingerprint: String::new(), ..found.window })
+}

@@ -1,0 +1,63 @@
+//! The only clock of the core, so that tests can stop it.
+
+use std::sync::Arc;
+
+use domain::Timestamp;
+use jiff::tz::TimeZone;
+
+/// Tells the time; cheap to clone.
+#[derive(Clone)]
+pub struct Clock {
+    now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    zone: TimeZone,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self { now: Arc::new(|| Timestamp(jiff::Timestamp::now().as_millisecond())), zone: TimeZone::system() }
+    }
+}
+
+impl Clock {
+    /// A clock that always says `now`, in UTC.
+    pub fn stopped(now: Timestamp) -> Self {
+        Self { now: Arc::new(move || now), zone: TimeZone::UTC }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.now)()
+    }
+
+    /// `at` in the user's time zone, as a model reads it: "Saturday, 21 November 2026, 23:11".
+    pub(crate) fn spoken(&self, at: Timestamp) -> String {
+        self.civil(at).strftime("%A, %-d %B %Y, %H:%M").to_string()
+    }
+
+    /// `at` in the user's time zone.
+    pub(crate) fn civil(&self, at: Timestamp) -> jiff::civil::DateTime {
+        instant(at).to_zoned(self.zone.clone()).datetime()
+    }
+}
+
+/// RFC 3339, as times cross to the faces.
+pub(crate) fn rfc3339(at: Timestamp) -> String {
+    instant(at).to_string()
+}
+
+/// Times that no calendar holds read as the epoch's beginning.
+fn instant(at: Timestamp) -> jiff::Timestamp {
+    jiff::Timestamp::from_millisecond(at.0).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_as_people_and_machines_expect() {
+        let at = Timestamp(1_795_303_860_000);
+        assert_eq!(Clock::stopped(at).spoken(at), "Saturday, 21 November 2026, 23:11");
+        assert_eq!(rfc3339(at), "2026-11-21T23:11:00Z");
+        assert_eq!(rfc3339(Timestamp(i64::MAX)), "1970-01-01T00:00:00Z");
+    }
+}

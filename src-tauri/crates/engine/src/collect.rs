@@ -1,0 +1,201 @@
+//! What a turn is made of, gathered from the store; and the prompt made of it.
+
+use std::time::Instant;
+
+use context::{AssembleError, Assembled, HistoryMessage, Sources, assemble, clock, frame};
+use domain::card::Card;
+use domain::chat::{Chat, Role};
+use domain::persona::Persona;
+use domain::{MessageId, Timestamp};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::answer::{Answerer, Counter};
+use crate::api::{self, AssemblyTimings, PromptReport};
+use crate::characters::card_of;
+use crate::error::Answer;
+
+/// The product's own rules for a reply (S4.79), which a card's system prompt may replace.
+const RULES: &str = include_str!("../../../../presets/prompts/rules.txt");
+
+/// What the reply answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// The last message of the chat.
+    Last,
+    /// The message before the reply that gets another swipe.
+    Before(MessageId),
+    /// Words that are not in the chat: a preview.
+    Words(String),
+}
+
+/// Everything one turn needs from the store.
+pub(crate) struct Collected {
+    pub(crate) chat: Chat,
+    card: Card,
+    persona: Persona,
+    history: Vec<HistoryMessage>,
+    /// The context block that this turn adds to the message it answers.
+    pub(crate) new_block: Option<(MessageId, String)>,
+    took_ms: f64,
+}
+
+/// A prompt, and how long its stages took.
+pub(crate) struct Made {
+    pub(crate) assembled: Assembled,
+    timings: AssemblyTimings,
+}
+
+impl Engine {
+    pub(crate) async fn collect(&self, chat: Chat, aim: Aim) -> Answer<Collected> {
+        let started = Instant::now();
+        let character = self.character(chat.character).await?;
+        let persona = self.persona_of(chat.persona).await?;
+        let (id, anchor) = (chat.id, chat.window.anchor);
+        let messages = self.store().read(move |store| store.messages().from(id, anchor)).await?;
+        let mut history: Vec<HistoryMessage> = messages
+            .into_iter()
+            .take_while(|message| !matches!(&aim, Aim::Before(reply) if message.id == *reply))
+            .filter(|message| !message.text.trim().is_empty())
+            .map(|message| HistoryMessage {
+                id: message.id,
+                role: message.role,
+                text: message.text,
+                context_block: message.context_block,
+                created: message.created,
+            })
+            .collect();
+        if let Aim::Words(text) = aim {
+            history.push(preview_message(text, self.now()));
+        }
+        let new_block = self.tell_the_time(&mut history);
+        let card = card_of(&character)?;
+        Ok(Collected { chat, card, persona, history, new_block, took_ms: millis(started) })
+    }
+
+    /// Gives the answered message its context block, if the time has moved on since the last one. What was sent once with
+    /// or without a block stays so: only a message that nothing has answered yet gets one.
+    fn tell_the_time(&self, history: &mut [HistoryMessage]) -> Option<(MessageId, String)> {
+        let (last, before) = history.split_last_mut()?;
+        if last.role != Role::User || last.context_block.is_some() {
+            return None;
+        }
+        let block = clock::block(before, last.created, &self.clock().spoken(last.created))?;
+        last.context_block = Some(block.clone());
+        Some((last.id, block))
+    }
+
+    /// Makes the prompt, counting what is not counted yet.
+    pub(crate) async fn make(&self, collected: &Collected, answerer: &Answerer) -> Answer<Made> {
+        let card = &collected.card;
+        let sources = Sources {
+            character: card.spoken_name(),
+            description: card.description(),
+            personality: card.personality(),
+            scenario: card.scenario(),
+            examples: card.mes_example(),
+            system_prompt: card.system_prompt(),
+            post_history: card.post_history_instructions(),
+            persona: &collected.persona.name,
+            persona_description: &collected.persona.description,
+            rules: RULES,
+            history: &collected.history,
+        };
+        let frame = frame(&sources);
+        let stop = vec![format!("\n{}:", collected.persona.name)];
+        let mut timings = AssemblyTimings { collect_ms: collected.took_ms, ..AssemblyTimings::default() };
+        let mut counter = Counter::new(answerer);
+        loop {
+            let started = Instant::now();
+            let template = answerer.template.as_deref();
+            let window = &collected.chat.window;
+            let result =
+                assemble(&frame, template, &answerer.name, answerer.budget, window, stop.clone(), counter.counts());
+            timings.plan_ms += millis(started);
+            match result {
+                Ok(assembled) => return Ok(Made { assembled, timings }),
+                Err(AssembleError::Uncounted(segments)) => {
+                    let started = Instant::now();
+                    counter.count(self, segments).await?;
+                    timings.count_ms += millis(started);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+fn preview_message(text: String, now: Timestamp) -> HistoryMessage {
+    HistoryMessage { id: MessageId(Uuid::nil()), role: Role::User, text, context_block: None, created: now }
+}
+
+pub(crate) fn millis(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1_000.0
+}
+
+impl Made {
+    /// As the faces and the manifest have it.
+    pub(crate) fn report(&self, model: &str) -> PromptReport {
+        let Assembled { prompt, segments, blocks, total, budget, exact, window, .. } = &self.assembled;
+        let mut by_zone = api::ZoneTokens::default();
+        let blocks = blocks
+            .iter()
+            .enumerate()
+            .map(|(index, planned)| {
+                let kept = planned.dropped.is_none();
+                let (zone, sum) = match planned.block.zone {
+                    context::Zone::Head => (api::Zone::Head, &mut by_zone.head),
+                    context::Zone::Window => (api::Zone::Window, &mut by_zone.window),
+                    context::Zone::Input => (api::Zone::Input, &mut by_zone.input),
+                };
+                *sum += if kept { planned.tokens } else { 0 };
+                api::PromptBlock {
+                    id: planned.block.message.map_or_else(|| format!("head-{index}"), |id| format!("{id}-{index}")),
+                    zone,
+                    kind: planned.block.kind.as_str().to_owned(),
+                    source: planned.block.source.clone(),
+                    reason: planned.block.reason.to_owned(),
+                    tokens: planned.tokens,
+                    kept,
+                    dropped_reason: planned.dropped.map(str::to_owned),
+                    text: planned.block.text.clone(),
+                }
+            })
+            .collect();
+        PromptReport {
+            text: segments.iter().map(|segment| segment.text.as_str()).collect(),
+            segments: segments
+                .iter()
+                .map(|segment| api::PromptSegment { text: segment.text.clone(), control: segment.control })
+                .collect(),
+            messages: prompt
+                .messages
+                .iter()
+                .map(|message| api::PromptMessage {
+                    role: role_word(message.role).to_owned(),
+                    text: message.text.clone(),
+                })
+                .collect(),
+            blocks,
+            tokens: api::PromptTokens {
+                total: *total,
+                limit: budget.limit,
+                reserve: budget.reserve,
+                by_zone,
+                exact: *exact,
+            },
+            epoch: window.epoch,
+            anchor: window.anchor.map(|id| id.to_string()),
+            model: model.to_owned(),
+            timings: self.timings,
+        }
+    }
+}
+
+fn role_word(role: domain::prompt::PromptRole) -> &'static str {
+    match role {
+        domain::prompt::PromptRole::System => "system",
+        domain::prompt::PromptRole::User => "user",
+        domain::prompt::PromptRole::Character => "character",
+    }
+}

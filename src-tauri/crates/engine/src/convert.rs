@@ -1,0 +1,173 @@
+//! From inner types to those that cross.
+
+use domain::card::Card;
+use domain::chat::{Message, Role, Swipe, SwipeState};
+use domain::model::ModelChoice;
+use domain::persona::Persona;
+use store::ListedCharacter;
+
+use crate::api;
+use crate::clock::rfc3339;
+use crate::error::Answer;
+
+/// Longest tagline, in characters.
+const TAGLINE: usize = 140;
+
+pub(crate) fn role(role: Role) -> api::Role {
+    match role {
+        Role::User => api::Role::User,
+        Role::Character => api::Role::Character,
+        Role::Narrator => api::Role::Narrator,
+        Role::Tool => api::Role::Tool,
+        Role::Event => api::Role::Event,
+    }
+}
+
+fn state(state: SwipeState) -> api::SwipeState {
+    match state {
+        SwipeState::Streaming => api::SwipeState::Streaming,
+        SwipeState::Finished => api::SwipeState::Finished,
+        SwipeState::Interrupted => api::SwipeState::Interrupted,
+    }
+}
+
+pub(crate) fn swipe(swipe: &Swipe, figures: Option<api::Figures>) -> api::Swipe {
+    api::Swipe {
+        id: swipe.id.to_string(),
+        text: swipe.text.clone(),
+        state: state(swipe.state),
+        created: rfc3339(swipe.created),
+        model: swipe.model.clone(),
+        figures,
+    }
+}
+
+/// Whose names stand over messages.
+#[derive(Debug, Clone)]
+pub(crate) struct Speakers {
+    pub(crate) character: String,
+    pub(crate) persona: String,
+}
+
+impl Speakers {
+    pub(crate) fn of(&self, role: Role) -> String {
+        match role {
+            Role::User => self.persona.clone(),
+            Role::Character => self.character.clone(),
+            Role::Narrator | Role::Tool | Role::Event => String::new(),
+        }
+    }
+}
+
+/// `figures` finds those of a swipe.
+pub(crate) fn message(
+    message: &Message,
+    speakers: &Speakers,
+    figures: impl Fn(&Swipe) -> Option<api::Figures>,
+) -> api::Message {
+    api::Message {
+        id: message.id.to_string(),
+        role: role(message.role),
+        name: speakers.of(message.role),
+        swipes: message.swipes.iter().map(|each| swipe(each, figures(each))).collect(),
+        selected: message.selected,
+        created: rfc3339(message.created),
+    }
+}
+
+pub(crate) fn persona(persona: Persona) -> api::Persona {
+    api::Persona { id: persona.id.to_string(), name: persona.name, description: persona.description }
+}
+
+pub(crate) fn model_ref(choice: ModelChoice) -> api::ModelRef {
+    match choice {
+        ModelChoice::Local(id) => api::ModelRef::Local { id: id.to_string() },
+        ModelChoice::Remote(id) => api::ModelRef::Remote { id: id.to_string() },
+    }
+}
+
+pub(crate) fn model_choice(model: &api::ModelRef) -> Answer<ModelChoice> {
+    Ok(match model {
+        api::ModelRef::Local { id } => ModelChoice::Local(id.parse()?),
+        api::ModelRef::Remote { id } => ModelChoice::Remote(id.parse()?),
+    })
+}
+
+pub(crate) fn summary(listed: &ListedCharacter, card: Option<&Card>) -> api::CharacterSummary {
+    let character = &listed.character;
+    api::CharacterSummary {
+        id: character.id.to_string(),
+        name: character.name.clone(),
+        tagline: card.map(tagline).unwrap_or_default(),
+        picture: character.picture.map(|hash| hash.to_string()),
+        tags: card.map(|card| owned(&card.tags())).unwrap_or_default(),
+        creator: card.map(|card| card.creator().to_owned()).unwrap_or_default(),
+        last_chat: listed.last_chat.map(rfc3339),
+        created: rfc3339(character.created),
+    }
+}
+
+fn tagline(card: &Card) -> String {
+    let text = if card.creator_notes().trim().is_empty() { card.description() } else { card.creator_notes() };
+    let names = domain::card::macros::Names { char: card.spoken_name(), user: "you", original: None };
+    let line = domain::card::macros::expand(text, &names);
+    let line = line.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    match line.char_indices().nth(TAGLINE) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line.to_owned(),
+    }
+}
+
+pub(crate) fn fields(card: &Card) -> api::CharacterFields {
+    api::CharacterFields {
+        name: card.name().to_owned(),
+        nickname: card.nickname().unwrap_or_default().to_owned(),
+        description: card.description().to_owned(),
+        personality: card.personality().to_owned(),
+        scenario: card.scenario().to_owned(),
+        first_message: card.first_mes().to_owned(),
+        alternate_greetings: owned(&card.alternate_greetings()),
+        message_examples: card.mes_example().to_owned(),
+        system_prompt: card.system_prompt().to_owned(),
+        post_history_instructions: card.post_history_instructions().to_owned(),
+        creator_notes: card.creator_notes().to_owned(),
+        creator: card.creator().to_owned(),
+        character_version: card.character_version().to_owned(),
+        tags: owned(&card.tags()),
+    }
+}
+
+/// Writes what differs, so that an untouched field of the card stays exactly as it was imported.
+pub(crate) fn apply_fields(card: &mut Card, fields: &api::CharacterFields) -> Answer<()> {
+    let before = self::fields(card);
+    if fields.name != before.name {
+        card.set_name(&fields.name)?;
+    }
+    macro_rules! texts {
+        ($($field:ident: $set:ident;)*) => {
+            $(if fields.$field != before.$field {
+                card.$set(&fields.$field);
+            })*
+        };
+    }
+    texts! {
+        nickname: set_nickname;
+        description: set_description;
+        personality: set_personality;
+        scenario: set_scenario;
+        first_message: set_first_mes;
+        alternate_greetings: set_alternate_greetings;
+        message_examples: set_mes_example;
+        system_prompt: set_system_prompt;
+        post_history_instructions: set_post_history_instructions;
+        creator_notes: set_creator_notes;
+        creator: set_creator;
+        character_version: set_character_version;
+        tags: set_tags;
+    }
+    Ok(())
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}

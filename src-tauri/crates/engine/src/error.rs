@@ -1,0 +1,109 @@
+//! Errors of the crates below, translated once into what the faces can tell apart. The cause chain goes to the log.
+
+use std::error::Error;
+
+use context::{AssembleError, TemplateError};
+use domain::card::CardError;
+use domain::id::NotAnId;
+use provider::ProviderError;
+use store::StoreError;
+
+use crate::api::ApiError;
+
+/// Result of every operation.
+pub(crate) type Answer<T> = Result<T, ApiError>;
+
+pub(crate) fn bad_input(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
+    ApiError::BadInput { message: message.into(), hint: hint.into() }
+}
+
+pub(crate) fn not_found(what: &str) -> ApiError {
+    ApiError::NotFound { message: format!("This {what} is not there any more.") }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        log(&error);
+        let message = error.to_string();
+        let hint = match &error {
+            StoreError::NotFound { .. } => return Self::NotFound { message },
+            StoreError::Full { .. } => "Free some space on the disk, then try again.",
+            StoreError::ReadOnly { .. } => "Make the folder writable, or start Inglenook with another data folder.",
+            StoreError::Damaged { .. } => "Restart Inglenook: it offers to restore a backup.",
+            StoreError::TooNew { .. } => "Update Inglenook.",
+            StoreError::Closed | StoreError::InUse { .. } => "Restart Inglenook.",
+            StoreError::Io { .. }
+            | StoreError::OldSqlite { .. }
+            | StoreError::Migration { .. }
+            | StoreError::BadBackup { .. }
+            | StoreError::Conflict { .. }
+            | StoreError::Sqlite(_) => "Try again; if it stays, see the log in the data folder.",
+        };
+        Self::Storage { message, hint: hint.to_owned() }
+    }
+}
+
+impl From<ProviderError> for ApiError {
+    fn from(error: ProviderError) -> Self {
+        log(&error);
+        Self::Provider { message: error.message, hint: error.hint, class: error.kind.into() }
+    }
+}
+
+impl From<CardError> for ApiError {
+    fn from(error: CardError) -> Self {
+        bad_input(error.to_string(), "Correct the card and try again.")
+    }
+}
+
+impl From<NotAnId> for ApiError {
+    fn from(error: NotAnId) -> Self {
+        bad_input(error.to_string(), "Use an id from a list.")
+    }
+}
+
+impl From<TemplateError> for ApiError {
+    fn from(error: TemplateError) -> Self {
+        log(&error);
+        Self::Provider {
+            message: error.to_string(),
+            hint: "Choose another model, or another build of this one.".into(),
+            class: crate::api::ProviderClass::Model,
+        }
+    }
+}
+
+impl From<AssembleError> for ApiError {
+    fn from(error: AssembleError) -> Self {
+        match error {
+            AssembleError::Overflow(overflow) => Self::ContextOverflow {
+                message: format!(
+                    "The prompt needs {} tokens with room for the reply; the model takes {}.",
+                    overflow.needed, overflow.available
+                ),
+                hint: format!(
+                    "Shorten the {}, which takes {} of them, or choose a larger context size.",
+                    overflow.block, overflow.block_tokens
+                ),
+                block: overflow.block,
+                needed: overflow.needed,
+                available: overflow.available,
+            },
+            AssembleError::Template(error) => error.into(),
+            AssembleError::Uncounted(_) => internal("tokens of a prompt were not counted"),
+        }
+    }
+}
+
+/// A defect of ours.
+pub(crate) fn internal(what: &str) -> ApiError {
+    tracing::error!(what, "internal error");
+    ApiError::Internal { message: format!("Something went wrong inside Inglenook: {what}. The log has the details.") }
+}
+
+/// The whole chain, for the log only.
+fn log(error: &dyn Error) {
+    let chain = std::iter::successors(Some(error), |&error| error.source());
+    let chain = chain.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    tracing::warn!(%chain, "an operation failed");
+}

@@ -1,0 +1,343 @@
+//! One reply, from the prompt to the stored swipe. Whatever happens on the way, the text that was there is kept.
+
+use std::time::{Duration, Instant};
+
+use domain::chat::{Chat, Message, Role, Swipe, SwipeState};
+use domain::{MessageId, SwipeId, Timestamp};
+use futures_util::StreamExt;
+use provider::{FinishReason, GenerationEvent, Request, Timings, Usage};
+use store::{NewMessage, NewSwipe, StoreError, Write};
+
+use crate::Engine;
+use crate::answer::Answerer;
+use crate::api::{self, ApiError, Changed, EndReason, Event, Figures};
+use crate::collect::{Aim, Collected, Made};
+use crate::convert::{self, Speakers};
+use crate::error::{Answer, internal};
+use crate::manifest;
+use crate::running::Place;
+use crate::turn::TurnOptions;
+
+/// A reply's text is on the disk this soon after it was written (R-1: at most half a second of it is ever lost).
+const CHECKPOINT: Duration = Duration::from_millis(250);
+
+/// A reply to write.
+pub(crate) struct Job {
+    pub(crate) chat: Chat,
+    pub(crate) aim: Aim,
+    pub(crate) target: Target,
+    pub(crate) options: TurnOptions,
+    pub(crate) place: Place,
+}
+
+/// Where the text goes. Rows are made with the first text, so a reply that never began leaves no trace.
+#[derive(Clone)]
+pub(crate) enum Target {
+    NewMessage {
+        message: MessageId,
+        swipe: SwipeId,
+    },
+    NewSwipe {
+        message: Message,
+        swipe: SwipeId,
+    },
+    /// Goes on after the selected swipe's text.
+    Extend {
+        message: Message,
+    },
+}
+
+impl Target {
+    pub(crate) fn message(&self) -> MessageId {
+        match self {
+            Self::NewMessage { message, .. } => *message,
+            Self::NewSwipe { message, .. } | Self::Extend { message } => message.id,
+        }
+    }
+
+    fn swipe(&self) -> SwipeId {
+        match self {
+            Self::NewMessage { swipe, .. } | Self::NewSwipe { swipe, .. } => *swipe,
+            Self::Extend { message } => message.swipe().id,
+        }
+    }
+
+    /// The text that stands before the first new token.
+    fn base(&self) -> &str {
+        match self {
+            Self::NewMessage { .. } | Self::NewSwipe { .. } => "",
+            Self::Extend { message } => message.text(),
+        }
+    }
+
+    /// The message as it looks while nothing is written yet.
+    pub(crate) fn as_begun(&self, speakers: &Speakers, now: Timestamp) -> api::Message {
+        let begun = |message: MessageId, swipe| Swipe {
+            id: swipe,
+            message,
+            position: 0,
+            text: String::new(),
+            state: SwipeState::Streaming,
+            created: now,
+            model: None,
+        };
+        let mut whole = match self {
+            Self::NewMessage { message, swipe } => Message {
+                id: *message,
+                chat: domain::ChatId(uuid::Uuid::nil()),
+                position: 0,
+                role: Role::Character,
+                created: now,
+                swipes: vec![begun(*message, *swipe)],
+                selected: 0,
+                context_block: None,
+            },
+            Self::NewSwipe { message, swipe } => {
+                let mut message = message.clone();
+                message.swipes.push(begun(message.id, *swipe));
+                message.selected = message.swipes.len() as u32 - 1;
+                message
+            }
+            Self::Extend { message } => message.clone(),
+        };
+        let selected = whole.selected as usize;
+        whole.swipes[selected].state = SwipeState::Streaming;
+        convert::message(&whole, speakers, |_| None)
+    }
+
+    /// Makes the rows, with the first text.
+    fn insert(
+        &self,
+        store: &mut Write<'_>,
+        chat: &Chat,
+        text: &str,
+        model: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let swipe = NewSwipe {
+            id: self.swipe(),
+            text: text.to_owned(),
+            state: SwipeState::Streaming,
+            created: now,
+            model: Some(model.to_owned()),
+        };
+        match self {
+            Self::NewMessage { message, .. } => {
+                store.messages_mut().append(&NewMessage {
+                    id: *message,
+                    chat: chat.id,
+                    role: Role::Character,
+                    created: now,
+                    swipes: vec![swipe],
+                    selected: 0,
+                    context_block: None,
+                })?;
+            }
+            Self::NewSwipe { message, .. } => {
+                store.swipes_mut().add(message.id, &swipe)?;
+            }
+            Self::Extend { .. } => store.swipes_mut().set_text(swipe.id, text, SwipeState::Streaming)?,
+        }
+        Ok(())
+    }
+}
+
+/// How a stream ended, when it ended well.
+struct Finish {
+    reason: FinishReason,
+    usage: Usage,
+    timings: Timings,
+}
+
+/// The text so far, and how much of it is on the disk.
+struct Draft {
+    /// With the base of a continued reply.
+    text: String,
+    /// What was written in this turn.
+    written: bool,
+    inserted: bool,
+    saved: Instant,
+    figures: Figures,
+}
+
+impl Engine {
+    /// Writes the reply of `job` and tells the listeners how it ended.
+    pub(crate) async fn generate(&self, job: Job) {
+        let started = Instant::now();
+        let mut draft = Draft {
+            text: job.target.base().to_owned(),
+            written: false,
+            inserted: false,
+            saved: started,
+            figures: Figures::default(),
+        };
+        let result = self.write_reply(&job, &mut draft, started).await;
+        let reason = match &result {
+            Ok(Finish { reason: FinishReason::Stop, .. }) if draft.written => EndReason::Stop,
+            Ok(Finish { reason: FinishReason::Stop, .. }) => EndReason::Failed { error: silent() },
+            Ok(Finish { reason: FinishReason::Length, .. }) => EndReason::Length,
+            Ok(Finish { reason: FinishReason::Cancelled, .. }) => EndReason::Cancelled,
+            Err(error) => EndReason::Failed { error: error.clone() },
+        };
+        let whole = matches!(reason, EndReason::Stop | EndReason::Length);
+        let (reason, message) = match self.keep_reply(&job, &draft, whole).await {
+            Ok(message) => (reason, message),
+            Err(error) => (EndReason::Failed { error }, None),
+        };
+        let chat = job.chat.id.to_string();
+        // The place is free before the listeners hear of the end: their next send must not find it taken.
+        drop(job);
+        self.events().changed(Changed::Chats, Some(chat.clone()));
+        self.events().announce(Event::Ended { chat, message, reason });
+    }
+
+    async fn write_reply(&self, job: &Job, draft: &mut Draft, started: Instant) -> Answer<Finish> {
+        let answerer = self.answerer(&job.chat, &job.options).await?;
+        let collected = self.collect(self.chat(job.chat.id).await?, job.aim.clone()).await?;
+        let made = self.make(&collected, &answerer).await?;
+        self.keep_plan(&collected, &made).await?;
+        let request = Request {
+            cache_key: job.chat.id.to_string(),
+            prompt: made.assembled.prompt.clone(),
+            sampling: answerer.sampling,
+        };
+        let finish = self.follow(job, draft, &answerer, request, started).await;
+        if draft.inserted {
+            let total = made.assembled.total;
+            draft.figures = figures(finish.as_ref().ok(), total, draft.figures.first_text_ms);
+            self.keep_manifest(job, draft, &made, &answerer).await?;
+        }
+        finish
+    }
+
+    /// Takes the events of the provider until the last one.
+    async fn follow(
+        &self,
+        job: &Job,
+        draft: &mut Draft,
+        answerer: &Answerer,
+        request: Request,
+        started: Instant,
+    ) -> Answer<Finish> {
+        let chat = job.chat.id.to_string();
+        let mut stream = answerer.provider.stream(request, job.place.cancel.clone());
+        while let Some(event) = stream.next().await {
+            let event = match event? {
+                GenerationEvent::Text(text) => {
+                    if !draft.written {
+                        draft.figures.first_text_ms = Some(crate::collect::millis(started));
+                    }
+                    self.take(job, draft, &answerer.name, text).await?;
+                    continue;
+                }
+                GenerationEvent::Finished { reason, usage, timings } => return Ok(Finish { reason, usage, timings }),
+                GenerationEvent::Queued => Event::Queued { chat: chat.clone() },
+                GenerationEvent::Loading { fraction } => Event::Loading { chat: chat.clone(), fraction },
+                GenerationEvent::Prefill { done, total, reused } => {
+                    Event::Prefill { chat: chat.clone(), done, total, reused }
+                }
+                GenerationEvent::Retrying { attempt, after_ms, why } => {
+                    Event::Retrying { chat: chat.clone(), attempt, after_ms: after_ms as f64, why }
+                }
+                GenerationEvent::Stalled { seconds } => Event::Stalled { chat: chat.clone(), seconds },
+            };
+            self.events().announce(event);
+        }
+        Err(internal("a reply ended without saying so"))
+    }
+
+    /// A piece of text: to the listeners, and soon to the disk. Blanks in front of a reply are nobody's words.
+    async fn take(&self, job: &Job, draft: &mut Draft, model: &str, text: String) -> Answer<()> {
+        let text = if draft.text.is_empty() { text.trim_start().to_owned() } else { text };
+        if text.is_empty() {
+            return Ok(());
+        }
+        draft.text.push_str(&text);
+        draft.written = true;
+        let first = !draft.inserted;
+        if first || draft.saved.elapsed() >= CHECKPOINT {
+            self.checkpoint(job, draft, model).await?;
+        }
+        let seq = job.place.write(&text);
+        self.events().announce(Event::Token {
+            chat: job.chat.id.to_string(),
+            message: job.target.message().to_string(),
+            swipe: job.target.swipe().to_string(),
+            seq,
+            text,
+        });
+        Ok(())
+    }
+
+    async fn checkpoint(&self, job: &Job, draft: &mut Draft, model: &str) -> Answer<()> {
+        let (target, chat, now) = (job.target.clone(), job.chat.clone(), self.now());
+        let (text, model, insert) = (draft.text.clone(), model.to_owned(), !draft.inserted);
+        self.store()
+            .checkpoint(move |store| match insert {
+                true => target.insert(store, &chat, &text, &model, now),
+                false => store.swipes_mut().set_text(target.swipe(), &text, SwipeState::Streaming),
+            })
+            .await?;
+        (draft.inserted, draft.saved) = (true, Instant::now());
+        Ok(())
+    }
+
+    /// Before the model is called: the epoch, and the context block frozen with its message.
+    async fn keep_plan(&self, collected: &Collected, made: &Made) -> Answer<()> {
+        let chat = collected.chat.id;
+        let window = made.assembled.window.clone();
+        let (block, stale) = (collected.new_block.clone(), made.assembled.stale_context.clone());
+        Ok(self
+            .store()
+            .checkpoint(move |store| {
+                for message in stale {
+                    store.messages_mut().set_context_block(message, None)?;
+                }
+                if let Some((message, text)) = &block {
+                    store.messages_mut().set_context_block(*message, Some(text))?;
+                }
+                store.chats_mut().set_window(chat, &window)
+            })
+            .await?)
+    }
+
+    async fn keep_manifest(&self, job: &Job, draft: &Draft, made: &Made, answerer: &Answerer) -> Answer<()> {
+        let swipe = job.target.swipe();
+        let json = manifest::to_json(&made.report(&answerer.name));
+        let figures = manifest::figures_json(&draft.figures);
+        Ok(self.store().checkpoint(move |store| store.manifests_mut().insert(swipe, &json, &figures)).await?)
+    }
+
+    /// The last word on the reply's text. `None` if there never was any.
+    async fn keep_reply(&self, job: &Job, draft: &Draft, whole: bool) -> Answer<Option<api::Message>> {
+        if !draft.inserted {
+            return Ok(None);
+        }
+        let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
+        let state = if whole { SwipeState::Finished } else { SwipeState::Interrupted };
+        self.store().write(move |store| store.swipes_mut().set_text(swipe, &text, state)).await?;
+        self.shown_message(job.target.message()).await.map(Some)
+    }
+}
+
+fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option<f64>) -> Figures {
+    let Some(Finish { usage, timings, .. }) = finish else {
+        return Figures { prompt: Some(total), first_text_ms, ..Figures::default() };
+    };
+    Figures {
+        prompt: usage.prompt.or(Some(total)),
+        reused: usage.reused,
+        evaluated: usage.evaluated,
+        generated: usage.generated,
+        first_text_ms,
+        decode_ms: Some(timings.decode_ms),
+    }
+}
+
+fn silent() -> ApiError {
+    ApiError::Provider {
+        message: "The model ended its turn without a word.".into(),
+        hint: "Try again, or raise the temperature.".into(),
+        class: api::ProviderClass::Malformed,
+    }
+}

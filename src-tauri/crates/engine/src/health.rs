@@ -1,0 +1,56 @@
+//! The health report: what works, and a reason for each thing that does not (S1.2).
+
+use crate::Engine;
+use crate::api::{Health, HealthCheck};
+use crate::error::Answer;
+
+impl Engine {
+    pub async fn health(&self) -> Answer<Health> {
+        let folder = self.store().dir().display().to_string();
+        let mut checks = vec![check("data folder", Ok(folder))];
+        let database = self.store().check().await.map(|()| "checked, whole".to_owned());
+        checks.push(check("database", database.map_err(|error| error.to_string())));
+        checks.push(check("model", self.models_health().await));
+        checks.push(check("worker", worker(&self.local().status())));
+        for endpoint in self.list_endpoints().await? {
+            let draft = crate::api::EndpointDraft {
+                id: Some(endpoint.id),
+                name: endpoint.name.clone(),
+                url: endpoint.url,
+                model: endpoint.model,
+                context: endpoint.context,
+                key: None,
+            };
+            let found = self.test_endpoint(draft).await.map(|test| format!("answered in {:.0} ms", test.took_ms));
+            checks.push(check(&format!("endpoint {}", endpoint.name), found.map_err(|error| error.to_string())));
+        }
+        Ok(Health { ok: checks.iter().all(|check| check.ok), version: env!("CARGO_PKG_VERSION").to_owned(), checks })
+    }
+
+    async fn models_health(&self) -> Result<String, String> {
+        let models = self.list_models().await.map_err(|error| error.to_string())?;
+        if let Some(missing) = models.iter().find(|model| model.missing) {
+            return Err(format!("{} is no longer at {}", missing.name, missing.path));
+        }
+        match (models.len(), self.settings().default_model) {
+            (0, None) => Err("no model is set up: add a model file, or connect an endpoint".to_owned()),
+            (count, _) => Ok(format!("{count} in the library")),
+        }
+    }
+}
+
+fn worker(status: &local::Status) -> Result<String, String> {
+    match (status.state, &status.last_death) {
+        (local::State::Dead, Some(death)) => Err(death.clone()),
+        (local::State::Absent, _) => Ok("starts with the first reply".to_owned()),
+        _ => Ok(format!("{} died so far", status.deaths)),
+    }
+}
+
+fn check(name: &str, result: Result<String, String>) -> HealthCheck {
+    let (ok, reason) = match result {
+        Ok(reason) => (true, reason),
+        Err(reason) => (false, reason),
+    };
+    HealthCheck { name: name.to_owned(), ok, reason }
+}

@@ -1,0 +1,159 @@
+//! What people bring: cards, and model files that stay where they are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use domain::card::{self, Card, CardError};
+use store::AssetHash;
+
+use crate::Engine;
+use crate::api::{ApiError, Event, ImportReport, Imported, Refused, Skipped};
+use crate::characters::card_of;
+use crate::error::Answer;
+use crate::picture;
+
+/// Files taken from one folder at the most.
+const MAX_FILES: usize = 10_000;
+
+impl Engine {
+    /// Imports files, and the files right inside folders. Every file ends up in the report: imported, skipped because it is
+    /// here already, or refused with a reason; none of them stops the others. Listeners hear of it as well.
+    ///
+    /// # Errors
+    /// Only if the database refuses.
+    pub async fn import_paths(&self, paths: Vec<PathBuf>) -> Answer<ImportReport> {
+        let mut report = ImportReport::default();
+        for (path, asked_for) in files(paths) {
+            self.import_path(&path, asked_for, &mut report).await?;
+        }
+        self.events().announce(Event::Imported { report: report.clone() });
+        Ok(report)
+    }
+
+    /// Imports a file whose content is already here, such as an upload. `file_name` is for the report only.
+    ///
+    /// # Errors
+    /// Only if the database refuses.
+    pub async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+        let mut report = ImportReport::default();
+        self.import_card(file_name, bytes, &mut report).await?;
+        self.events().announce(Event::Imported { report: report.clone() });
+        Ok(report)
+    }
+
+    /// A file that only lies in a chosen folder is passed over if it is of another kind.
+    async fn import_path(&self, path: &Path, asked_for: bool, report: &mut ImportReport) -> Answer<()> {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+        if ending == "gguf" {
+            return self.import_model(path, name, report).await;
+        }
+        if !asked_for && ending != "png" && ending != "json" {
+            return Ok(());
+        }
+        match read_capped(path) {
+            Ok(bytes) => self.import_card(name, bytes, report).await,
+            Err((kind, reason)) => {
+                report.refused.push(Refused { file: name, kind: kind.into(), reason });
+                Ok(())
+            }
+        }
+    }
+
+    async fn import_model(&self, path: &Path, file: String, report: &mut ImportReport) -> Answer<()> {
+        match self.add_model(path.to_owned()).await {
+            Ok(model) => report.imported.push(Imported {
+                kind: "model".into(),
+                id: model.id,
+                name: model.name,
+                file,
+                warnings: Vec::new(),
+            }),
+            Err(ApiError::BadInput { message, .. }) => {
+                report.refused.push(Refused { file, kind: "model".into(), reason: message });
+            }
+            Err(other) => return Err(other),
+        }
+        Ok(())
+    }
+
+    async fn import_card(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> Answer<()> {
+        let (card, warnings) = match Card::read(&bytes) {
+            Ok(read) => read,
+            Err(error) => {
+                report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
+                return Ok(());
+            }
+        };
+        if let Some(name) = self.known(&bytes).await? {
+            report.skipped.push(Skipped { file, reason: format!("{name} is in the library already") });
+            return Ok(());
+        }
+        let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        let is_png = bytes.starts_with(b"\x89PNG");
+        let picture = match is_png {
+            true => picture::read(bytes.clone()).await.map_err(|error| warnings.push(error.to_string())).ok(),
+            false => None,
+        };
+        let mime = if is_png { "image/png" } else { "application/json" };
+        let character = self.add_character(card, picture, Some((bytes, mime))).await?;
+        report.imported.push(Imported {
+            kind: "character".into(),
+            id: character.id.to_string(),
+            name: character.name,
+            file,
+            warnings,
+        });
+        Ok(())
+    }
+
+    /// Name of the character that came from the very same file and was not changed since.
+    async fn known(&self, bytes: &[u8]) -> Answer<Option<String>> {
+        let hash = AssetHash::of(bytes);
+        let (card, _) = Card::read(bytes)?;
+        let listed = self.store().read(|store| store.characters().list()).await?;
+        let mut same = listed.into_iter().map(|listed| listed.character).filter(|each| each.source == Some(hash));
+        Ok(same.find(|each| card_of(each).is_ok_and(|known| known == card)).map(|each| each.name))
+    }
+}
+
+/// The files to import, and whether each was named itself.
+fn files(paths: Vec<PathBuf>) -> Vec<(PathBuf, bool)> {
+    let mut files = Vec::new();
+    for path in paths {
+        match fs::read_dir(&path) {
+            Ok(entries) => {
+                let mut inside: Vec<PathBuf> =
+                    entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+                inside.sort();
+                files.extend(inside.into_iter().map(|path| (path, false)));
+            }
+            Err(_) => files.push((path, true)),
+        }
+    }
+    files.truncate(MAX_FILES);
+    files
+}
+
+/// Reads a file that may be anything, up to the limit for cards.
+fn read_capped(path: &Path) -> Result<Vec<u8>, (&'static str, String)> {
+    let unreadable = |error: std::io::Error| ("unreadable", format!("the file cannot be read: {error}"));
+    let bytes = fs::metadata(path).map_err(unreadable)?.len();
+    if bytes > card::MAX_FILE as u64 {
+        let (size, limit) = (bytes >> 20, card::MAX_FILE >> 20);
+        return Err(("tooLarge", format!("the file has {size} MiB; a card may have {limit}")));
+    }
+    fs::read(path).map_err(unreadable)
+}
+
+/// The class of a refusal, as the faces know it.
+fn refusal(error: &CardError) -> &'static str {
+    match error {
+        CardError::UnknownFormat { .. } => "unknownFormat",
+        CardError::TooLarge { .. } | CardError::TooComplex { .. } => "tooLarge",
+        CardError::Truncated { .. } | CardError::BrokenPng { .. } => "damaged",
+        CardError::NoCard => "noCard",
+        CardError::NoName { .. } | CardError::NameTooLong { .. } => "noName",
+        _ => "malformed",
+    }
+}

@@ -1,0 +1,39 @@
+//! The manifest of a turn: what was sent and what it cost, stored with the reply; the X-ray only draws it.
+//!
+//! Every text is stored once, in the segments: the blocks that were kept are their plain ones, in order.
+
+use crate::api::{Figures, PromptReport};
+
+/// The JSON to store for `report`.
+pub(crate) fn to_json(report: &PromptReport) -> String {
+    let mut report = report.clone();
+    report.text = String::new();
+    for block in report.blocks.iter_mut().filter(|block| block.kept) {
+        block.text = String::new();
+    }
+    serde_json::to_string(&report).unwrap_or_default()
+}
+
+/// Reads what [`to_json`] wrote; `None` if it is not that.
+pub(crate) fn from_json(json: &str) -> Option<PromptReport> {
+    let mut report: PromptReport = serde_json::from_str(json).ok()?;
+    report.text = report.segments.iter().map(|segment| segment.text.as_str()).collect();
+    let mut texts = report
+        .segments
+        .iter()
+        .filter(|segment| !segment.control)
+        .map(|segment| segment.text.trim_start_matches("\n\n"));
+    for block in report.blocks.iter_mut().filter(|block| block.kept) {
+        block.text = texts.next().unwrap_or_default().to_owned();
+    }
+    Some(report)
+}
+
+/// The figures as they are stored beside the manifest.
+pub(crate) fn figures_json(figures: &Figures) -> String {
+    serde_json::to_string(figures).unwrap_or_default()
+}
+
+pub(crate) fn figures(json: &str) -> Option<Figures> {
+    serde_json::from_str(json).ok()
+}

@@ -1,0 +1,191 @@
+//! Model files in the library. They stay where they are; the library remembers them.
+
+use std::path::{Path, PathBuf};
+
+use domain::ModelId;
+use domain::model::{LocalModel, ModelChoice};
+use local::library::{self, Inspected};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::{self, ApiError, Changed, Fits, ModelRef};
+use crate::error::{Answer, bad_input, internal};
+use crate::{convert, turn::TurnOptions};
+
+/// An exact or estimated count.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct TokenCount {
+    pub tokens: u32,
+    pub model: String,
+    pub exact: bool,
+    /// Only where ids were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ids: Option<Vec<i32>>,
+}
+
+impl Engine {
+    pub async fn list_models(&self) -> Answer<Vec<api::Model>> {
+        let default = self.settings().default_model;
+        let models = self.store().read(|store| store.models().list()).await?;
+        let shown = move || models.into_iter().map(|model| shown(model, default.as_ref())).collect();
+        tokio::task::spawn_blocking(shown).await.map_err(|_| internal("the models could not be looked at"))
+    }
+
+    /// Adds a GGUF file, which stays where it is. The first one becomes the default.
+    ///
+    /// # Errors
+    /// `BadInput` if it is no model that can chat.
+    pub async fn add_model(&self, path: PathBuf) -> Answer<api::Model> {
+        let inspect = move || library::inspect(&path, |_, _| {});
+        let inspected = tokio::task::spawn_blocking(inspect)
+            .await
+            .map_err(|_| internal("a model file could not be read"))?
+            .map_err(|error| unusable(&error.to_string()))?;
+        if !can_chat(&inspected) {
+            return Err(unusable(&format!("{} makes embeddings; it cannot chat", inspected.path)));
+        }
+        let known = self.store().read(|store| store.models().list()).await?;
+        let same = known.iter().find(|model| model.sha256 == inspected.sha256);
+        let model = inspected.into_model(same.map_or_else(|| ModelId(Uuid::now_v7()), |model| model.id));
+        let (row, is_new) = (model.clone(), same.is_none());
+        self.store()
+            .write(move |store| match is_new {
+                true => store.models_mut().insert(&row),
+                false => store.models_mut().update(&row),
+            })
+            .await?;
+        if self.settings().default_model.is_none() {
+            let default = Some(ModelRef::Local { id: model.id.to_string() });
+            self.update_settings(api::Settings { default_model: default, ..self.settings() }).await?;
+        }
+        self.events().changed(Changed::Models, Some(model.id.to_string()));
+        let default = self.settings().default_model;
+        Ok(shown(model, default.as_ref()))
+    }
+
+    pub async fn remove_model(&self, id: String) -> Answer<()> {
+        let id = id.parse::<ModelId>()?;
+        self.store().write(move |store| store.models_mut().delete(id)).await?;
+        self.templates().remove(&id);
+        self.forget_default(&ModelRef::Local { id: id.to_string() }).await?;
+        self.events().changed(Changed::Models, Some(id.to_string()));
+        Ok(())
+    }
+
+    /// A default that is gone is no default.
+    pub(crate) async fn forget_default(&self, gone: &ModelRef) -> Answer<()> {
+        let settings = self.settings();
+        if settings.default_model.as_ref() == Some(gone) {
+            self.update_settings(api::Settings { default_model: None, ..settings }).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes the model files in the folders that come with the app known to the library.
+    pub(crate) async fn find_models(&self, folders: &[PathBuf]) -> Answer<()> {
+        let known = self.store().read(|store| store.models().list()).await?;
+        for file in folders.iter().flat_map(|folder| gguf_files(folder)) {
+            if known.iter().any(|model| Path::new(&model.path) == file) {
+                continue;
+            }
+            match self.add_model(file).await {
+                Ok(model) => tracing::info!(model = model.name, "found a model"),
+                Err(ApiError::BadInput { message, .. }) => tracing::info!(message, "passed over a file"),
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tokens of `text` by `model`, else by the default model: exact for local ones, estimated for remote ones.
+    ///
+    /// # Errors
+    /// `NoModel`; `Provider` if the model cannot be loaded.
+    pub async fn count_tokens(&self, model: Option<ModelRef>, text: String, ids: bool) -> Answer<TokenCount> {
+        let chosen = match model.or(self.settings().default_model) {
+            Some(model) => convert::model_choice(&model)?,
+            None => return Err(no_model()),
+        };
+        let plain = domain::prompt::Segment { text, control: false };
+        let ModelChoice::Local(id) = chosen else {
+            let ModelChoice::Remote(id) = chosen else { return Err(no_model()) };
+            let tokens = context::CountTokens::count(&context::Estimate, &plain).unwrap_or(0);
+            return Ok(TokenCount { tokens, model: self.endpoint(id).await?.name, exact: false, ids: None });
+        };
+        let model = self.local_model(id).await?;
+        let texts = [plain];
+        let ids = if ids { self.local().tokenize(&model, &texts).await?.pop() } else { None };
+        let tokens = match &ids {
+            Some(ids) => ids.len() as u32,
+            None => self.local().count(&model, &texts).await?.into_iter().sum(),
+        };
+        Ok(TokenCount { tokens, model: model.name, exact: true, ids })
+    }
+
+    /// Process id of the running worker, for tests and the health report.
+    pub async fn worker_pid(&self) -> Option<u32> {
+        self.local().status().pid
+    }
+
+    /// Loads the chat's model, so that the first reply need not wait for it. Failing is for the first reply to tell.
+    pub(crate) async fn warm_up(&self) {
+        let Ok(chats) = self.store().read(|store| store.chats().list()).await else { return };
+        let Some(chat) = chats.first() else { return };
+        if let Ok(chat) = self.chat(chat.id).await
+            && let Err(error) = self.answerer(&chat, &TurnOptions::default()).await
+        {
+            tracing::info!(%error, "the model was not loaded in advance");
+        }
+    }
+}
+
+/// The refusal of a file that is no model.
+pub(crate) fn unusable(why: &str) -> ApiError {
+    bad_input(format!("The model cannot be used: {why}."), "Choose a GGUF file of a chat model, or download it again.")
+}
+
+fn no_model() -> ApiError {
+    ApiError::NoModel { message: "No model is set up.".into(), hint: "Add a model file, or name one.".into() }
+}
+
+/// Encoders make vectors and cannot write.
+fn can_chat(inspected: &Inspected) -> bool {
+    !inspected.header.architecture.contains("bert")
+}
+
+fn gguf_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_gguf = |path: &PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gguf"));
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_gguf).collect();
+    files.sort();
+    files
+}
+
+fn shown(model: LocalModel, default: Option<&ModelRef>) -> api::Model {
+    let path = Path::new(&model.path);
+    let context = library::default_context(model.context);
+    let fit = local::gguf::read(path)
+        .ok()
+        .map(|header| library::fit(&header, model.bytes, context, library::available_memory()));
+    api::Model {
+        fits: fit.map_or(Fits::Yes, fits),
+        missing: !path.exists(),
+        default: default == Some(&ModelRef::Local { id: model.id.to_string() }),
+        id: model.id.to_string(),
+        name: model.name,
+        path: model.path,
+        bytes: model.bytes,
+        sha256: model.sha256,
+        architecture: model.architecture,
+        context: model.context,
+    }
+}
+
+/// Tight means that it fits with less than a fifth to spare.
+fn fits(fit: library::Fit) -> Fits {
+    match (fit.fits(), fit.available) {
+        (Some(false), _) => Fits::No,
+        (Some(true), Some(available)) if fit.needed() > available / 5 * 4 => Fits::Tight,
+        _ => Fits::Yes,
+    }
+}

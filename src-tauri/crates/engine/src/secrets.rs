@@ -1,0 +1,102 @@
+//! Keys of endpoints: in the keychain of the operating system, or, where there is none, in memory until the app ends.
+//! Never in a file of ours.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::EndpointId;
+use keyring_core::{CredentialStore, Entry, Error};
+
+use crate::api::ApiError;
+use crate::error::{Answer, internal};
+
+const SERVICE: &str = "org.inglenook.app";
+
+/// Where keys are kept.
+pub(crate) struct Secrets {
+    keychain: Option<Arc<CredentialStore>>,
+    session: Mutex<HashMap<EndpointId, String>>,
+}
+
+impl Secrets {
+    /// Finds the keychain of this system; blocks for as long as it takes to answer.
+    pub(crate) fn find() -> Self {
+        Self { keychain: keychain(), session: Mutex::default() }
+    }
+
+    /// For tests and for machines where no keychain is wanted.
+    pub(crate) fn for_session() -> Self {
+        Self { keychain: None, session: Mutex::default() }
+    }
+
+    /// Keys live only until the app ends.
+    pub(crate) fn is_for_session(&self) -> bool {
+        self.keychain.is_none()
+    }
+
+    pub(crate) fn get(&self, id: EndpointId) -> Answer<Option<String>> {
+        let Some(entry) = self.entry(id)? else { return Ok(self.session().get(&id).cloned()) };
+        match entry.get_password() {
+            Ok(key) => Ok(Some(key)),
+            Err(Error::NoEntry) => Ok(None),
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    pub(crate) fn set(&self, id: EndpointId, key: &str) -> Answer<()> {
+        match self.entry(id)? {
+            Some(entry) => entry.set_password(key).map_err(|error| refused(&error)),
+            None => {
+                self.session().insert(id, key.to_owned());
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn remove(&self, id: EndpointId) -> Answer<()> {
+        let Some(entry) = self.entry(id)? else {
+            self.session().remove(&id);
+            return Ok(());
+        };
+        match entry.delete_credential() {
+            Ok(()) | Err(Error::NoEntry) => Ok(()),
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    fn entry(&self, id: EndpointId) -> Answer<Option<Entry>> {
+        let Some(keychain) = &self.keychain else { return Ok(None) };
+        keychain.build(SERVICE, &id.to_string(), None).map(Some).map_err(|error| refused(&error))
+    }
+
+    fn session(&self) -> std::sync::MutexGuard<'_, HashMap<EndpointId, String>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn keychain() -> Option<Arc<CredentialStore>> {
+    match zbus_secret_service_keyring_store::Store::new() {
+        Ok(store) => Some(store),
+        Err(error) => {
+            tracing::info!(%error, "no Secret Service; keys are kept for this session only");
+            None
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn keychain() -> Option<Arc<CredentialStore>> {
+    None
+}
+
+fn refused(error: &Error) -> ApiError {
+    tracing::warn!(%error, "the keychain refused");
+    match error {
+        Error::BadEncoding(_) | Error::Invalid(..) | Error::TooLong(..) => internal("the keychain did not take a key"),
+        _ => ApiError::Keychain {
+            message: "The keychain of this system did not answer.".into(),
+            hint: "Unlock it and try again.".into(),
+        },
+    }
+}

@@ -1,0 +1,172 @@
+//! Opening the engine: the store, what the first start brings, and the ways out of a damaged database.
+
+use std::path::PathBuf;
+
+use domain::PersonaId;
+use domain::card::Card;
+use domain::persona::Persona;
+use store::{Notice, Store, StoreError};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::Startup;
+use crate::engine::Options;
+use crate::error::{Answer, internal};
+use crate::picture;
+use crate::settings::{self, OPEN_CHAT, SETTINGS};
+
+/// Backups that are kept.
+const BACKUPS: usize = 10;
+
+include!(concat!(env!("OUT_DIR"), "/samples.rs"));
+
+/// A character that comes with the app: its card, and its picture as PNG.
+struct Sample {
+    card: &'static str,
+    picture: &'static [u8],
+}
+
+/// Why the engine did not start. Every variant has a way out, which the faces offer.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process holds the folder.
+    #[error("{message}")]
+    InUse { message: String },
+    /// [`Engine::restore_newest`] takes the newest verified backup; [`Engine::set_aside`] keeps a copy and lets a fresh
+    /// database start.
+    #[error("{message}")]
+    Damaged { message: String, newest_backup: Option<PathBuf> },
+    #[error("{message}")]
+    Storage { message: String, hint: String },
+}
+
+impl Engine {
+    /// Moves a damaged database out of the way; the next `open` starts fresh. Nothing is deleted. Returns where it went.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub async fn set_aside(options: &Options) -> Result<Option<PathBuf>, OpenError> {
+        let (dir, now) = (options.data_dir.clone(), options.clock.now());
+        blocking(move || Store::set_aside(&dir, now)).await.map_err(explain)
+    }
+
+    /// Puts the newest backup in the place of a damaged database, which is kept. Returns where that went.
+    ///
+    /// # Errors
+    /// If there is no backup, it is damaged too, or the folder cannot be written.
+    pub async fn restore_newest(options: &Options) -> Result<Option<PathBuf>, OpenError> {
+        let (dir, now) = (options.data_dir.clone(), options.clock.now());
+        let restore = move || match Store::backups(&dir)?.first() {
+            Some(newest) => Store::restore(&dir, newest, now),
+            None => Err(StoreError::NotFound { what: "backup" }),
+        };
+        blocking(restore).await.map_err(explain)
+    }
+
+    pub async fn startup(&self) -> Answer<Startup> {
+        let open = self.store().read(|store| store.settings().get(OPEN_CHAT)).await?;
+        let open: Option<String> = open.and_then(|json| serde_json::from_str(&json).ok());
+        let chats = self.list_chats().await?;
+        let still_there = open.filter(|id| chats.iter().any(|chat| chat.id == *id));
+        Ok(Startup {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: self.settings(),
+            chat: still_there.or_else(|| chats.first().map(|chat| chat.id.clone())),
+            notices: self.notices().to_vec(),
+            data_dir: self.store().dir().display().to_string(),
+        })
+    }
+
+    /// The sample characters, a persona, and a chat in which the first of them has greeted (S1.28).
+    pub(crate) async fn welcome(&self) -> Answer<()> {
+        let persona = Persona { id: PersonaId(Uuid::now_v7()), name: "Traveller".into(), description: String::new() };
+        self.store().write(move |store| store.personas_mut().insert(&persona)).await?;
+        // The first sample is the host: added last, so that it stands first in lists sorted by age.
+        for sample in SAMPLES.iter().rev() {
+            let (card, _) = Card::from_json(sample.card.as_bytes())?;
+            let picture = picture::Picture { png: sample.picture.to_vec() };
+            let character = self.add_character(card, Some(picture), None).await?;
+            if std::ptr::eq(sample, &SAMPLES[0]) {
+                self.start_chat(character.id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes for good what was deleted in an earlier session; until then it can be undone.
+    pub(crate) async fn purge(&self) -> Answer<()> {
+        let now = self.now();
+        self.store().purge(now).await?;
+        Ok(())
+    }
+}
+
+/// What opening the store gives the engine.
+pub(crate) struct Opened {
+    pub(crate) store: Store,
+    pub(crate) settings: crate::api::Settings,
+    pub(crate) is_first: bool,
+    pub(crate) notices: Vec<String>,
+}
+
+pub(crate) async fn open_store(options: &Options) -> Result<Opened, OpenError> {
+    let dir = options.data_dir.clone();
+    let store_options = store::Options { now: options.clock.now(), backups: BACKUPS };
+    let newest = dir.clone();
+    let opened = blocking(move || Store::open(&dir, store_options)).await.map_err(|error| match explain(error) {
+        OpenError::Damaged { message, .. } => {
+            let newest_backup =
+                Store::backups(&newest).ok().and_then(|all| all.into_iter().next()).map(|each| each.path);
+            OpenError::Damaged { message, newest_backup }
+        }
+        other => other,
+    })?;
+    let stored = opened.store.read(|store| store.settings().get(SETTINGS)).await.map_err(explain)?;
+    Ok(Opened {
+        is_first: opened.notices.contains(&Notice::Created),
+        notices: opened.notices.iter().filter_map(tell).collect(),
+        settings: settings::parse(stored.as_deref()),
+        store: opened.store,
+    })
+}
+
+/// What the user may want to know about the opening.
+fn tell(notice: &Notice) -> Option<String> {
+    match notice {
+        Notice::Created => None,
+        Notice::Checked => {
+            Some("Inglenook was not closed properly last time. Your data was checked and is whole.".into())
+        }
+        Notice::RepliesInterrupted { replies } => {
+            Some(format!("{replies} unfinished replies were cut off; the text that was there is kept."))
+        }
+        Notice::Upgraded { backup, .. } => {
+            Some(format!("Your data was upgraded. A copy of how it was is in {}.", backup.display()))
+        }
+    }
+}
+
+pub(crate) fn explain(error: StoreError) -> OpenError {
+    let message = error.to_string();
+    tracing::error!(%error, "the store did not open");
+    match error {
+        StoreError::InUse { .. } => OpenError::InUse { message },
+        StoreError::Damaged { .. } => OpenError::Damaged { message, newest_backup: None },
+        other => match other.into() {
+            crate::api::ApiError::Storage { message, hint } => OpenError::Storage { message, hint },
+            _ => OpenError::Storage { message, hint: "See the log in the data folder.".into() },
+        },
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(StoreError::Closed))
+}
+
+/// A defect while starting, as an error of the opening.
+pub(crate) fn broken(error: crate::api::ApiError) -> OpenError {
+    let _ = internal("the engine did not start");
+    OpenError::Storage { message: error.to_string(), hint: "See the log in the data folder.".into() }
+}

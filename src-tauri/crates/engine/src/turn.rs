@@ -1,0 +1,169 @@
+//! The operations that make a model write: send, regenerate, continue, stop, preview.
+
+use domain::chat::{Chat, Message, Role, SwipeState};
+use domain::sampling::SamplerOptions;
+use domain::{ChatId, MessageId, SwipeId};
+use store::{NewMessage, NewSwipe};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::{self, Changed, ModelRef, PromptReport, Started};
+use crate::collect::Aim;
+use crate::convert;
+use crate::error::{Answer, bad_input, not_found};
+use crate::generation::{Job, Target};
+use crate::manifest;
+
+/// Longest message, in bytes. Anything longer is a file pasted by mistake, and no model takes it.
+const MAX_MESSAGE: usize = 4 << 20;
+
+/// What a caller may say about one turn; what it leaves out comes from chat and settings.
+#[derive(Debug, Clone, Default)]
+pub struct TurnOptions {
+    pub model: Option<ModelRef>,
+    pub sampler: SamplerOptions,
+}
+
+impl Engine {
+    pub async fn send_message(&self, chat: String, text: String) -> Answer<Started> {
+        self.send_with(chat, text, TurnOptions::default()).await
+    }
+
+    /// [`Engine::send_message`] with a say in this one turn.
+    ///
+    /// # Errors
+    /// `Busy` while a reply is being written in the chat. What goes wrong later is told by `Event::Ended`.
+    pub async fn send_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<Started> {
+        check(&text)?;
+        let chat = self.chat(chat.parse()?).await?;
+        let (message, swipe) = new_ids();
+        let place = self.running().begin(chat.id, message, swipe, String::new())?;
+        let sent = self.commit(&chat, text).await?;
+        self.events().changed(Changed::Chats, Some(chat.id.to_string()));
+        let speakers = self.speakers(&chat).await?;
+        let sent = convert::message(&sent, &speakers, |_| None);
+        let job = Job { chat, aim: Aim::Last, target: Target::NewMessage { message, swipe }, options, place };
+        Ok(Started { sent: Some(sent), reply: self.start(job).await? })
+    }
+
+    /// The user's words are on the disk when this returns; the draft they were is gone.
+    async fn commit(&self, chat: &Chat, text: String) -> Answer<Message> {
+        let now = self.now();
+        let new = NewMessage {
+            id: MessageId(Uuid::now_v7()),
+            chat: chat.id,
+            role: Role::User,
+            created: now,
+            swipes: vec![NewSwipe {
+                id: SwipeId(Uuid::now_v7()),
+                text,
+                state: SwipeState::Finished,
+                created: now,
+                model: None,
+            }],
+            selected: 0,
+            context_block: None,
+        };
+        let id = chat.id;
+        Ok(self
+            .store()
+            .write(move |store| {
+                store.chats_mut().set_draft(id, "")?;
+                store.messages_mut().append(&new)
+            })
+            .await?)
+    }
+
+    /// Another swipe for the last reply; where the user spoke last, the reply that is missing.
+    pub async fn regenerate(&self, chat: String) -> Answer<Started> {
+        let (chat, last) = self.chat_and_last(&chat).await?;
+        let (message, swipe) = new_ids();
+        let (aim, target) = match last {
+            Some(last) if last.role == Role::Character => {
+                (Aim::Before(last.id), Target::NewSwipe { message: last, swipe })
+            }
+            _ => (Aim::Last, Target::NewMessage { message, swipe }),
+        };
+        let place = self.running().begin(chat.id, target.message(), swipe, String::new())?;
+        let job = Job { chat, aim, target, options: TurnOptions::default(), place };
+        Ok(Started { sent: None, reply: self.start(job).await? })
+    }
+
+    pub async fn continue_reply(&self, chat: String) -> Answer<Started> {
+        let (chat, last) = self.chat_and_last(&chat).await?;
+        let Some(last) = last.filter(|last| last.role == Role::Character) else {
+            return Err(bad_input("There is no reply to go on with.", "Send a message, or regenerate."));
+        };
+        let place = self.running().begin(chat.id, last.id, last.swipe().id, last.text().to_owned())?;
+        let job = Job {
+            chat,
+            aim: Aim::Last,
+            target: Target::Extend { message: last },
+            options: TurnOptions::default(),
+            place,
+        };
+        Ok(Started { sent: None, reply: self.start(job).await? })
+    }
+
+    pub async fn stop(&self, chat: String) -> Answer<()> {
+        self.running().cancel(chat.parse()?);
+        Ok(())
+    }
+
+    pub async fn preview_prompt(&self, chat: String, text: String) -> Answer<PromptReport> {
+        self.preview_with(chat, text, TurnOptions::default()).await
+    }
+
+    /// [`Engine::preview_prompt`] with a say in this one turn. With empty words, what regenerating would send.
+    ///
+    /// # Errors
+    /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
+    pub async fn preview_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<PromptReport> {
+        let (chat, last) = self.chat_and_last(&chat).await?;
+        let aim = match last {
+            _ if !text.trim().is_empty() => Aim::Words(text),
+            Some(last) if last.role == Role::Character => Aim::Before(last.id),
+            _ => Aim::Last,
+        };
+        let answerer = self.answerer(&chat, &options).await?;
+        let collected = self.collect(chat, aim).await?;
+        Ok(self.make(&collected, &answerer).await?.report(&answerer.name))
+    }
+
+    pub async fn manifest(&self, swipe: String) -> Answer<PromptReport> {
+        let id = swipe.parse::<SwipeId>()?;
+        let json = self.store().read(move |store| store.manifests().get(id)).await?;
+        json.as_deref().and_then(manifest::from_json).ok_or_else(|| not_found("record of what was sent"))
+    }
+
+    async fn chat_and_last(&self, id: &str) -> Answer<(Chat, Option<Message>)> {
+        let id = id.parse::<ChatId>()?;
+        let last = self.store().read(move |store| store.messages().last(id)).await?;
+        Ok((self.chat(id).await?, last))
+    }
+
+    /// Announces the reply and lets it run. Returns its message with the swipe that is being written selected.
+    async fn start(&self, job: Job) -> Answer<api::Message> {
+        let speakers = self.speakers(&job.chat).await?;
+        let reply = job.target.as_begun(&speakers, self.now());
+        self.events().announce(api::Event::Started { chat: job.chat.id.to_string(), message: reply.clone() });
+        let engine = self.clone();
+        tokio::spawn(async move { engine.generate(job).await });
+        Ok(reply)
+    }
+}
+
+fn new_ids() -> (MessageId, SwipeId) {
+    (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
+}
+
+fn check(text: &str) -> Answer<()> {
+    if text.trim().is_empty() {
+        return Err(bad_input("There is nothing to send.", "Write something."));
+    }
+    if text.len() > MAX_MESSAGE {
+        let (size, limit) = (text.len() >> 20, MAX_MESSAGE >> 20);
+        return Err(bad_input(format!("The message has {size} MiB."), format!("Send at most {limit} MiB at once.")));
+    }
+    Ok(())
+}
