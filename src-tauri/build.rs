@@ -1,0 +1,51 @@
+//! Hands Tauri the list of commands the page may call: the engine's operations and the shell's own few. Both come from
+//! the lists the commands themselves are made from, so a command outside them cannot be called, whoever registers it.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::{env, fs};
+
+#[path = "crates/engine/src/operations.rs"]
+mod operations;
+#[path = "src/commands/shell_commands.rs"]
+mod shell_commands;
+
+macro_rules! engine_names {
+    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        const ENGINE: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+crate::operations!(engine_names);
+
+macro_rules! shell_names {
+    ($($name:ident),*) => {
+        const SHELL: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+crate::shell_commands!(shell_names);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // The folder must exist for the code to compile; what is in it is the UI's build and may come later.
+    fs::create_dir_all("../ui/dist")?;
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    let folder = out.join("own-permissions");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("own-commands.toml"), own_commands())?;
+    for list in ["crates/engine/src/operations.rs", "src/commands/shell_commands.rs"] {
+        println!("cargo:rerun-if-changed={list}");
+    }
+    let pattern = folder.join("*.toml").to_str().ok_or("the target folder's path is not Unicode")?.to_owned();
+    let manifest = tauri_build::AppManifest::new().permissions_path_pattern(pattern.leak());
+    tauri_build::try_build(tauri_build::Attributes::new().app_manifest(manifest))?;
+    Ok(())
+}
+
+/// One permission that allows exactly our commands.
+fn own_commands() -> String {
+    let names: Vec<_> = ENGINE.iter().chain(SHELL).map(|name| format!("\"{name}\"")).collect();
+    format!(
+        "[[permission]]\nidentifier = \"own-commands\"\ndescription = \"The commands of Inglenook itself.\"\n\
+         commands.allow = [{}]\n",
+        names.join(", ")
+    )
+}

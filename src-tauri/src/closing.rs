@@ -1,0 +1,49 @@
+//! Leaving: the window goes at once, the engine gets a moment to keep partial replies and to end its worker.
+
+use std::time::Duration;
+
+use tauri::{AppHandle, Manager, RunEvent};
+
+use crate::core::Core;
+use crate::window;
+
+/// The worker ends by itself when its input closes, so a slower engine is not worth waiting for.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Ends the app with `code`, after the engine.
+pub(crate) fn quit(app: &AppHandle, code: i32) {
+    let app = app.clone();
+    tauri::async_runtime::spawn(async move {
+        if let Some(window) = app.get_webview_window(window::LABEL) {
+            window.hide().ok();
+        }
+        if let Some(engine) = app.state::<Core>().opened()
+            && tokio::time::timeout(PATIENCE, engine.shutdown()).await.is_err()
+        {
+            tracing::warn!(seconds = PATIENCE.as_secs(), "the engine did not end in time");
+        }
+        tracing::info!(code, "the end");
+        app.exit(code);
+    });
+}
+
+/// The last window has closed: the process stays until the engine has ended.
+pub(crate) fn watch(app: &AppHandle, event: RunEvent) {
+    if let RunEvent::ExitRequested { code: None, api, .. } = event {
+        api.prevent_exit();
+        quit(app, 0);
+    }
+}
+
+/// Ends the app in order when the system asks for it.
+#[cfg(unix)]
+pub(crate) async fn watch_signals(app: AppHandle) -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    quit(&app, 0);
+    Ok(())
+}

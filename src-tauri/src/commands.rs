@@ -1,0 +1,37 @@
+//! The commands the page may call, made from two lists: the engine's operations and the shell's own few.
+//!
+//! Commands are private functions of this module, for Tauri exports the helper macro of a public one, and an exported
+//! macro that comes out of another macro cannot be named.
+
+pub(crate) mod shell;
+mod shell_commands;
+
+use engine::api::*;
+use tauri::State;
+use tauri::ipc::Invoke;
+
+use crate::core::Core;
+
+macro_rules! engine_commands {
+    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        $(
+            $(#[doc = $doc])*
+            #[tauri::command]
+            async fn $name(core: State<'_, Core>, $($arg: $ty),*) -> Result<$result, ApiError> {
+                core.engine().await.$name($($arg),*).await
+            }
+        )*
+
+        /// Answers the page's calls.
+        pub(crate) fn handler() -> impl Fn(Invoke) -> bool + Send + Sync + 'static {
+            tauri::generate_handler![
+                $($name,)*
+                shell::subscribe,
+                shell::pick_import,
+                shell::pick_model,
+                shell::export_character
+            ]
+        }
+    };
+}
+engine::operations!(engine_commands);

@@ -1,0 +1,140 @@
+//! Commands that need the window: the stream of events, and files that the user picks in a dialog of the system. The page
+//! never names a path.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use engine::api::{ApiError, CardFormat, Event, ImportReport, Model};
+use tauri::ipc::Channel;
+use tauri::{Manager, State, WebviewWindow};
+use tauri_plugin_dialog::{DialogExt, FileDialogBuilder, FilePath};
+use tokio::sync::oneshot;
+
+use crate::core::Core;
+use crate::dialogs;
+
+/// Sends the engine's events to `events` until the page goes away.
+#[tauri::command]
+pub(crate) async fn subscribe(core: State<'_, Core>, events: Channel<Event>) -> Result<(), ApiError> {
+    // The subscription exists before the answer: what the page asks next is already watched.
+    let mut page = core.page();
+    let mut news = core.engine().await.subscribe();
+    tauri::async_runtime::spawn(async move {
+        loop {
+            let event = tokio::select! {
+                event = news.next() => event,
+                _ = page.changed() => None,
+            };
+            match event.map(|event| events.send(event)) {
+                Some(Ok(())) => {}
+                Some(Err(_)) | None => break,
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Lets the user pick cards and model files and imports them; `null` when nothing was picked.
+#[tauri::command]
+pub(crate) async fn pick_import(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+) -> Result<Option<ImportReport>, ApiError> {
+    let dialog = dialog(&window, "Import")
+        .add_filter("Cards and models", &["png", "apng", "json", "gguf"])
+        .add_filter("All files", &["*"]);
+    match answer(|tell| dialog.pick_files(tell)).await {
+        Some(files) => core.engine().await.import_paths(paths(files)).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Lets the user pick a model file and adds it in place; `null` when nothing was picked.
+#[tauri::command]
+pub(crate) async fn pick_model(window: WebviewWindow, core: State<'_, Core>) -> Result<Option<Model>, ApiError> {
+    let dialog = dialog(&window, "Add a model").add_filter("Models (GGUF)", &["gguf"]);
+    match answer(|tell| dialog.pick_file(tell)).await.and_then(|file| file.into_path().ok()) {
+        Some(path) => core.engine().await.add_model(path).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Writes a card to where the user says, and tells the page where that was; `null` when the dialog was cancelled.
+#[tauri::command]
+pub(crate) async fn export_character(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    id: String,
+    format: CardFormat,
+) -> Result<Option<String>, ApiError> {
+    let exported = core.engine().await.export_character(id, format).await?;
+    let dialog = dialog(&window, "Export").set_file_name(&exported.file_name);
+    let Some(path) = answer(|tell| dialog.save_file(tell)).await.and_then(|file| file.into_path().ok()) else {
+        return Ok(None);
+    };
+    write(&path, exported.bytes).await.map_err(|error| ApiError::Storage {
+        message: format!("{} could not be written: {error}", path.display()),
+        hint: "Export again to a folder you may write to, with room on its disk.".into(),
+    })?;
+    if !exported.warnings.is_empty() {
+        dialogs::tell(
+            window.app_handle(),
+            "Saved, but this format could not hold everything",
+            &exported.warnings.join("\n"),
+        );
+    }
+    Ok(Some(path.display().to_string()))
+}
+
+fn dialog(window: &WebviewWindow, title: &str) -> FileDialogBuilder<tauri::Wry> {
+    window.dialog().file().set_parent(window).set_title(title)
+}
+
+/// What the user answered. A dialog that never answers, because the app ends, counts as cancelled.
+async fn answer<T: Send + 'static>(show: impl FnOnce(Box<dyn FnOnce(Option<T>) + Send>)) -> Option<T> {
+    let (tell, told) = oneshot::channel();
+    show(Box::new(move |picked| {
+        tell.send(picked).ok();
+    }));
+    told.await.ok().flatten()
+}
+
+fn paths(files: Vec<FilePath>) -> Vec<PathBuf> {
+    files.into_iter().filter_map(|file| file.into_path().ok()).collect()
+}
+
+/// Writes beside the target first, so that a full disk does not leave half a card in the place of an older one.
+async fn write(path: &Path, bytes: Vec<u8>) -> io::Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let written = match tokio::fs::write(&part, bytes).await {
+        Ok(()) => tokio::fs::rename(&part, path).await,
+        Err(error) => Err(error),
+    };
+    if written.is_err() {
+        tokio::fs::remove_file(&part).await.ok();
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_failed_export_leaves_the_older_card_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let card = folder.path().join("Mira.png");
+        write(&card, b"first".to_vec()).await.unwrap();
+        // The name of the unfinished file is taken by a folder, so that writing fails.
+        std::fs::create_dir(folder.path().join("Mira.png.part")).unwrap();
+        write(&card, b"second".to_vec()).await.unwrap_err();
+        assert_eq!(std::fs::read(&card).unwrap(), b"first");
+    }
+
+    #[tokio::test]
+    async fn a_dialog_that_never_answers_counts_as_cancelled() {
+        assert_eq!(answer::<u8>(drop).await, None);
+    }
+}

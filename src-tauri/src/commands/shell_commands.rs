@@ -1,0 +1,9 @@
+//! The one list of the shell's own commands: those that need the window and not only the engine.
+
+/// Calls `$then!` with the names of the functions of `commands::shell`.
+#[macro_export]
+macro_rules! shell_commands {
+    ($then:ident) => {
+        $then! { subscribe, pick_import, pick_model, export_character }
+    };
+}

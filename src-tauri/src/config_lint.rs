@@ -1,0 +1,112 @@
+//! The shell's configuration, checked: what the page may load, call and reach is as little as it needs.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+fn text(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn json(path: &str) -> Value {
+    serde_json::from_str(&text(path)).unwrap()
+}
+
+fn security() -> Value {
+    json("tauri.conf.json")["app"]["security"].take()
+}
+
+fn sources(directive: &str) -> BTreeSet<String> {
+    let csp = &security()["csp"];
+    let sources = csp[directive].as_str().unwrap_or_else(|| panic!("the CSP does not say {directive}"));
+    sources.split_whitespace().map(str::to_owned).collect()
+}
+
+fn set(words: &[&str]) -> BTreeSet<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
+fn scripts_come_from_the_bundle_alone() {
+    assert_eq!(sources("script-src"), set(&["'self'"]));
+    for directive in ["default-src", "object-src", "base-uri", "form-action", "frame-ancestors"] {
+        assert_eq!(sources(directive), set(&["'none'"]), "{directive}");
+    }
+}
+
+#[test]
+fn the_page_reaches_the_shell_and_no_network() {
+    assert_eq!(sources("connect-src"), set(&["ipc:", "http://ipc.localhost"]));
+    assert_eq!(sources("font-src"), set(&["'self'"]));
+    // `http://nook.localhost` is how Windows spells the scheme `nook:`.
+    assert_eq!(sources("img-src"), set(&["'self'", "nook:", "http://nook.localhost", "data:", "blob:"]));
+}
+
+#[test]
+fn inline_styles_are_the_only_relaxation() {
+    assert_eq!(sources("style-src"), set(&["'self'", "'unsafe-inline'"]));
+    assert_eq!(security()["dangerousDisableAssetCspModification"], serde_json::json!(["style-src"]));
+    assert_eq!(security()["devCsp"], Value::Null);
+}
+
+#[test]
+fn the_page_finds_no_global_api_and_cannot_change_prototypes() {
+    let app = json("tauri.conf.json")["app"].take();
+    assert_eq!(app["withGlobalTauri"], false);
+    assert_eq!(app["security"]["freezePrototype"], true);
+    assert_eq!(app["security"]["assetProtocol"]["enable"], false);
+    assert_eq!(app["security"].get("dangerousRemoteDomainIpcAccess"), None);
+}
+
+#[test]
+fn one_capability_allows_our_commands_to_our_window() {
+    let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("capabilities")).unwrap();
+    assert_eq!(files.count(), 1);
+    assert_eq!(security()["capabilities"], serde_json::json!(["main"]));
+    let capability = json("capabilities/main.json");
+    assert_eq!(capability["identifier"], "main");
+    assert_eq!(capability["windows"], serde_json::json!([crate::window::LABEL]));
+    assert_eq!(capability.get("remote"), None);
+    assert_eq!(
+        capability["permissions"],
+        serde_json::json!(["own-commands", "core:event:allow-listen", "core:event:allow-unlisten"])
+    );
+}
+
+#[test]
+fn one_window_is_declared_and_made_by_us() {
+    let windows = json("tauri.conf.json")["app"]["windows"].take();
+    let windows = windows.as_array().unwrap();
+    assert_eq!(windows.len(), 1);
+    assert_eq!(windows[0]["label"], crate::window::LABEL);
+    // Tauri would open it without our refusal of other pages.
+    assert_eq!(windows[0]["create"], false);
+}
+
+/// Versions below these have holes that the page or a hostile file could use.
+#[test]
+fn versions_are_above_their_floors() {
+    let lock = text("../Cargo.lock");
+    for (name, floor) in [("tauri", [2, 11, 1]), ("rusqlite", [0, 41, 0]), ("rustls", [0, 23, 18])] {
+        let versions = versions(&lock, name);
+        assert!(!versions.is_empty(), "{name} is not in Cargo.lock");
+        assert!(versions.iter().all(|version| *version >= floor), "{name} {versions:?} is below {floor:?}");
+    }
+    for (name, floor) in [("zip", [2, 3, 0]), ("ammonia", [4, 1, 4])] {
+        assert!(versions(&lock, name).iter().all(|version| *version >= floor), "{name} is below {floor:?}");
+    }
+}
+
+fn versions(lock: &str, name: &str) -> Vec<[u32; 3]> {
+    let entry = format!("name = \"{name}\"\nversion = \"");
+    let found = lock.split(&entry).skip(1).filter_map(|rest| rest.split('"').next());
+    let number = |part: Option<&str>| part.and_then(|part| part.parse().ok()).unwrap_or(0);
+    found
+        .map(|version| {
+            let mut parts = version.split(['.', '-', '+']);
+            [number(parts.next()), number(parts.next()), number(parts.next())]
+        })
+        .collect()
+}

@@ -1,0 +1,87 @@
+//! Files that come from outside: dropped on the window, or named on the command line of this or a second start.
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use tauri::{AppHandle, DragDropEvent, Manager, WindowEvent};
+
+use crate::core::Core;
+use crate::dialogs;
+use crate::places::Arguments;
+use crate::window;
+
+/// Imports what is dropped on the window.
+pub(crate) fn watch(window: &tauri::Window, event: &WindowEvent) {
+    if let WindowEvent::DragDrop(event) = event {
+        import(window.app_handle(), dropped(event));
+    }
+}
+
+/// A second start: the first window comes to the front and takes the files.
+pub(crate) fn second_start(app: &AppHandle, arguments: &[String], folder: &str) {
+    window::focus(app);
+    match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => import(app, from_folder(arguments.files, Path::new(folder))),
+        Err(error) => tracing::warn!(kind = ?error.kind(), "the second start's arguments make no sense"),
+    }
+}
+
+/// Imports in the background. The engine announces the outcome, refusals included, to the page.
+pub(crate) fn import(app: &AppHandle, paths: Vec<PathBuf>) {
+    if paths.is_empty() {
+        return;
+    }
+    let app = app.clone();
+    tauri::async_runtime::spawn(async move {
+        let count = paths.len();
+        match app.state::<Core>().engine().await.import_paths(paths).await {
+            Ok(report) => tracing::info!(
+                count,
+                imported = report.imported.len(),
+                skipped = report.skipped.len(),
+                refused = report.refused.len(),
+                "files came in"
+            ),
+            Err(error) => dialogs::tell(&app, "The files could not be imported", &error.to_string()),
+        }
+    });
+}
+
+/// Files named on our own command line.
+pub(crate) fn from_here(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    files.into_iter().map(|file| std::path::absolute(&file).unwrap_or(file)).collect()
+}
+
+fn dropped(event: &DragDropEvent) -> Vec<PathBuf> {
+    match event {
+        DragDropEvent::Drop { paths, .. } => paths.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// A second start may stand in another folder than the first.
+fn from_folder(files: Vec<PathBuf>, folder: &Path) -> Vec<PathBuf> {
+    files.into_iter().map(|file| folder.join(file)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tauri::PhysicalPosition;
+
+    use super::*;
+
+    #[test]
+    fn only_the_drop_itself_brings_files_in() {
+        let (paths, position) = (vec![PathBuf::from("/cards/Mira.png")], PhysicalPosition::new(1.0, 2.0));
+        assert_eq!(dropped(&DragDropEvent::Drop { paths: paths.clone(), position }), paths);
+        assert!(dropped(&DragDropEvent::Enter { paths, position }).is_empty());
+        assert!(dropped(&DragDropEvent::Over { position }).is_empty());
+        assert!(dropped(&DragDropEvent::Leave).is_empty());
+    }
+
+    #[test]
+    fn files_of_a_second_start_are_found_from_its_own_folder() {
+        let files = from_folder(vec!["Mira.png".into(), "/cards/Tom.json".into()], Path::new("/elsewhere"));
+        assert_eq!(files, [PathBuf::from("/elsewhere/Mira.png"), "/cards/Tom.json".into()]);
+    }
+}

@@ -1,0 +1,35 @@
+//! The log: one file a day in the data folder, a week kept. It holds what happened, never what was said: no message, no
+//! card, no key.
+
+use std::path::Path;
+
+use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::rolling::{InitError, RollingFileAppender, Rotation};
+use tracing_subscriber::EnvFilter;
+
+const KEPT: usize = 7;
+
+/// Starts logging into `logs` of `data_dir`. What is still queued is written when the guard goes.
+///
+/// # Errors
+/// When the folder cannot be made.
+pub(crate) fn start(data_dir: &Path) -> Result<WorkerGuard, InitError> {
+    let file = RollingFileAppender::builder()
+        .rotation(Rotation::DAILY)
+        .max_log_files(KEPT)
+        .filename_prefix("inglenook")
+        .filename_suffix("log")
+        .build(data_dir.join("logs"))?;
+    let (writer, guard) = tracing_appender::non_blocking(file);
+    tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_env_filter(EnvFilter::new("info")).init();
+    std::panic::set_hook(Box::new(note_panic));
+    Ok(guard)
+}
+
+/// A panic's message may quote the text it stumbled over, so only its place is kept.
+fn note_panic(panic: &std::panic::PanicHookInfo<'_>) {
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    let thread = std::thread::current();
+    tracing::error!(place, thread = thread.name().unwrap_or("unnamed"), "panic");
+    eprintln!("inglenook: panic at {place}");
+}

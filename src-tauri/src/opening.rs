@@ -1,0 +1,167 @@
+//! Opening the engine, and the ways out when it does not open. Nothing is deleted, and nothing fails silently.
+
+use engine::api::{Changed, Event};
+use engine::{Engine, OpenError, Options};
+use tauri::{AppHandle, Manager};
+
+use crate::core::Core;
+use crate::{closing, dialogs, window};
+
+/// What the user can do about an engine that does not open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    TryAgain,
+    RestoreBackup,
+    StartFresh,
+    Quit,
+}
+
+/// A question to the user.
+struct Trouble {
+    title: &'static str,
+    message: String,
+    ways: Vec<Way>,
+}
+
+/// Opens the engine for the commands that wait for it, or quits because the user says so.
+pub(crate) async fn open(app: AppHandle, options: Options) {
+    loop {
+        match Engine::open(options.clone()).await {
+            Ok(engine) => {
+                tauri::async_runtime::spawn(follow(app.clone(), engine.clone()));
+                app.state::<Core>().set(engine);
+                return;
+            }
+            Err(error) => {
+                tracing::error!(class = class(&error), "the engine did not open");
+                if !solve(&app, &options, trouble(&error)).await {
+                    closing::quit(&app, 1);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Asks until one way leads on; `false` means that the user gives up.
+async fn solve(app: &AppHandle, options: &Options, mut trouble: Trouble) -> bool {
+    loop {
+        let labels: Vec<_> = trouble.ways.iter().map(|way| way.label()).collect();
+        let chosen = dialogs::ask(app, trouble.title, &trouble.message, &labels).await;
+        let outcome = match trouble.ways.get(chosen) {
+            Some(Way::TryAgain) => return true,
+            Some(Way::RestoreBackup) => Engine::restore_newest(options).await,
+            Some(Way::StartFresh) => Engine::set_aside(options).await,
+            Some(Way::Quit) | None => return false,
+        };
+        match outcome {
+            Ok(kept) => {
+                dialogs::tell(app, "The damaged file is kept", &format!("It is now\n{}", kept.display()));
+                return true;
+            }
+            Err(error) => trouble.message = format!("That did not work: {error}\n\n{}", trouble.message),
+        }
+    }
+}
+
+fn trouble(error: &OpenError) -> Trouble {
+    match error {
+        OpenError::InUse { dir } => Trouble {
+            title: "Inglenook is already running",
+            message: format!(
+                "Another Inglenook, perhaps its command line, is using\n{dir}\n\nEnd that one and try again. Two at once would \
+                 overwrite each other's chats."
+            ),
+            ways: vec![Way::TryAgain, Way::Quit],
+        },
+        OpenError::Damaged { path, detail, newest_backup } => {
+            let (backup, restore) = match newest_backup {
+                Some(backup) => (format!("The newest good backup is\n{backup}"), vec![Way::RestoreBackup]),
+                None => ("There is no backup.".into(), vec![]),
+            };
+            Trouble {
+                title: "The database is damaged",
+                message: format!(
+                    "{path}\ncannot be read: {detail}\n\n{backup}\n\nThe damaged file is kept whatever you choose."
+                ),
+                ways: restore.into_iter().chain([Way::StartFresh, Way::Quit]).collect(),
+            }
+        }
+        OpenError::Storage { message, hint } => Trouble {
+            title: "Inglenook cannot open its data",
+            message: format!("{message}\n\n{hint}"),
+            ways: vec![Way::TryAgain, Way::Quit],
+        },
+    }
+}
+
+impl Way {
+    fn label(self) -> &'static str {
+        match self {
+            Self::TryAgain => "Try again",
+            Self::RestoreBackup => "Restore the backup",
+            Self::StartFresh => "Keep it and start fresh",
+            Self::Quit => "Quit",
+        }
+    }
+}
+
+fn class(error: &OpenError) -> &'static str {
+    match error {
+        OpenError::InUse { .. } => "in use",
+        OpenError::Damaged { .. } => "damaged",
+        OpenError::Storage { .. } => "storage",
+    }
+}
+
+/// The window follows the theme in the settings.
+async fn follow(app: AppHandle, engine: Engine) {
+    let mut news = engine.subscribe();
+    show_theme(&app, &engine).await;
+    while let Some(event) = news.next().await {
+        if matches!(event, Event::Changed { what: Changed::Settings, .. } | Event::Missed) {
+            show_theme(&app, &engine).await;
+        }
+    }
+}
+
+async fn show_theme(app: &AppHandle, engine: &Engine) {
+    if let Ok(settings) = engine.get_settings().await {
+        window::set_theme(app, settings.theme);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn damaged(newest_backup: Option<&str>) -> OpenError {
+        OpenError::Damaged {
+            path: "/data/inglenook.db".into(),
+            detail: "page 3 is torn".into(),
+            newest_backup: newest_backup.map(Into::into),
+        }
+    }
+
+    #[test]
+    fn a_damaged_database_is_named_with_its_ways_out() {
+        let trouble = trouble(&damaged(Some("/data/backups/monday.db")));
+        assert!(trouble.message.contains("/data/inglenook.db"));
+        assert!(trouble.message.contains("/data/backups/monday.db"));
+        assert_eq!(trouble.ways, [Way::RestoreBackup, Way::StartFresh, Way::Quit]);
+    }
+
+    #[test]
+    fn without_a_backup_none_is_offered() {
+        assert_eq!(trouble(&damaged(None)).ways, [Way::StartFresh, Way::Quit]);
+    }
+
+    #[test]
+    fn a_closed_dialog_never_changes_files() {
+        let storage = OpenError::Storage { message: String::new(), hint: String::new() };
+        for error in [damaged(Some("x")), damaged(None), OpenError::InUse { dir: String::new() }, storage] {
+            // `ask` takes the last way then.
+            assert_eq!(trouble(&error).ways.last(), Some(&Way::Quit));
+        }
+    }
+}

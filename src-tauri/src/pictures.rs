@@ -1,0 +1,85 @@
+//! Pictures for the page, by content hash: `nook://localhost/asset/<hash>`. The page cannot name a file.
+
+use engine::Asset;
+use engine::api::ApiError;
+use tauri::http::{Request, Response, StatusCode, header};
+use tauri::{Manager, UriSchemeContext, UriSchemeResponder, Wry};
+
+use crate::core::Core;
+
+pub(crate) const SCHEME: &str = "nook";
+
+/// What the page may see drawn. Anything else, SVG above all, is handed over as plain bytes.
+const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"];
+
+/// Answers one request.
+pub(crate) fn serve(context: UriSchemeContext<'_, Wry>, request: Request<Vec<u8>>, responder: UriSchemeResponder) {
+    let app = context.app_handle().clone();
+    let hash = hash(request.uri().path()).map(str::to_owned);
+    tauri::async_runtime::spawn(async move {
+        let asset = match hash {
+            Some(hash) => app.state::<Core>().engine().await.asset(hash).await,
+            None => Err(ApiError::NotFound { message: "not an asset's address".into() }),
+        };
+        responder.respond(response(asset));
+    });
+}
+
+/// The hash in `/asset/<hash>`: 64 small hex digits and nothing else.
+fn hash(path: &str) -> Option<&str> {
+    let hash = path.strip_prefix("/asset/")?;
+    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_hash.then_some(hash)
+}
+
+fn response(asset: Result<Asset, ApiError>) -> Response<Vec<u8>> {
+    let (status, mime, cache, bytes) = match asset {
+        // The address is the content's hash, so what was there once is there for ever.
+        Ok(asset) => (StatusCode::OK, drawable(&asset.mime), "private, max-age=31536000, immutable", asset.bytes),
+        Err(_) => (StatusCode::NOT_FOUND, "text/plain", "no-store", Vec::new()),
+    };
+    let mut response = Response::new(bytes);
+    *response.status_mut() = status;
+    for (name, value) in [
+        (header::CONTENT_TYPE, mime),
+        (header::CACHE_CONTROL, cache),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+    ] {
+        response.headers_mut().insert(name, header::HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn drawable(mime: &str) -> &'static str {
+    PICTURES.into_iter().find(|known| *known == mime).unwrap_or("application/octet-stream")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_hash_is_looked_up() {
+        let digits = "0123456789abcdef".repeat(4);
+        assert_eq!(hash(&format!("/asset/{digits}")), Some(digits.as_str()));
+        for path in ["/asset/", "/asset/../../etc/passwd", "/", &format!("/{digits}"), &format!("/asset/{digits}0")] {
+            assert_eq!(hash(path), None, "{path}");
+        }
+        assert_eq!(hash(&format!("/asset/{}", digits.to_uppercase())), None);
+    }
+
+    #[test]
+    fn a_document_that_calls_itself_a_picture_is_not_run() {
+        let response = response(Ok(Asset { bytes: b"<svg onload=alert(1)>".to_vec(), mime: "image/svg+xml".into() }));
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "application/octet-stream");
+        assert_eq!(response.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+        assert_eq!(response.headers()[header::CONTENT_SECURITY_POLICY], "default-src 'none'; sandbox");
+    }
+
+    #[test]
+    fn an_unknown_picture_is_not_found() {
+        let response = response(Err(ApiError::NotFound { message: String::new() }));
+        assert_eq!(response.status(), StatusCode::NOT_FOUND);
+    }
+}
