@@ -6,8 +6,8 @@
 
 mod bundle;
 mod models;
-mod peers;
 mod process;
+mod python;
 mod run;
 mod system;
 mod tally;
@@ -62,6 +62,6 @@ fn main() -> ExitCode {
 fn setup() -> anyhow::Result<()> {
     system::ensure(&[system::Need::Build, system::Need::Test])?;
     models::ensure_defaults()?;
-    peers::ensure()?;
+    python::ensure()?;
     ui::install()
 }

