@@ -1,1 +1,31 @@
-//! The supervisor of workers, the model library, and the local Provider.
+//! Models on this machine: reading GGUF headers, the library's estimates, and the worker processes that make replies,
+//! as one more [`provider::Provider`].
+//!
+//! Promises
+//! - A file is checked here, in Rust, before a worker sees it; the error says what is wrong with which file.
+//! - A worker's death is an ordinary event: the running reply ends with [`ProviderErrorKind::WorkerDied`], the next
+//!   request starts a new worker. No worker outlives its [`LocalHost`].
+//! - One reply at a time; the others wait in order and say so.
+//! - A cancelled reply ends within 300 ms, whatever the worker does.
+//!
+//! Absent: llama.cpp (it lives in the worker), chat templates, downloads, the list of models (`store` keeps it).
+//!
+//! [`ProviderErrorKind::WorkerDied`]: provider::ProviderErrorKind::WorkerDied
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod actor;
+mod failure;
+pub mod gguf;
+mod health;
+mod host;
+pub mod library;
+mod process;
+mod settings;
+mod status;
+
+pub use gguf::{GgufError, Header};
+pub use host::{LocalHost, LocalProvider};
+pub use library::{Fit, Inspected, ModelError, inspect};
+pub use settings::{Policy, Settings};
+pub use status::{State, Status};

@@ -1,0 +1,281 @@
+//! The supervisor: one thread that owns the worker and serves requests in order.
+
+mod texts;
+mod worker;
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use ::worker::protocol::{self, Generate, Reply, Request as Frame};
+use domain::prompt::Segment;
+use provider::{FinishReason, GenerationEvent, ProviderError, Request, Timings, Usage};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::failure;
+use crate::health::Health;
+use crate::process::Worker;
+use crate::settings::Settings;
+use crate::status::{State, Status};
+
+/// What handles ask for.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Reply(Box<ReplyJob>),
+    Texts(TextsJob),
+    Shutdown(oneshot::Sender<()>),
+}
+
+/// A reply to make.
+#[derive(Debug)]
+pub(crate) struct ReplyJob {
+    pub(crate) path: PathBuf,
+    pub(crate) context: u32,
+    pub(crate) request: Request,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) events: mpsc::UnboundedSender<Result<GenerationEvent, ProviderError>>,
+}
+
+impl ReplyJob {
+    fn tell(&self, event: GenerationEvent) {
+        // Nobody listening any more is the same as a cancel, which `given_up` notices.
+        let _ = self.events.send(Ok(event));
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.cancel.is_cancelled() || self.events.is_closed()
+    }
+
+    async fn given_up(&self) {
+        tokio::select! {
+            () = self.cancel.cancelled() => {}
+            () = self.events.closed() => {}
+        }
+    }
+}
+
+/// Texts to count or tokenize.
+#[derive(Debug)]
+pub(crate) struct TextsJob {
+    pub(crate) path: PathBuf,
+    pub(crate) texts: Vec<Segment>,
+    pub(crate) answer: Answer,
+}
+
+/// Where to send what, of a [`TextsJob`].
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Counts(oneshot::Sender<Result<Vec<u32>, ProviderError>>),
+    Tokens(oneshot::Sender<Result<Vec<Vec<i32>>, ProviderError>>),
+    Bos(oneshot::Sender<Result<bool, ProviderError>>),
+}
+
+enum Job {
+    Reply(Box<ReplyJob>),
+    Texts(TextsJob),
+}
+
+/// The state of the supervisor.
+pub(crate) struct Actor {
+    settings: Arc<Settings>,
+    commands: mpsc::UnboundedReceiver<Command>,
+    status: watch::Sender<Status>,
+    waiting: VecDeque<Job>,
+    /// Texts that the worker has been asked about.
+    asked: HashMap<u64, Answer>,
+    worker: Option<Worker>,
+    health: Health,
+    /// What `health` is about.
+    health_of: (PathBuf, u32),
+    last_id: u64,
+    /// A job is being served.
+    busy: bool,
+    /// No more jobs are served; whoever asked for it is told when the worker is gone.
+    closing: Option<Vec<oneshot::Sender<()>>>,
+}
+
+impl Actor {
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        commands: mpsc::UnboundedReceiver<Command>,
+        status: watch::Sender<Status>,
+    ) -> Self {
+        Self {
+            settings,
+            commands,
+            status,
+            waiting: VecDeque::new(),
+            asked: HashMap::new(),
+            worker: None,
+            health: Health::default(),
+            health_of: (PathBuf::new(), 0),
+            last_id: 0,
+            busy: false,
+            closing: None,
+        }
+    }
+
+    /// Serves until the last handle is dropped or a shutdown is asked for, then ends the worker.
+    pub(crate) async fn run(mut self) {
+        while let Some(job) = self.next_job().await {
+            self.busy = true;
+            match job {
+                Job::Reply(job) => self.reply(&job).await,
+                Job::Texts(job) => self.texts(job).await,
+            }
+            self.busy = false;
+        }
+        if let Some(mut worker) = self.worker.take() {
+            worker.end(Some("Inglenook is closing".to_owned())).await;
+        }
+        self.status.send_replace(Status::default());
+        for done in self.closing.into_iter().flatten() {
+            let _ = done.send(());
+        }
+    }
+
+    async fn next_job(&mut self) -> Option<Job> {
+        loop {
+            if self.closing.is_some() {
+                return None;
+            }
+            self.note(if self.worker.is_some() { State::Idle } else { self.status.borrow().state });
+            if let Some(job) = self.waiting.pop_front() {
+                return Some(job);
+            }
+            tokio::select! {
+                command = self.commands.recv() => self.take(command).await,
+                frame = idle_frame(&mut self.worker) => match frame {
+                    Some(Ok(reply)) => self.answer(reply),
+                    Some(Err(error)) => { self.bury(Some(error.to_string())).await; }
+                    None => { self.bury(None).await; }
+                },
+            }
+        }
+    }
+
+    /// Accepts a command at any time; `None` means that the last handle was dropped.
+    async fn take(&mut self, command: Option<Command>) {
+        match command {
+            None => self.closing = Some(self.closing.take().unwrap_or_default()),
+            Some(Command::Shutdown(done)) => self.closing.get_or_insert_default().push(done),
+            Some(Command::Reply(job)) => {
+                if self.busy || !self.waiting.is_empty() {
+                    job.tell(GenerationEvent::Queued);
+                }
+                self.waiting.push_back(Job::Reply(job));
+            }
+            // The worker answers these between two tokens.
+            Some(Command::Texts(job)) if self.busy && self.knows(&job.path) => self.ask(job).await,
+            Some(Command::Texts(job)) => self.waiting.push_back(Job::Texts(job)),
+        }
+        self.note(self.status.borrow().state);
+    }
+
+    async fn reply(&mut self, job: &ReplyJob) {
+        let last = match self.try_reply(job).await {
+            Ok(finished) => Ok(finished),
+            Err(error) => {
+                tracing::warn!(%error, kind = ?error.kind, "no local reply");
+                Err(error)
+            }
+        };
+        let _ = job.events.send(last);
+    }
+
+    async fn try_reply(&mut self, job: &ReplyJob) -> Result<GenerationEvent, ProviderError> {
+        if job.request.prompt.segments.is_empty() {
+            return Err(failure::no_segments());
+        }
+        if !job.is_given_up() {
+            self.load(&job.path, Some(job.context), Some(job)).await?;
+        }
+        if job.is_given_up() {
+            return Ok(finished(FinishReason::Cancelled, Usage::default(), Timings::default()));
+        }
+        let id = self.next_id();
+        self.note(State::Busy);
+        self.send(&Frame::Generate(generate(id, &job.request))).await?;
+        let (start, mut first_text) = (Instant::now(), None);
+        self.until(Some((job, Some(id))), move |reply| match reply {
+            Reply::Prefill { done, total, reused, .. } => {
+                job.tell(GenerationEvent::Prefill { done, total, reused });
+                None
+            }
+            Reply::Text { text, .. } => {
+                first_text.get_or_insert_with(|| start.elapsed());
+                job.tell(GenerationEvent::Text(text));
+                None
+            }
+            Reply::Done(done) => {
+                let first_text_ms = first_text.unwrap_or_else(|| start.elapsed()).as_secs_f64() * 1000.0;
+                Some(Ok(from_done(&done, first_text_ms)))
+            }
+            _ => None,
+        })
+        .await
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+}
+
+async fn idle_frame(worker: &mut Option<Worker>) -> Option<Result<Reply, ::worker::FrameError>> {
+    match worker {
+        Some(worker) => worker.frames.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn generate(id: u64, request: &Request) -> Generate {
+    let sampling = &request.sampling;
+    Generate {
+        id,
+        cache_key: request.cache_key.clone(),
+        segments: request.prompt.segments.iter().map(segment).collect(),
+        sampling: protocol::Sampling {
+            repeat_penalty: finite(sampling.repeat_penalty, 1.0),
+            top_k: sampling.top_k,
+            top_p: finite(sampling.top_p, 1.0),
+            min_p: finite(sampling.min_p, 0.0),
+            temperature: finite(sampling.temperature, 0.0),
+            seed: sampling.seed,
+        },
+        stop: request.prompt.stop.clone(),
+        max_tokens: sampling.max_tokens,
+    }
+}
+
+/// JSON has no word for infinity, and no sampler means it.
+fn finite(value: f32, off: f32) -> f32 {
+    if value.is_finite() { value } else { off }
+}
+
+fn segment(segment: &Segment) -> protocol::Segment {
+    protocol::Segment { text: segment.text.clone(), control: segment.control }
+}
+
+fn from_done(done: &protocol::Done, first_text_ms: f64) -> GenerationEvent {
+    let protocol::Usage { prompt, reused, evaluated, generated } = done.usage;
+    let usage = Usage {
+        prompt: Some(prompt),
+        reused: Some(reused),
+        evaluated: Some(evaluated),
+        generated: Some(generated),
+    };
+    let protocol::Timings { prefill_ms, decode_ms } = done.timings;
+    let reason = match done.reason {
+        protocol::FinishReason::Stop => FinishReason::Stop,
+        protocol::FinishReason::Length => FinishReason::Length,
+        protocol::FinishReason::Cancelled => FinishReason::Cancelled,
+    };
+    finished(reason, usage, Timings { prefill_ms, decode_ms, first_text_ms })
+}
+
+fn finished(reason: FinishReason, usage: Usage, timings: Timings) -> GenerationEvent {
+    GenerationEvent::Finished { reason, usage, timings }
+}

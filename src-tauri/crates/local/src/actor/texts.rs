@@ -1,0 +1,88 @@
+//! Counting and tokenizing, beside the replies.
+
+use std::path::Path;
+
+use ::worker::protocol::{Reply, Request as Frame};
+use provider::ProviderError;
+
+use super::{Actor, Answer, TextsJob, segment};
+use crate::failure;
+use crate::status::State;
+
+impl Actor {
+    /// Answers a job that no reply stands in the way of.
+    pub(super) async fn texts(&mut self, job: TextsJob) {
+        if let Err(error) = self.load(&job.path, None, None).await {
+            job.answer.fail(error);
+            return;
+        }
+        self.note(State::Busy);
+        self.ask(job).await;
+        while !self.asked.is_empty() {
+            // An error has already been told to everyone who asked.
+            let answered = self.until(None, |reply| matches!(reply, Reply::Counts { .. } | Reply::Tokens { .. }).then_some(Ok(())));
+            if answered.await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The loaded model is the one at `path`.
+    pub(super) fn knows(&self, path: &Path) -> bool {
+        let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
+        loaded.is_some_and(|(load, _)| Path::new(&load.path) == path)
+    }
+
+    /// Passes a job on to the worker, which has its model loaded.
+    pub(super) async fn ask(&mut self, job: TextsJob) {
+        let (id, texts) = (self.next_id(), job.texts.iter().map(segment).collect());
+        let frame = match job.answer {
+            Answer::Counts(_) => Frame::Count { id, texts },
+            Answer::Tokens(_) => Frame::Tokenize { id, texts },
+            Answer::Bos(answer) => {
+                let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
+                let _ = answer.send(loaded.map(|(_, loaded)| loaded.bos).ok_or_else(failure::shut_down));
+                return;
+            }
+        };
+        self.asked.insert(id, job.answer);
+        if let Err(error) = self.send(&frame).await
+            && let Some(answer) = self.asked.remove(&id)
+        {
+            answer.fail(error);
+        }
+    }
+
+    /// Passes an answer on to whoever asked.
+    pub(super) fn answer(&mut self, reply: Reply) {
+        match reply {
+            Reply::Counts { id, counts } => {
+                if let Some(Answer::Counts(answer)) = self.asked.remove(&id) {
+                    let _ = answer.send(Ok(counts));
+                }
+            }
+            Reply::Tokens { id, tokens } => {
+                if let Some(Answer::Tokens(answer)) = self.asked.remove(&id) {
+                    let _ = answer.send(Ok(tokens));
+                }
+            }
+            Reply::Error { id: Some(id), code, message } => {
+                if let Some(answer) = self.asked.remove(&id) {
+                    answer.fail(failure::from_worker(code, message));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Answer {
+    pub(super) fn fail(self, error: ProviderError) {
+        // Whoever asked may have stopped waiting.
+        let _ = match self {
+            Self::Counts(answer) => answer.send(Err(error)).is_ok(),
+            Self::Tokens(answer) => answer.send(Err(error)).is_ok(),
+            Self::Bos(answer) => answer.send(Err(error)).is_ok(),
+        };
+    }
+}

@@ -1,0 +1,248 @@
+//! Starting, loading, listening to and burying the worker.
+
+use std::path::Path;
+use std::time::Instant;
+
+use ::worker::FrameError;
+use ::worker::protocol::{Load, Loaded, Reply, Request as Frame};
+use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
+
+use super::{Actor, Command, ReplyJob};
+use crate::failure;
+use crate::gguf;
+use crate::health::Health;
+use crate::process::Worker;
+use crate::status::State;
+
+/// What a wait for the worker came to.
+enum Turn {
+    Frame(Reply),
+    /// What came is no frame.
+    Odd(FrameError),
+    /// The pipe has ended.
+    Down,
+    Command(Option<Command>),
+    GivenUp,
+    Quiet,
+}
+
+impl Actor {
+    /// Makes sure that a worker runs and has the model at `path` loaded: with a context of that many tokens, or at least
+    /// its vocabulary.
+    pub(super) async fn load(
+        &mut self,
+        path: &Path,
+        context: Option<u32>,
+        job: Option<&ReplyJob>,
+    ) -> Result<(), ProviderError> {
+        self.forget_deaths_of_others(path, context);
+        if self.worker.as_mut().is_some_and(|worker| !worker.is_alive()) {
+            self.bury(None).await;
+        }
+        if self.is_loaded(path, context) {
+            return Ok(());
+        }
+        gguf::read(path).map_err(unusable)?;
+        self.start().await?;
+        let load = self.load_request(path, context);
+        self.note(State::Starting);
+        if let Some(worker) = &mut self.worker {
+            worker.loaded = None;
+        }
+        self.send(&Frame::Load(load.clone())).await?;
+        let loaded: Loaded = self
+            .until(job.map(|job| (job, None)), |reply| match reply {
+                Reply::Loading { fraction } => {
+                    job.inspect(|job| job.tell(GenerationEvent::Loading { fraction }));
+                    None
+                }
+                Reply::Loaded(loaded) => Some(Ok(loaded)),
+                Reply::Error { code, message, .. } => Some(Err(failure::from_worker(code, message))),
+                _ => None,
+            })
+            .await?;
+        if let Some(worker) = &mut self.worker {
+            worker.loaded = Some((load, loaded));
+        }
+        Ok(())
+    }
+
+    fn is_loaded(&self, path: &Path, context: Option<u32>) -> bool {
+        let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
+        loaded.is_some_and(|(load, _)| {
+            Path::new(&load.path) == path && context.is_none_or(|context| !load.vocab_only && load.context == context)
+        })
+    }
+
+    fn load_request(&self, path: &Path, context: Option<u32>) -> Load {
+        Load {
+            path: path.to_string_lossy().into_owned(),
+            context: context.unwrap_or(0),
+            threads: self.settings.threads,
+            gpu_layers: self.settings.gpu_layers,
+            vocab_only: context.is_none(),
+        }
+    }
+
+    /// Another model or context size is the way out that the error names, so it starts with a clean record.
+    fn forget_deaths_of_others(&mut self, path: &Path, context: Option<u32>) {
+        let (known, size) = (&self.health_of.0, self.health_of.1);
+        if known != path || context.is_some_and(|context| context != size) {
+            self.health_of = (path.to_owned(), context.unwrap_or(0));
+            self.health = Health::default();
+        }
+    }
+
+    async fn start(&mut self) -> Result<(), ProviderError> {
+        if self.worker.is_some() {
+            return Ok(());
+        }
+        let pause = self.health.pause(Instant::now(), &self.settings.policy)?;
+        self.note(State::Starting);
+        tokio::time::sleep(pause).await;
+        let started = Worker::start(&self.settings).await;
+        if let Err(error) = &started {
+            self.died(&error.message);
+        }
+        self.worker = Some(started?);
+        self.note(State::Starting);
+        Ok(())
+    }
+
+    /// Sends a frame; a failure to do so is the worker's death.
+    pub(super) async fn send(&mut self, frame: &Frame) -> Result<(), ProviderError> {
+        let Some(worker) = &mut self.worker else { return Err(failure::shut_down()) };
+        match worker.send(frame, self.settings.policy.silence).await {
+            Ok(()) => Ok(()),
+            Err(error @ FrameError::TooLarge { .. }) => {
+                let hint = "shorten the text; no model on this machine could take it";
+                Err(ProviderError::new(ProviderErrorKind::BadRequest, error.to_string(), hint))
+            }
+            Err(FrameError::Pipe(error)) if error.kind() == std::io::ErrorKind::TimedOut => {
+                Err(self.bury(Some("it reads nothing".to_owned())).await)
+            }
+            Err(_) => Err(self.bury(None).await),
+        }
+    }
+
+    /// Listens until `step` makes something of a frame. Meanwhile commands are accepted, `job` is cancelled (by the id
+    /// beside it) when it is given up, and a silent worker is reported, then ended.
+    pub(super) async fn until<T>(
+        &mut self,
+        job: Option<(&ReplyJob, Option<u64>)>,
+        mut step: impl FnMut(Reply) -> Option<Result<T, ProviderError>>,
+    ) -> Result<T, ProviderError> {
+        let policy = self.settings.policy;
+        let (mut heard, mut stalls, mut cancelled) = (tokio::time::Instant::now(), 0, false);
+        loop {
+            let watched = job.filter(|(_, id)| id.is_some() && !cancelled).map(|(job, _)| job);
+            let quiet_until = heard + (policy.stall * (stalls + 1)).min(policy.silence);
+            match self.turn(watched, quiet_until).await {
+                Turn::Frame(reply) => {
+                    (heard, stalls) = (tokio::time::Instant::now(), 0);
+                    if let Some(outcome) = self.heed(reply, job.and_then(|(_, id)| id), &mut step) {
+                        return outcome;
+                    }
+                }
+                Turn::Command(command) => self.take(command).await,
+                Turn::GivenUp => {
+                    cancelled = true;
+                    if let Some((_, Some(id))) = job {
+                        self.send(&Frame::Cancel { id }).await?;
+                    }
+                }
+                Turn::Quiet if heard.elapsed() >= policy.silence => {
+                    return Err(self.bury(Some(format!("it said nothing for {} seconds", policy.silence.as_secs()))).await);
+                }
+                Turn::Quiet => {
+                    stalls += 1;
+                    let seconds = u32::try_from(heard.elapsed().as_secs()).unwrap_or(u32::MAX);
+                    job.inspect(|(job, _)| job.tell(GenerationEvent::Stalled { seconds }));
+                }
+                Turn::Odd(error) => return Err(self.bury(Some(error.to_string())).await),
+                Turn::Down => return Err(self.bury(None).await),
+            }
+            if self.closing.is_some() {
+                return Err(failure::shut_down());
+            }
+        }
+    }
+
+    async fn turn(&mut self, job: Option<&ReplyJob>, quiet_until: tokio::time::Instant) -> Turn {
+        let Some(worker) = &mut self.worker else { return Turn::Down };
+        let given_up = async {
+            match job {
+                Some(job) => job.given_up().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = given_up => Turn::GivenUp,
+            frame = worker.frames.recv() => match frame {
+                Some(Ok(reply)) => Turn::Frame(reply),
+                Some(Err(error)) => Turn::Odd(error),
+                None => Turn::Down,
+            },
+            command = self.commands.recv() => Turn::Command(command),
+            () = tokio::time::sleep_until(quiet_until) => Turn::Quiet,
+        }
+    }
+
+    /// Sorts a frame: answers to texts and errors are dealt with here, the rest is for `step`.
+    fn heed<T>(
+        &mut self,
+        reply: Reply,
+        id: Option<u64>,
+        step: &mut impl FnMut(Reply) -> Option<Result<T, ProviderError>>,
+    ) -> Option<Result<T, ProviderError>> {
+        match reply {
+            Reply::Error { id: Some(of), code, message } if Some(of) == id => {
+                Some(Err(failure::from_worker(code, message)))
+            }
+            Reply::Error { id: Some(_), .. } | Reply::Counts { .. } | Reply::Tokens { .. } => {
+                self.answer(reply.clone());
+                step(reply)
+            }
+            reply => step(reply),
+        }
+    }
+
+    /// Ends the worker, or what is left of it, and tells everyone who waits for it. `by_us` is why, where we end it.
+    pub(super) async fn bury(&mut self, by_us: Option<String>) -> ProviderError {
+        let Some(mut worker) = self.worker.take() else { return failure::shut_down() };
+        let death = worker.end(by_us).await;
+        self.died(&death.describe());
+        for (_, answer) in self.asked.drain() {
+            answer.fail(death.error());
+        }
+        death.error()
+    }
+
+    fn died(&mut self, how: &str) {
+        tracing::warn!(how, "worker died");
+        self.health.died(Instant::now(), how);
+        self.status.send_modify(|status| {
+            status.deaths += 1;
+            status.last_death = Some(how.to_owned());
+        });
+        self.note(State::Dead);
+    }
+
+    /// Publishes the state.
+    pub(super) fn note(&self, state: State) {
+        let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
+        self.status.send_modify(|status| {
+            status.state = state;
+            status.pid = self.worker.as_ref().and_then(Worker::pid);
+            status.model = loaded.map(|(load, _)| load.path.clone());
+            status.context = loaded.map_or(0, |(_, loaded)| loaded.context);
+            status.waiting = self.waiting.len();
+        });
+    }
+}
+
+fn unusable(error: gguf::GgufError) -> ProviderError {
+    let hint = "fetch the file anew, or choose another model";
+    ProviderError::new(ProviderErrorKind::Model, error.to_string(), hint).caused_by(error)
+}

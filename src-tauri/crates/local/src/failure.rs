@@ -1,0 +1,120 @@
+//! What workers say and how they die, in the words and classes of [`ProviderError`].
+
+use std::path::Path;
+use std::process::ExitStatus;
+
+use provider::{ProviderError, ProviderErrorKind as Kind};
+use worker::protocol::ErrorCode;
+
+const SMALLER: &str = "choose a smaller context size or a smaller model";
+
+/// An error frame.
+pub(crate) fn from_worker(code: ErrorCode, message: String) -> ProviderError {
+    let (kind, hint) = match code {
+        ErrorCode::Missing => (Kind::Model, "put the file back, or remove the model from the library and import it anew"),
+        ErrorCode::Load => (Kind::Model, "the file may be damaged or of a kind too new for this version: fetch it anew, or choose another model"),
+        ErrorCode::Memory => (Kind::OutOfMemory, SMALLER),
+        ErrorCode::ContextOverflow => (Kind::ContextOverflow, "raise the context size, or shorten the chat or the card"),
+        ErrorCode::Compute => (Kind::Server, "try again; if it comes back, choose a smaller context size"),
+        ErrorCode::Empty | ErrorCode::NotLoaded | ErrorCode::Malformed => {
+            (Kind::BadRequest, "this is a fault of Inglenook: please report it")
+        }
+    };
+    ProviderError::new(kind, message, hint)
+}
+
+/// The worker cannot be started at all.
+pub(crate) fn not_started(path: &Path, error: std::io::Error) -> ProviderError {
+    let message = format!("the inference worker {} cannot be started: {error}", path.display());
+    ProviderError::new(Kind::WorkerDied, message, "reinstall Inglenook; in a checkout, run `cargo xtask setup`")
+        .caused_by(error)
+}
+
+/// What was started does not speak the protocol.
+pub(crate) fn no_worker(path: &Path, why: &str) -> ProviderError {
+    let message = format!("{} is no inference worker of this version: {why}", path.display());
+    ProviderError::new(Kind::Malformed, message, "reinstall Inglenook; in a checkout, build the package `worker` again")
+}
+
+/// The host was shut down.
+pub(crate) fn shut_down() -> ProviderError {
+    ProviderError::new(Kind::Cut, "local inference was shut down", "start Inglenook again")
+}
+
+/// A prompt that no template has rendered.
+pub(crate) fn no_segments() -> ProviderError {
+    let message = "the prompt has no text for a local model: it was not rendered by a chat template";
+    ProviderError::new(Kind::BadRequest, message, "this is a fault of Inglenook: please report it")
+}
+
+/// The end of a process.
+#[derive(Debug)]
+pub(crate) struct Death {
+    pub(crate) status: Option<ExitStatus>,
+    /// The end of what it wrote to stderr.
+    pub(crate) last_words: String,
+    /// Why we ended it, if we did.
+    pub(crate) by_us: Option<String>,
+}
+
+impl Death {
+    pub(crate) fn describe(&self) -> String {
+        let how = match (&self.by_us, self.status) {
+            (Some(why), _) => format!("it was ended: {why}"),
+            (None, None) => "it was lost sight of".to_owned(),
+            (None, Some(status)) => exit(status),
+        };
+        match self.last_words.trim() {
+            "" => how,
+            words => format!("{how}; its last words: {words}"),
+        }
+    }
+
+    pub(crate) fn error(&self) -> ProviderError {
+        let message = format!("the inference worker died: {}", self.describe());
+        ProviderError::new(Kind::WorkerDied, message, format!("try again, a new one is started; if it dies again, {}", self.advice()))
+    }
+
+    fn advice(&self) -> &'static str {
+        match self.status.and_then(signal) {
+            Some(4) => "this processor lacks instructions that the worker was built for",
+            Some(7) => "check that the model's file was not moved or changed while in use",
+            _ => SMALLER,
+        }
+    }
+}
+
+fn exit(status: ExitStatus) -> String {
+    match (signal(status), status.code()) {
+        (Some(signal), _) => match name(signal) {
+            Some((name, meaning)) => format!("{name} ({meaning})"),
+            None => format!("signal {signal}"),
+        },
+        (None, Some(code)) => format!("it exited with code {code}"),
+        (None, None) => "it exited".to_owned(),
+    }
+}
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal(_: ExitStatus) -> Option<i32> {
+    None
+}
+
+/// The signals that end llama.cpp in practice; the numbers are the same on Linux and macOS, but for SIGBUS.
+fn name(signal: i32) -> Option<(&'static str, &'static str)> {
+    Some(match signal {
+        4 => ("SIGILL", "an instruction that this processor does not have"),
+        6 => ("SIGABRT", "an internal check of llama.cpp failed"),
+        7 if cfg!(target_os = "linux") => ("SIGBUS", "the model's file could not be read on"),
+        8 => ("SIGFPE", "an impossible calculation"),
+        9 => ("SIGKILL", "killed from outside, often because memory ran out"),
+        11 => ("SIGSEGV", "a memory error in llama.cpp"),
+        15 => ("SIGTERM", "ended from outside"),
+        _ => return None,
+    })
+}

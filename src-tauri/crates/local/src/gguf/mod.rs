@@ -1,0 +1,209 @@
+//! GGUF headers, read as hostile input: every count is capped, every size is checked against the file's length, nothing
+//! is allocated because a file says so.
+//!
+//! Layout and types are those of `ggml/include/gguf.h` and `ggml-common.h` of the llama.cpp that the worker links.
+
+mod reader;
+mod tensor;
+mod value;
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use reader::Reader;
+use value::Metadata;
+
+/// Key-value pairs at the most; real files have 20 to 60.
+const MAX_PAIRS: u64 = 65_536;
+/// Tensors at the most; the largest published models have a few thousand.
+const MAX_TENSORS: u64 = 262_144;
+
+/// What a header says about a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    pub version: u32,
+    pub architecture: String,
+    pub name: Option<String>,
+    /// Tokens the model was trained for.
+    pub context_length: Option<u32>,
+    /// Jinja, as the model's makers wrote it.
+    pub chat_template: Option<String>,
+    /// Text of the beginning-of-sequence token.
+    pub bos: Option<String>,
+    /// Text of the end-of-sequence token.
+    pub eos: Option<String>,
+    /// What the file says about putting the beginning-of-sequence token in front; `None` leaves it to the tokenizer.
+    pub add_bos: Option<bool>,
+    /// Of the weights, such as `Q4_K_M`, where it is one we know by name.
+    pub file_type: Option<&'static str>,
+    pub tensors: u64,
+    /// Bytes of KV cache for one token of context at f16; `None` where the header does not tell.
+    pub cache_bytes_per_token: Option<u64>,
+    /// Length of vectors, for models that make embeddings.
+    pub embedding_length: Option<u32>,
+}
+
+/// A file that is no usable GGUF model.
+#[derive(Debug, thiserror::Error)]
+#[error("{} {fault}", path.display())]
+pub struct GgufError {
+    pub path: PathBuf,
+    #[source]
+    pub fault: Fault,
+}
+
+/// What is wrong with a file; reads on after its name.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    #[error("cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+    #[error("is not a GGUF file: it begins with {0}")]
+    NotGguf(String),
+    #[error("is a GGUF file for big-endian machines, which is not supported")]
+    BigEndian,
+    #[error("is a GGUF file of version {0}; versions 2 and 3 are supported")]
+    Version(u32),
+    #[error("ends in the middle of its {part}: it has {length} bytes")]
+    CutHeader { part: &'static str, length: u64 },
+    #[error("ends in the middle of tensor data: {} of {} MiB are there", mebibytes(*have), mebibytes(*need))]
+    CutData { have: u64, need: u64 },
+    #[error("is damaged: it claims {count} {what}, more than the {limit} of any real model")]
+    TooMany { what: &'static str, count: u64, limit: u64 },
+    #[error("is damaged: \"{key}\" has a value of an unknown kind ({kind})")]
+    UnknownType { key: String, kind: u32 },
+    #[error("is damaged: \"{0}\" is there twice")]
+    Twice(String),
+    #[error("is damaged: the alignment {0} is not a power of two")]
+    Alignment(u64),
+    #[error("is damaged: the tensor \"{name}\" {why}")]
+    Tensor { name: String, why: &'static str },
+    #[error("does not say what architecture it is of")]
+    NoArchitecture,
+    #[error("holds no weights, only a vocabulary")]
+    NoTensors,
+}
+
+/// For people: rounded down, so that a cut file never looks whole.
+fn mebibytes(bytes: u64) -> u64 {
+    bytes / (1 << 20)
+}
+
+/// Reads and checks the header of the file at `path`. Blocks: a large vocabulary is some 10 MB of header.
+///
+/// # Errors
+/// [`GgufError`], naming the file and the first fault.
+pub fn read(path: &Path) -> Result<Header, GgufError> {
+    let open = || {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        parse(BufReader::with_capacity(64 * 1024, file), length)
+    };
+    open().map_err(|fault| GgufError { path: path.to_owned(), fault })
+}
+
+/// Reads and checks a header from `source`, a file of `length` bytes.
+///
+/// # Errors
+/// The first [`Fault`].
+pub fn parse(source: impl Read + Seek, length: u64) -> Result<Header, Fault> {
+    let mut reader = Reader::new(source, length);
+    let version = begin(&mut reader)?;
+    let tensors = reader.count("tensors", MAX_TENSORS)?;
+    let pairs = reader.count("settings", MAX_PAIRS)?;
+    let metadata = Metadata::read(&mut reader, pairs)?;
+    tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
+    describe(&mut reader, &metadata, version, tensors)
+}
+
+fn begin<R: Read + Seek>(reader: &mut Reader<R>) -> Result<u32, Fault> {
+    let magic: [u8; 4] = reader.bytes()?;
+    if &magic != b"GGUF" {
+        return Err(Fault::NotGguf(format!("\"{}\"", magic.escape_ascii())));
+    }
+    match reader.u32()? {
+        version @ (2 | 3) => Ok(version),
+        version if version.swap_bytes() <= 3 => Err(Fault::BigEndian),
+        version => Err(Fault::Version(version)),
+    }
+}
+
+fn describe<R: Read + Seek>(
+    reader: &mut Reader<R>,
+    metadata: &Metadata,
+    version: u32,
+    tensors: u64,
+) -> Result<Header, Fault> {
+    let architecture = metadata.text("general.architecture").ok_or(Fault::NoArchitecture)?.to_owned();
+    let of_model = |key: &str| metadata.number(&format!("{architecture}.{key}"));
+    let text = |key| metadata.text(key).filter(|text| !text.trim().is_empty()).map(str::to_owned);
+    Ok(Header {
+        version,
+        name: text("general.name"),
+        context_length: of_model("context_length").and_then(|length| u32::try_from(length).ok()),
+        chat_template: text("tokenizer.chat_template"),
+        bos: metadata.token(reader, "tokenizer.ggml.bos_token_id")?,
+        eos: metadata.token(reader, "tokenizer.ggml.eos_token_id")?,
+        add_bos: metadata.flag("tokenizer.ggml.add_bos_token"),
+        file_type: metadata.number("general.file_type").and_then(file_type),
+        tensors,
+        cache_bytes_per_token: cache_bytes_per_token(metadata, &architecture),
+        embedding_length: of_model("embedding_length").and_then(|length| u32::try_from(length).ok()),
+        architecture,
+    })
+}
+
+/// Keys and values of every layer, two bytes each (f16).
+fn cache_bytes_per_token(metadata: &Metadata, architecture: &str) -> Option<u64> {
+    let number = |key: &str| metadata.number(&format!("{architecture}.{key}"));
+    let layers = number("block_count")?;
+    let heads = number("attention.head_count");
+    let per_head = || number("embedding_length")?.checked_div(heads?);
+    let key = number("attention.key_length").or_else(per_head)?;
+    let value = number("attention.value_length").or_else(per_head)?;
+    let all_heads = match metadata.numbers(&format!("{architecture}.attention.head_count_kv")) {
+        Some(per_layer) => per_layer.iter().try_fold(0u64, |sum, heads| sum.checked_add(*heads))?,
+        None => number("attention.head_count_kv").or(heads)?.checked_mul(layers)?,
+    };
+    all_heads.checked_mul(key.checked_add(value)?)?.checked_mul(2)
+}
+
+/// `llama_ftype` in `llama.h`.
+fn file_type(number: u64) -> Option<&'static str> {
+    Some(match number {
+        0 => "F32",
+        1 => "F16",
+        2 => "Q4_0",
+        3 => "Q4_1",
+        7 => "Q8_0",
+        8 => "Q5_0",
+        9 => "Q5_1",
+        10 => "Q2_K",
+        11 => "Q3_K_S",
+        12 => "Q3_K_M",
+        13 => "Q3_K_L",
+        14 => "Q4_K_S",
+        15 => "Q4_K_M",
+        16 => "Q5_K_S",
+        17 => "Q5_K_M",
+        18 => "Q6_K",
+        19 => "IQ2_XXS",
+        20 => "IQ2_XS",
+        21 => "Q2_K_S",
+        22 => "IQ3_XS",
+        23 => "IQ3_XXS",
+        24 => "IQ1_S",
+        25 => "IQ4_NL",
+        26 => "IQ3_S",
+        27 => "IQ3_M",
+        28 => "IQ2_S",
+        29 => "IQ2_M",
+        30 => "IQ4_XS",
+        31 => "IQ1_M",
+        32 => "BF16",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

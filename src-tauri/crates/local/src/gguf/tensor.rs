@@ -1,0 +1,101 @@
+//! The list of tensors: every one must lie inside the file.
+
+use std::collections::HashSet;
+use std::io::{Read, Seek};
+
+use super::Fault;
+use super::reader::Reader;
+
+/// `GGML_MAX_NAME` is 64, its final zero included.
+const MAX_NAME: u64 = 63;
+const MAX_DIMENSIONS: u32 = 4;
+
+/// Reads `count` tensor descriptions and checks that the file holds all of their data.
+pub(super) fn check_all<R: Read + Seek>(reader: &mut Reader<R>, count: u64, alignment: u64) -> Result<(), Fault> {
+    if count == 0 {
+        return Err(Fault::NoTensors);
+    }
+    reader.begin("list of tensors");
+    let (mut names, mut end) = (HashSet::new(), 0);
+    for _ in 0..count {
+        let name = name(reader)?;
+        let fault = |why| Fault::Tensor { name: name.clone(), why };
+        end = end.max(check(reader, alignment)?.map_err(fault)?);
+        if !names.insert(name.clone()) {
+            return Err(fault("is there twice"));
+        }
+    }
+    let too_large = || Fault::CutData { have: reader.length(), need: u64::MAX };
+    let start = reader.at().checked_next_multiple_of(alignment).ok_or_else(too_large)?;
+    let need = start.checked_add(end).ok_or_else(too_large)?;
+    if reader.length() < need { Err(Fault::CutData { have: reader.length(), need }) } else { Ok(()) }
+}
+
+fn name<R: Read + Seek>(reader: &mut Reader<R>) -> Result<String, Fault> {
+    let limit = Fault::TooMany { what: "bytes in a tensor's name", count: MAX_NAME + 1, limit: MAX_NAME };
+    reader.string(MAX_NAME)?.ok_or(limit)
+}
+
+/// Where one tensor's data ends, counted from the start of all data; inside, what is wrong with it.
+fn check<R: Read + Seek>(reader: &mut Reader<R>, alignment: u64) -> Result<Result<u64, &'static str>, Fault> {
+    let dimensions = reader.u32()?;
+    if dimensions > MAX_DIMENSIONS {
+        return Ok(Err("has more than four dimensions"));
+    }
+    let mut shape = [1; MAX_DIMENSIONS as usize];
+    for length in &mut shape[..dimensions as usize] {
+        *length = reader.u64()?;
+    }
+    let kind = reader.u32()?;
+    let offset = reader.u64()?;
+    Ok(extent(shape, kind, offset, alignment))
+}
+
+fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<u64, &'static str> {
+    const TOO_LARGE: &str = "is larger than any file";
+    let (block, bytes) = block(kind).ok_or("is of a type that this version does not know")?;
+    if !shape[0].is_multiple_of(block) {
+        return Err("has rows that do not fill its blocks");
+    }
+    if !offset.is_multiple_of(alignment) {
+        return Err("is not aligned");
+    }
+    let values = shape.iter().try_fold(1u64, |product, length| product.checked_mul(*length));
+    let values = values.filter(|values| i64::try_from(*values).is_ok()).ok_or(TOO_LARGE)?;
+    (values / block).checked_mul(bytes).and_then(|size| size.checked_add(offset)).ok_or(TOO_LARGE)
+}
+
+/// Values in a block, and bytes of a block, of a `ggml_type`.
+fn block(kind: u32) -> Option<(u64, u64)> {
+    Some(match kind {
+        0 | 26 => (1, 4),
+        1 | 25 | 30 => (1, 2),
+        24 => (1, 1),
+        27 | 28 => (1, 8),
+        2 | 20 => (32, 18),
+        3 => (32, 20),
+        6 => (32, 22),
+        7 => (32, 24),
+        8 => (32, 34),
+        9 => (32, 36),
+        10 => (256, 84),
+        11 | 21 => (256, 110),
+        12 => (256, 144),
+        13 => (256, 176),
+        14 => (256, 210),
+        15 => (256, 292),
+        16 | 35 => (256, 66),
+        17 => (256, 74),
+        18 => (256, 98),
+        19 => (256, 50),
+        22 => (256, 82),
+        23 => (256, 136),
+        29 => (256, 56),
+        34 => (256, 54),
+        39 => (32, 17),
+        40 => (64, 36),
+        41 => (128, 18),
+        42 => (64, 18),
+        _ => return None,
+    })
+}

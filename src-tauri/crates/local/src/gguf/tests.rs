@@ -1,0 +1,193 @@
+use std::io::Cursor;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A header as a test writes it: settings, then tensors, then data.
+#[derive(Default)]
+struct Sketch {
+    pairs: Vec<Vec<u8>>,
+    tensors: Vec<Vec<u8>>,
+    data: usize,
+}
+
+fn string(text: &str) -> Vec<u8> {
+    [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
+}
+
+impl Sketch {
+    fn pair(mut self, key: &str, kind: u32, value: &[u8]) -> Self {
+        self.pairs.push([string(key), kind.to_le_bytes().to_vec(), value.to_vec()].concat());
+        self
+    }
+
+    fn text(self, key: &str, text: &str) -> Self {
+        self.pair(key, 8, &string(text))
+    }
+
+    fn number(self, key: &str, number: u32) -> Self {
+        self.pair(key, 4, &number.to_le_bytes())
+    }
+
+    fn texts(self, key: &str, texts: &[&str]) -> Self {
+        let mut value = [8u32.to_le_bytes().to_vec(), (texts.len() as u64).to_le_bytes().to_vec()].concat();
+        texts.iter().for_each(|text| value.extend(string(text)));
+        self.pair(key, 9, &value)
+    }
+
+    fn tensor(mut self, name: &str, shape: &[u64], kind: u32, offset: u64) -> Self {
+        let mut tensor = [string(name), (shape.len() as u32).to_le_bytes().to_vec()].concat();
+        shape.iter().for_each(|length| tensor.extend(length.to_le_bytes()));
+        tensor.extend(kind.to_le_bytes());
+        tensor.extend(offset.to_le_bytes());
+        self.tensors.push(tensor);
+        self
+    }
+
+    fn data(mut self, bytes: usize) -> Self {
+        self.data = bytes;
+        self
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = [&b"GGUF"[..], &3u32.to_le_bytes()].concat();
+        bytes.extend((self.tensors.len() as u64).to_le_bytes());
+        bytes.extend((self.pairs.len() as u64).to_le_bytes());
+        self.pairs.iter().chain(&self.tensors).for_each(|part| bytes.extend(part));
+        bytes.resize(bytes.len().next_multiple_of(32) + self.data, 0);
+        bytes
+    }
+}
+
+fn small_model() -> Sketch {
+    Sketch::default()
+        .text("general.architecture", "llama")
+        .text("general.name", "Tiny")
+        .number("general.file_type", 15)
+        .number("llama.context_length", 8192)
+        .number("llama.block_count", 30)
+        .number("llama.embedding_length", 576)
+        .number("llama.attention.head_count", 9)
+        .number("llama.attention.head_count_kv", 3)
+        .texts("tokenizer.ggml.tokens", &["<unk>", "<s>", "</s>", "a"])
+        .number("tokenizer.ggml.bos_token_id", 1)
+        .number("tokenizer.ggml.eos_token_id", 2)
+        .pair("tokenizer.ggml.add_bos_token", 7, &[1])
+        .text("tokenizer.chat_template", "{{ messages }}")
+        .tensor("token_embd.weight", &[32, 4], 3, 0)
+        .tensor("output_norm.weight", &[8], 0, 96)
+        .data(128)
+}
+
+fn parsed(bytes: &[u8]) -> Result<Header, Fault> {
+    parse(Cursor::new(bytes), bytes.len() as u64)
+}
+
+fn fault(sketch: &Sketch) -> String {
+    parsed(&sketch.bytes()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_header_tells_what_the_library_shows() {
+    let header = parsed(&small_model().bytes()).unwrap();
+    assert_eq!(header.architecture, "llama");
+    assert_eq!(header.name.as_deref(), Some("Tiny"));
+    assert_eq!(header.context_length, Some(8192));
+    assert_eq!(header.chat_template.as_deref(), Some("{{ messages }}"));
+    assert_eq!((header.bos.as_deref(), header.eos.as_deref()), (Some("<s>"), Some("</s>")));
+    assert_eq!(header.add_bos, Some(true));
+    assert_eq!(header.file_type, Some("Q4_K_M"));
+    assert_eq!(header.tensors, 2);
+    // 30 layers x 3 heads x (64 + 64) values x 2 bytes.
+    assert_eq!(header.cache_bytes_per_token, Some(23_040));
+}
+
+#[test]
+fn a_cut_file_says_how_much_of_it_is_there() {
+    let model = Sketch::default()
+        .text("general.architecture", "llama")
+        .tensor("token_embd.weight", &[1024, 1024, 23], 0, 0)
+        .data(61 * 1024 * 1024);
+    assert_eq!(fault(&model), "ends in the middle of tensor data: 61 of 92 MiB are there");
+    let whole = small_model().bytes();
+    assert_eq!(parsed(&whole[..70]).unwrap_err().to_string(), "ends in the middle of its settings: it has 70 bytes");
+    assert_eq!(parsed(&whole[..10]).unwrap_err().to_string(), "ends in the middle of its header: it has 10 bytes");
+}
+
+#[test]
+fn what_is_no_model_is_named() {
+    let html = parsed(b"<!DOCTYPE html><title>404</title>").unwrap_err();
+    assert_eq!(html.to_string(), "is not a GGUF file: it begins with \"<!DO\"");
+    let mut other = small_model().bytes();
+    other[4] = 1;
+    assert_eq!(parsed(&other).unwrap_err().to_string(), "is a GGUF file of version 1; versions 2 and 3 are supported");
+    other[4..8].copy_from_slice(&3u32.to_be_bytes());
+    assert!(matches!(parsed(&other), Err(Fault::BigEndian)));
+    assert!(matches!(parsed(b""), Err(Fault::CutHeader { .. })));
+    assert_eq!(fault(&Sketch::default().text("general.architecture", "x")), "holds no weights, only a vocabulary");
+    assert_eq!(fault(&Sketch::default().tensor("t", &[1], 0, 0).data(4)), "does not say what architecture it is of");
+}
+
+#[test]
+fn lies_about_sizes_are_found_before_anything_is_allocated() {
+    let tensor = |shape: &[u64], kind, offset| {
+        fault(&Sketch::default().text("general.architecture", "x").tensor("t", shape, kind, offset).data(64))
+    };
+    assert_eq!(tensor(&[u64::MAX, 2], 0, 0), "is damaged: the tensor \"t\" is larger than any file");
+    assert_eq!(tensor(&[1 << 62], 0, 0), "is damaged: the tensor \"t\" is larger than any file");
+    assert_eq!(tensor(&[33], 3, 0), "is damaged: the tensor \"t\" has rows that do not fill its blocks");
+    assert_eq!(tensor(&[1], 31, 0), "is damaged: the tensor \"t\" is of a type that this version does not know");
+    assert_eq!(tensor(&[1], 0, 7), "is damaged: the tensor \"t\" is not aligned");
+    assert_eq!(tensor(&[1; 5], 0, 0), "is damaged: the tensor \"t\" has more than four dimensions");
+    assert!(tensor(&[1], 0, u64::MAX - 31).starts_with("ends in the middle of tensor data"));
+
+    let huge_list = [8u32.to_le_bytes().to_vec(), u64::MAX.to_le_bytes().to_vec()].concat();
+    assert!(fault(&Sketch::default().pair("k", 9, &huge_list)).contains("values in a list"));
+    assert!(fault(&Sketch::default().pair("k", 8, &u64::MAX.to_le_bytes())).starts_with("ends in the middle"));
+    assert_eq!(fault(&Sketch::default().pair("k", 99, &[])), "is damaged: \"k\" has a value of an unknown kind (99)");
+    assert_eq!(fault(&Sketch::default().number("k", 1).number("k", 1)), "is damaged: \"k\" is there twice");
+    let mut counts = small_model().bytes();
+    counts[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(matches!(parsed(&counts), Err(Fault::TooMany { what: "tensors", .. })));
+}
+
+#[test]
+fn a_token_id_beyond_the_vocabulary_has_no_text() {
+    let model = small_model().number("tokenizer.ggml.padding_token_id", 4);
+    assert_eq!(parsed(&model.bytes()).unwrap().bos.as_deref(), Some("<s>"));
+    let odd = Sketch::default()
+        .text("general.architecture", "x")
+        .texts("tokenizer.ggml.tokens", &["a"])
+        .number("tokenizer.ggml.bos_token_id", u32::MAX)
+        .tensor("t", &[1], 0, 0)
+        .data(4);
+    assert_eq!(parsed(&odd.bytes()).unwrap().bos, None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn mutated_headers_are_read_or_refused(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        keep in any::<prop::sample::Index>(),
+        cut in any::<bool>(),
+    ) {
+        let mut bytes = small_model().bytes();
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        if cut {
+            bytes.truncate(keep.index(bytes.len()));
+        }
+        let _ = parsed(&bytes).map_err(|fault| fault.to_string());
+    }
+
+    #[test]
+    fn random_bytes_after_the_magic_are_read_or_refused(tail in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let bytes = [&b"GGUF\x03\0\0\0"[..], &tail].concat();
+        prop_assert!(parsed(&bytes).is_err());
+    }
+}

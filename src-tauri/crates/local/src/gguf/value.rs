@@ -1,0 +1,174 @@
+//! The settings of a header: what we use is kept, the rest is checked and skipped.
+
+use std::collections::HashMap;
+use std::io::{Read, Seek};
+
+use super::Fault;
+use super::reader::Reader;
+
+const MAX_KEY: u64 = 65_535;
+/// Chat templates are the longest texts we use; real ones stay under 100 kB.
+const MAX_TEXT: u64 = 1 << 20;
+/// The largest vocabularies have 262,144 tokens, and twice that many merges.
+const MAX_ELEMENTS: u64 = 1 << 24;
+/// Numbers per layer are the only arrays we use.
+const MAX_KEPT: u64 = 4_096;
+
+const TOKENS: &str = "tokenizer.ggml.tokens";
+
+enum Value {
+    Number(u64),
+    Flag(bool),
+    Text(String),
+    Numbers(Vec<u64>),
+    /// Texts we may come back for: where they begin, and how many there are.
+    Texts { at: u64, count: u64 },
+    /// Negative and floating numbers, long texts, long arrays.
+    Unused,
+}
+
+/// All settings by key.
+pub(super) struct Metadata(HashMap<String, Value>);
+
+impl Metadata {
+    pub(super) fn read<R: Read + Seek>(reader: &mut Reader<R>, pairs: u64) -> Result<Self, Fault> {
+        reader.begin("settings");
+        let mut metadata = HashMap::new();
+        for _ in 0..pairs {
+            let key = key(reader)?;
+            let value = value(reader, &key)?;
+            if metadata.contains_key(&key) {
+                return Err(Fault::Twice(key));
+            }
+            metadata.insert(key, value);
+        }
+        Ok(Self(metadata))
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        match self.0.get(key)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn number(&self, key: &str) -> Option<u64> {
+        match self.0.get(key)? {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub(super) fn numbers(&self, key: &str) -> Option<&[u64]> {
+        match self.0.get(key)? {
+            Value::Numbers(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    pub(super) fn flag(&self, key: &str) -> Option<bool> {
+        match self.0.get(key)? {
+            Value::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// Bytes that tensors are aligned to.
+    pub(super) fn alignment(&self) -> Result<u64, Fault> {
+        match self.number("general.alignment").unwrap_or(32) {
+            alignment if alignment.is_power_of_two() && alignment <= 1 << 20 => Ok(alignment),
+            alignment => Err(Fault::Alignment(alignment)),
+        }
+    }
+
+    /// The text of the token whose id is the value of `key`.
+    pub(super) fn token<R: Read + Seek>(&self, reader: &mut Reader<R>, key: &str) -> Result<Option<String>, Fault> {
+        let (Some(id), Some(Value::Texts { at, count })) = (self.number(key), self.0.get(TOKENS)) else {
+            return Ok(None);
+        };
+        if id >= *count {
+            return Ok(None);
+        }
+        reader.rewind(*at)?;
+        for _ in 0..id {
+            let length = reader.u64()?;
+            reader.skip(length)?;
+        }
+        reader.string(MAX_KEY)
+    }
+}
+
+fn key<R: Read + Seek>(reader: &mut Reader<R>) -> Result<String, Fault> {
+    let limit = Fault::TooMany { what: "bytes in a name", count: MAX_KEY + 1, limit: MAX_KEY };
+    reader.string(MAX_KEY)?.ok_or(limit)
+}
+
+fn value<R: Read + Seek>(reader: &mut Reader<R>, key: &str) -> Result<Value, Fault> {
+    match reader.u32()? {
+        8 => Ok(reader.string(MAX_TEXT)?.map_or(Value::Unused, Value::Text)),
+        9 => array(reader, key),
+        kind => scalar(reader, kind).and_then(|value| value.ok_or_else(|| unknown(key, kind))),
+    }
+}
+
+fn array<R: Read + Seek>(reader: &mut Reader<R>, key: &str) -> Result<Value, Fault> {
+    let kind = reader.u32()?;
+    let count = reader.count("values in a list", MAX_ELEMENTS)?;
+    if kind == 8 {
+        let at = reader.at();
+        for _ in 0..count {
+            let length = reader.u64()?;
+            reader.skip(length)?;
+        }
+        return Ok(Value::Texts { at, count });
+    }
+    let size = size(kind).ok_or_else(|| unknown(key, kind))?;
+    if count > MAX_KEPT {
+        reader.skip(count * size)?;
+        return Ok(Value::Unused);
+    }
+    let mut numbers = Vec::new();
+    for _ in 0..count {
+        match scalar(reader, kind)? {
+            Some(Value::Number(number)) => numbers.push(number),
+            _ => numbers.push(0),
+        }
+    }
+    Ok(Value::Numbers(numbers))
+}
+
+/// A single value of a `gguf_type`; `None` for a type that is none.
+fn scalar<R: Read + Seek>(reader: &mut Reader<R>, kind: u32) -> Result<Option<Value>, Fault> {
+    let signed = |number: i64| u64::try_from(number).map_or(Value::Unused, Value::Number);
+    Ok(Some(match kind {
+        0 => Value::Number(u8::from_le_bytes(reader.bytes()?).into()),
+        1 => signed(i8::from_le_bytes(reader.bytes()?).into()),
+        2 => Value::Number(u16::from_le_bytes(reader.bytes()?).into()),
+        3 => signed(i16::from_le_bytes(reader.bytes()?).into()),
+        4 => Value::Number(reader.u32()?.into()),
+        5 => signed(i32::from_le_bytes(reader.bytes()?).into()),
+        7 => Value::Flag(reader.bytes::<1>()? != [0]),
+        10 => Value::Number(reader.u64()?),
+        11 => signed(i64::from_le_bytes(reader.bytes()?)),
+        6 | 12 => {
+            reader.skip(if kind == 6 { 4 } else { 8 })?;
+            Value::Unused
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Bytes of one value of a `gguf_type`; a list of lists is not allowed.
+fn size(kind: u32) -> Option<u64> {
+    match kind {
+        0 | 1 | 7 => Some(1),
+        2 | 3 => Some(2),
+        4..=6 => Some(4),
+        10..=12 => Some(8),
+        _ => None,
+    }
+}
+
+fn unknown(key: &str, kind: u32) -> Fault {
+    Fault::UnknownType { key: key.chars().take(80).collect(), kind }
+}

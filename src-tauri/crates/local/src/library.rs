@@ -1,0 +1,186 @@
+//! Model files of the library: what they are, and whether they fit.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use domain::ModelId;
+use domain::model::LocalModel;
+use sha2::{Digest, Sha256};
+
+use crate::gguf::{self, GgufError, Header};
+
+/// Context size to begin with, where the model takes as much.
+const DEFAULT_CONTEXT: u32 = 8_192;
+
+/// For models whose header does not say what they were trained for.
+const UNKNOWN_CONTEXT: u32 = 2_048;
+
+/// Why a file does not become a model of the library.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    #[error(transparent)]
+    Gguf(#[from] GgufError),
+    #[error("{} cannot be read: {source}", path.display())]
+    Io { path: PathBuf, source: std::io::Error },
+    #[error("{} has a name that is not Unicode; rename the file", path.display())]
+    Name { path: PathBuf },
+}
+
+/// A checked model file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inspected {
+    pub header: Header,
+    /// The header's name for the model, or else the file's.
+    pub name: String,
+    /// Absolute.
+    pub path: String,
+    pub bytes: u64,
+    /// Of the whole file, lower-case hexadecimal.
+    pub sha256: String,
+}
+
+impl Inspected {
+    /// Tokens the model was trained for.
+    pub fn context(&self) -> u32 {
+        self.header.context_length.filter(|length| *length > 0).unwrap_or(UNKNOWN_CONTEXT)
+    }
+
+    /// The library's row for this file.
+    pub fn into_model(self, id: ModelId) -> LocalModel {
+        let context = self.context();
+        let Self { header, name, path, bytes, sha256 } = self;
+        LocalModel { id, name, path, bytes, sha256, architecture: header.architecture, context }
+    }
+}
+
+/// Checks the file at `path` and hashes it, telling `progress` how many bytes of how many are hashed. Blocks: about a
+/// second per gigabyte.
+///
+/// # Errors
+/// [`ModelError`], naming the file.
+pub fn inspect(path: &Path, progress: impl FnMut(u64, u64)) -> Result<Inspected, ModelError> {
+    let io = |source| ModelError::Io { path: path.to_owned(), source };
+    let path = std::path::absolute(path).map_err(io)?;
+    let text = path.to_str().ok_or_else(|| ModelError::Name { path: path.clone() })?.to_owned();
+    let header = gguf::read(&path)?;
+    let (bytes, sha256) = hash(&path, progress).map_err(io)?;
+    Ok(Inspected { name: name(&header, &path), header, path: text, bytes, sha256 })
+}
+
+fn hash(path: &Path, mut progress: impl FnMut(u64, u64)) -> std::io::Result<(u64, String)> {
+    let mut file = File::open(path)?;
+    let total = file.metadata()?.len();
+    let (mut hasher, mut buffer, mut done) = (Sha256::new(), vec![0; 1 << 20], 0);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok((done, hex::encode(hasher.finalize()))),
+            read => {
+                hasher.update(&buffer[..read]);
+                done += read as u64;
+                progress(done, total);
+            }
+        }
+    }
+}
+
+/// One line of a bearable length, whatever the header says.
+fn name(header: &Header, path: &Path) -> String {
+    let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = header.name.clone().unwrap_or_else(stem);
+    name.chars().filter(|character| !character.is_control()).take(120).collect()
+}
+
+/// Context size to begin with for a model trained for `trained` tokens.
+pub fn default_context(trained: u32) -> u32 {
+    trained.min(DEFAULT_CONTEXT)
+}
+
+/// An estimate of memory, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fit {
+    pub weights: u64,
+    /// KV cache at f16; 0 where the header does not tell.
+    pub cache: u64,
+    /// For computing; a rule of thumb.
+    pub working: u64,
+    /// What the machine could give now; `None` where it cannot be known.
+    pub available: Option<u64>,
+}
+
+impl Fit {
+    pub fn needed(&self) -> u64 {
+        self.weights.saturating_add(self.cache).saturating_add(self.working)
+    }
+
+    /// `None` where the machine does not tell what it has.
+    pub fn fits(&self) -> Option<bool> {
+        self.available.map(|available| self.needed() <= available)
+    }
+}
+
+/// Estimates what a model of `bytes` takes at a context size of `context` tokens.
+pub fn fit(header: &Header, bytes: u64, context: u32, available: Option<u64>) -> Fit {
+    let cache = header.cache_bytes_per_token.unwrap_or(0).saturating_mul(context.into());
+    Fit { weights: bytes, cache, working: (64 << 20) + bytes / 20, available }
+}
+
+/// Bytes of memory that can be had without swapping; Linux only.
+pub fn available_memory() -> Option<u64> {
+    let table = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(cache_bytes_per_token: u64) -> Header {
+        Header {
+            version: 3,
+            architecture: "llama".into(),
+            name: None,
+            context_length: None,
+            chat_template: None,
+            bos: None,
+            eos: None,
+            add_bos: None,
+            file_type: None,
+            tensors: 1,
+            cache_bytes_per_token: Some(cache_bytes_per_token),
+            embedding_length: None,
+        }
+    }
+
+    #[test]
+    fn weights_and_cache_have_to_fit_into_what_is_free() {
+        // An 8B model at Q4: 5 GB of weights, 128 KiB of cache per token.
+        let at = |context, available| fit(&header(131_072), 5_000_000_000, context, Some(available));
+        assert_eq!(at(8_192, 0).cache, 1 << 30);
+        assert_eq!(at(8_192, 8_000_000_000).fits(), Some(true));
+        assert_eq!(at(32_768, 8_000_000_000).fits(), Some(false));
+        assert_eq!(fit(&header(u64::MAX), u64::MAX, u32::MAX, Some(1)).fits(), Some(false));
+        assert_eq!(fit(&header(0), 1, 1, None).fits(), None);
+    }
+
+    #[test]
+    fn a_name_is_one_short_line() {
+        let mut header = header(0);
+        assert_eq!(name(&header, Path::new("/models/Tiny-Q4.gguf")), "Tiny-Q4");
+        header.name = Some(format!("A\n\u{1b}[31m{}", "b".repeat(500)));
+        assert_eq!(name(&header, Path::new("/x")).chars().count(), 120);
+        assert!(!name(&header, Path::new("/x")).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn what_is_no_model_is_refused_with_the_name_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("page.gguf");
+        std::fs::write(&path, "<html>not found</html>").unwrap();
+        let error = inspect(&path, |_, _| {}).unwrap_err().to_string();
+        assert!(error.ends_with("page.gguf is not a GGUF file: it begins with \"<htm\""), "{error}");
+        let error = inspect(&folder.path().join("none.gguf"), |_, _| {}).unwrap_err().to_string();
+        assert!(error.contains("none.gguf cannot be read"), "{error}");
+    }
+}

@@ -1,0 +1,165 @@
+//! One worker process: its start, its pipes, its end.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use provider::ProviderError;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use worker::frame::{self, FrameError};
+use worker::protocol::{Load, Loaded, PROTOCOL, Reply, Request};
+
+use crate::failure::{self, Death};
+use crate::settings::Settings;
+
+/// Environment that a worker may see: where its libraries are, and what Windows programs cannot start without.
+const PASSED_ON: [&str; 5] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "TEMP", "TMP"];
+
+/// Frames between the pipe and us; a worker that writes more than we read has to wait.
+const FRAMES: usize = 256;
+
+/// Bytes of stderr that are kept for the message about a death.
+const LAST_WORDS: usize = 2_000;
+
+/// A running worker.
+pub(crate) struct Worker {
+    child: Child,
+    pipe: ChildStdin,
+    pub(crate) frames: mpsc::Receiver<Result<Reply, FrameError>>,
+    words: Arc<Mutex<Vec<u8>>>,
+    listener: JoinHandle<()>,
+    pub(crate) loaded: Option<(Load, Loaded)>,
+}
+
+impl Worker {
+    /// Starts a worker and waits for its handshake. Linux ties its life to the calling *thread*, which must last.
+    ///
+    /// # Errors
+    /// The binary does not start, or is no worker of our protocol.
+    pub(crate) async fn start(settings: &Settings) -> Result<Self, ProviderError> {
+        let path = settings.worker.as_path();
+        let mut worker = Self::spawn(path).map_err(|error| failure::not_started(path, error))?;
+        match timeout(settings.policy.handshake, worker.frames.recv()).await {
+            Ok(Some(Ok(Reply::Ready { protocol: PROTOCOL, build, devices }))) => {
+                tracing::info!(pid = worker.pid(), build, ?devices, "worker ready");
+                Ok(worker)
+            }
+            greeting => {
+                let why = match greeting {
+                    Ok(Some(Ok(Reply::Ready { protocol, .. }))) => {
+                        format!("it speaks version {protocol} of the protocol, not {PROTOCOL}")
+                    }
+                    Ok(Some(Ok(_))) => "it does not say that it is ready".to_owned(),
+                    Ok(Some(Err(error))) => error.to_string(),
+                    Ok(None) => worker.end(None).await.describe(),
+                    Err(_) => format!("it said nothing for {} seconds", settings.policy.handshake.as_secs_f32()),
+                };
+                Err(failure::no_worker(path, &why))
+            }
+        }
+    }
+
+    fn spawn(path: &Path) -> std::io::Result<Self> {
+        let mut command = Command::new(path);
+        // ggml also looks for backends in the current directory.
+        if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
+            command.current_dir(folder);
+        }
+        command.env_clear().envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        // Without it libgomp's barriers spin, and decode collapses as soon as anything else runs.
+        command.env("OMP_WAIT_POLICY", "passive");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn()?;
+        let (Some(pipe), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(std::io::Error::other("it has no pipes"));
+        };
+        let (sender, frames) = mpsc::channel(FRAMES);
+        tokio::spawn(read_frames(stdout, sender));
+        let words = Arc::default();
+        let listener = tokio::spawn(listen(stderr, Arc::clone(&words)));
+        Ok(Self { child, pipe, frames, words, listener, loaded: None })
+    }
+
+    /// Of the running process.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    pub(crate) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None)) && !self.frames.is_closed()
+    }
+
+    /// Sends a request. An error means that the worker is gone, or has not read anything for `patience`.
+    pub(crate) async fn send(&mut self, request: &Request, patience: Duration) -> Result<(), FrameError> {
+        let bytes = frame::encode(request)?;
+        let written = timeout(patience, self.pipe.write_all(&bytes)).await;
+        written.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into())).map_err(FrameError::Pipe)
+    }
+
+    /// Kills what is left of the process and tells how it ended; `by_us` is why, where we end it.
+    pub(crate) async fn end(&mut self, by_us: Option<String>) -> Death {
+        if by_us.is_none() {
+            // Its pipes close a moment before its exit status is there.
+            let _ = timeout(Duration::from_millis(500), self.child.wait()).await;
+        }
+        let _ = self.child.start_kill();
+        let status = self.child.wait().await.ok();
+        let _ = timeout(Duration::from_millis(200), &mut self.listener).await;
+        Death { status, last_words: self.last_words(), by_us }
+    }
+
+    /// The last lines on stderr.
+    pub(crate) fn last_words(&self) -> String {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&words);
+        let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(4)..].join(" / ");
+        last.chars().filter(|character| !character.is_control()).take(600).collect()
+    }
+}
+
+/// Passes frames on until the pipe ends or stops making sense.
+async fn read_frames(mut pipe: impl AsyncRead + Unpin, frames: mpsc::Sender<Result<Reply, FrameError>>) {
+    loop {
+        let frame = match read_frame(&mut pipe).await {
+            Ok(None) => return,
+            Ok(Some(reply)) => Ok(reply),
+            Err(error) => Err(error),
+        };
+        let broken = frame.is_err();
+        if frames.send(frame).await.is_err() || broken {
+            return;
+        }
+    }
+}
+
+async fn read_frame(pipe: &mut (impl AsyncRead + Unpin)) -> Result<Option<Reply>, FrameError> {
+    let mut head = Vec::with_capacity(frame::HEAD);
+    (&mut *pipe).take(frame::HEAD as u64).read_to_end(&mut head).await?;
+    if head.is_empty() {
+        return Ok(None);
+    }
+    let head = head.as_slice().try_into().map_err(|_| FrameError::Cut { wanted: frame::HEAD, got: head.len() })?;
+    let wanted = frame::length(head)?;
+    let mut json = Vec::new();
+    let got = pipe.take(wanted as u64).read_to_end(&mut json).await?;
+    if got < wanted { Err(FrameError::Cut { wanted, got }) } else { frame::decode(&json).map(Some) }
+}
+
+/// Keeps the end of stderr.
+async fn listen(mut stderr: impl AsyncRead + Unpin, words: Arc<Mutex<Vec<u8>>>) {
+    let mut buffer = [0; 1024];
+    while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
+        tracing::debug!(target: "worker", "{}", String::from_utf8_lossy(&buffer[..read]).trim_end());
+        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+        words.extend_from_slice(&buffer[..read]);
+        let excess = words.len().saturating_sub(LAST_WORDS);
+        words.drain(..excess);
+    }
+}

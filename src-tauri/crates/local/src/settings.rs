@@ -1,0 +1,77 @@
+//! How workers are run.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Names the worker binary; for development and tests.
+const WORKER_VARIABLE: &str = "INGLENOOK_WORKER";
+
+/// What a [`LocalHost`](crate::LocalHost) is made with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The worker binary.
+    pub worker: PathBuf,
+    /// Threads that compute.
+    pub threads: u32,
+    /// Layers on the GPU; 0 computes on the CPU.
+    pub gpu_layers: u32,
+    pub policy: Policy,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { worker: worker_path(), threads: threads(), gpu_layers: 0, policy: Policy::default() }
+    }
+}
+
+/// How patient the supervisor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// So many deaths of a worker within `window`, and no new one is started for the same model and context size.
+    pub deaths: usize,
+    pub window: Duration,
+    /// Pause before a new start after the first death; it doubles with each one.
+    pub backoff: Duration,
+    /// Until a started worker says that it is ready.
+    pub handshake: Duration,
+    /// Silence of a busy worker that is reported as [`Stalled`](provider::GenerationEvent::Stalled).
+    pub stall: Duration,
+    /// Silence of a busy worker that ends it.
+    pub silence: Duration,
+    /// From a cancel to the end of the stream, whatever the worker does.
+    pub cancel: Duration,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            deaths: 3,
+            window: Duration::from_secs(300),
+            backoff: Duration::from_millis(250),
+            handshake: Duration::from_secs(10),
+            stall: Duration::from_secs(10),
+            silence: Duration::from_secs(30),
+            cancel: Duration::from_millis(250),
+        }
+    }
+}
+
+/// `$INGLENOOK_WORKER`, or else the binary beside this one; test binaries live one folder deeper.
+fn worker_path() -> PathBuf {
+    if let Some(path) = std::env::var_os(WORKER_VARIABLE) {
+        return path.into();
+    }
+    let name = format!("inglenook-worker{}", std::env::consts::EXE_SUFFIX);
+    let exe = std::env::current_exe().unwrap_or_default();
+    let folder = match exe.parent() {
+        Some(folder) if folder.ends_with("deps") => folder.parent(),
+        folder => folder,
+    };
+    folder.unwrap_or(Path::new("")).join(name)
+}
+
+/// One per physical core: a second thread on a core adds nothing to matrix products. Never more than this process may use.
+fn threads() -> u32 {
+    let allowed = std::thread::available_parallelism().map_or(1, usize::from);
+    u32::try_from(num_cpus::get_physical().clamp(1, allowed)).unwrap_or(1)
+}

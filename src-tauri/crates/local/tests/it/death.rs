@@ -1,0 +1,180 @@
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use local::{LocalHost, Policy, Settings, State};
+use provider::{GenerationEvent, Provider, ProviderErrorKind};
+use rustix::process::Signal;
+use tokio_util::sync::CancellationToken;
+use worker::protocol::{Generate, Load, Reply, Request, Sampling, Segment};
+
+use crate::support::*;
+
+/// Kills the worker at the event with number `at` of an endless reply.
+async fn killed(host: &LocalHost, provider: &dyn Provider, with: Signal, at: usize) -> Outcome {
+    follow(provider.stream(endless(), CancellationToken::new()), |number, _| {
+        if number == at {
+            signal(host.status().pid.unwrap(), with);
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn twenty_deaths_at_twenty_moments_and_the_next_reply_is_good() {
+    let host = host();
+    let provider = host.provider(&model(), 512);
+    for round in 0..20 {
+        let (with, name) = if round % 2 == 0 { (Signal::KILL, "SIGKILL") } else { (Signal::ABORT, "SIGABRT") };
+        // Multiplying by 7 modulo 31 visits loading, prompt processing and writing in no particular order.
+        let outcome = killed(&host, &*provider, with, round * 7 % 31).await;
+        assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied, "{outcome:?}");
+        assert!(outcome.error().message.contains(name), "{}", outcome.error());
+        assert!(!outcome.error().hint.is_empty());
+        if round % 3 == 0 {
+            is_well(&*provider).await;
+        }
+    }
+    is_well(&*provider).await;
+    assert_eq!(host.status().deaths, 20);
+}
+
+#[tokio::test]
+async fn a_death_between_two_requests_is_not_noticed_by_the_next() {
+    let host = host();
+    let provider = host.provider(&model(), 512);
+    is_well(&*provider).await;
+    signal(host.status().pid.unwrap(), Signal::KILL);
+    is_well(&*provider).await;
+    assert_eq!(host.status().deaths, 1);
+}
+
+#[tokio::test]
+async fn after_three_deaths_it_stops_and_explains_and_another_context_size_is_a_way_out() {
+    let policy = Policy { backoff: Duration::from_millis(1), ..Policy::default() };
+    let host = LocalHost::new(Settings { policy, ..settings() }).unwrap();
+    let provider = host.provider(&model(), 1024);
+    for _ in 0..3 {
+        let outcome = killed(&host, &*provider, Signal::ABORT, 2).await;
+        assert!(outcome.error().message.starts_with("the inference worker died: SIGABRT"), "{outcome:?}");
+    }
+    let outcome = reply(&*provider, endless()).await;
+    assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied);
+    assert!(outcome.error().message.contains("died 3 times within 5 minutes"), "{}", outcome.error());
+    assert!(outcome.error().hint.contains("smaller context size"), "{}", outcome.error().hint);
+    assert_eq!(host.status().pid, None);
+    is_well(&*host.provider(&model(), 512)).await;
+}
+
+#[tokio::test]
+async fn a_silent_worker_is_reported_and_then_ended() {
+    let policy =
+        Policy { stall: Duration::from_millis(300), silence: Duration::from_secs(1), ..settings().policy };
+    let host = LocalHost::new(Settings { policy, ..settings() }).unwrap();
+    let provider = host.provider(&model(), 512);
+    is_well(&*provider).await;
+    let outcome = killed(&host, &*provider, Signal::STOP, 2).await;
+    assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied);
+    assert!(outcome.error().message.contains("it said nothing for 1 seconds"), "{}", outcome.error());
+    assert!(outcome.events.iter().any(|event| matches!(event, GenerationEvent::Stalled { .. })), "{outcome:?}");
+    is_well(&*provider).await;
+}
+
+#[tokio::test]
+async fn no_worker_outlives_its_host() {
+    let idle = host();
+    is_well(&*idle.provider(&model(), 512)).await;
+    let pid = idle.status().pid.unwrap();
+    drop(idle);
+    until("the end of the idle worker", || !is_running(pid)).await;
+
+    let busy = host();
+    let mut status = busy.watch();
+    let stream = busy.provider(&model(), 512).stream(endless(), CancellationToken::new());
+    let pid = status.wait_for(|status| status.state == State::Busy).await.unwrap().pid.unwrap();
+    drop(busy);
+    let outcome = follow(stream, |_, _| {}).await;
+    assert_eq!(outcome.error().kind, ProviderErrorKind::Cut);
+    until("the end of the busy worker", || !is_running(pid)).await;
+
+    let shut_down = host();
+    let provider = shut_down.provider(&model(), 512);
+    is_well(&*provider).await;
+    let pid = shut_down.status().pid.unwrap();
+    shut_down.shutdown().await;
+    assert!(!is_running(pid));
+    assert_eq!(reply(&*provider, endless()).await.error().kind, ProviderErrorKind::Cut);
+    assert!(shut_down.count(&model(), &[plain("a")]).await.is_err());
+}
+
+#[test]
+fn the_end_of_stdin_ends_a_worker_in_the_middle_of_a_reply() {
+    let settings = settings();
+    let mut child = Command::new(&settings.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let path = model_path().to_str().unwrap().to_owned();
+    let load = Load { path, context: 4096, threads: 1, gpu_layers: 0, vocab_only: false };
+    let sampling =
+        Sampling { repeat_penalty: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0, temperature: 0.0, seed: 1 };
+    let segments = vec![Segment { text: "1, 2, 3, 4,".into(), control: false }];
+    let generate = Generate { id: 1, cache_key: "k".into(), segments, sampling, stop: vec![], max_tokens: 4_000 };
+    worker::frame::write(&mut pipe, &Request::Load(load)).unwrap();
+    worker::frame::write(&mut pipe, &Request::Generate(generate)).unwrap();
+    while !matches!(worker::frame::read(&mut frames).unwrap().unwrap(), Reply::Text { .. }) {}
+    drop(pipe);
+    // Whatever it still writes ends with the process; a worker that went on would write 4,000 tokens.
+    let mut rest = 0;
+    while let Ok(Some(Reply::Text { .. })) = worker::frame::read(&mut frames) {
+        rest += 1;
+    }
+    assert!(rest < 200, "{rest} more pieces");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_worker_answers_odd_frames_with_errors_and_goes_on() {
+    let settings = settings();
+    let mut child = Command::new(&settings.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut next = || worker::frame::read::<Reply>(&mut frames).unwrap().unwrap();
+    assert!(matches!(next(), Reply::Ready { .. }));
+    pipe.write_all(b"\x02\0\0\0{]").unwrap();
+    assert!(matches!(next(), Reply::Error { id: None, .. }));
+    worker::frame::write(&mut pipe, &Request::Count { id: 5, texts: vec![] }).unwrap();
+    assert!(matches!(next(), Reply::Error { id: Some(5), .. }));
+    drop(pipe);
+    assert!(child.wait().unwrap().success());
+}
+
+/// A program that is no worker.
+fn bogus(folder: &tempfile::TempDir, name: &str, script: &str) -> Settings {
+    let path = folder.path().join(name);
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let policy = Policy { handshake: Duration::from_millis(500), ..settings().policy };
+    Settings { worker: path, policy, ..settings() }
+}
+
+#[tokio::test]
+async fn a_program_that_is_no_worker_is_a_typed_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let ready = r#"printf '\062\0\0\0{"type":"ready","protocol":0,"build":"","devices":[]}'"#;
+    for (name, script, why) in [
+        ("garbage", "echo garbage garbage; exec /bin/cat", "a frame of 1651663207 bytes"),
+        ("exits", "echo lost a library >&2; exit 3", "it exited with code 3; its last words: lost a library"),
+        ("silent", "exec /bin/cat", "it said nothing for 0.5 seconds"),
+        ("cut", "printf '\\012\\0\\0\\0{'", "the pipe ended inside a frame: 1 of 10 bytes are there"),
+        ("old", ready, "it speaks version 0 of the protocol, not 1"),
+    ] {
+        let host = LocalHost::new(bogus(&folder, name, script)).unwrap();
+        let outcome = reply(&*host.provider(&model(), 512), endless()).await;
+        assert_eq!(outcome.error().kind, ProviderErrorKind::Malformed, "{outcome:?}");
+        assert!(outcome.error().message.contains(why), "{name}: {}", outcome.error());
+        assert!(host.count(&model(), &[plain("a")]).await.is_err(), "{name}: and counts are answered too");
+    }
+    let missing = Settings { worker: folder.path().join("none"), ..settings() };
+    let host = LocalHost::new(missing).unwrap();
+    let outcome = reply(&*host.provider(&model(), 512), endless()).await;
+    assert!(outcome.error().message.contains("none cannot be started"), "{outcome:?}");
+}

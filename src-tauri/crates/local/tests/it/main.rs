@@ -1,0 +1,9 @@
+//! The local provider with a real worker and a real model (SmolLM2-135M). `cargo xtask setup` provides both.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod cancel;
+mod death;
+mod files;
+mod replies;
+mod support;

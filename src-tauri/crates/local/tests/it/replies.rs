@@ -1,0 +1,172 @@
+use domain::sampling::SamplerOptions;
+use local::State;
+use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::*;
+
+#[tokio::test]
+async fn a_model_answers_and_tells_what_it_cost() {
+    let host = host();
+    let provider = host.provider(&model(), 2048);
+    let outcome = reply(&*provider, request(chat(&["What is the capital of France?"]), 64)).await;
+    assert!(outcome.text.contains("Paris"), "{outcome:?}");
+    assert!(!outcome.text.contains("<|"), "{outcome:?}");
+    assert_eq!(outcome.reason(), FinishReason::Stop);
+    let usage = outcome.usage();
+    let total: u32 = host.count(&model(), &chat(&["What is the capital of France?"])).await.unwrap().iter().sum();
+    assert_eq!(usage.prompt, Some(total), "counted and sent are the same");
+    assert_eq!((usage.reused, usage.evaluated), (Some(0), Some(total)));
+    assert!(matches!(usage.generated, Some(3..64)), "{usage:?}");
+    let (_, _, timings) = outcome.end.unwrap();
+    assert!(timings.prefill_ms > 0.0 && timings.decode_ms > 0.0 && timings.first_text_ms >= timings.prefill_ms);
+    let order: Vec<_> = outcome.events.iter().map(std::mem::discriminant).collect();
+    let first = |event: &GenerationEvent| order.iter().position(|kind| *kind == std::mem::discriminant(event)).unwrap();
+    assert!(first(&GenerationEvent::Loading { fraction: 0.0 }) < first(&outcome.events[order.len() - 1]));
+    assert!(outcome.events.contains(&GenerationEvent::Prefill { done: total, total, reused: 0 }));
+}
+
+#[tokio::test]
+async fn the_second_turn_reads_only_what_is_new() {
+    let host = host();
+    let provider = host.provider(&model(), 2048);
+    let first = reply(&*provider, request(chat(&["Tell me about the sea."]), 60)).await;
+    let messages = ["Tell me about the sea.", &first.text, "Thank you. And the moon?"];
+    let second = reply(&*provider, request(chat(&messages), 8)).await;
+    let new = [chat(&messages)[8..].to_vec(), vec![control("<|im_end|>\n")]].concat();
+    let new: u32 = host.count(&model(), &new).await.unwrap().iter().sum();
+    let usage = second.usage();
+    assert!(usage.reused >= first.usage().prompt, "{usage:?}");
+    assert!(usage.evaluated.unwrap() <= new + 2, "{usage:?}, {new} new");
+    assert_eq!(usage.reused.unwrap() + usage.evaluated.unwrap(), usage.prompt.unwrap());
+}
+
+#[tokio::test]
+async fn reuse_changes_no_reply() {
+    let messages = ["Name three colours.", "Red, green and blue.", "Name three animals."];
+    let (warm, cold) = (host(), host());
+    let warm = warm.provider(&model(), 2048);
+    reply(&*warm, request(chat(&messages[..1]), 30)).await;
+    let warm = reply(&*warm, request(chat(&messages), 30)).await;
+    let cold = reply(&*cold.provider(&model(), 2048), request(chat(&messages), 30)).await;
+    assert!(warm.usage().reused > Some(20), "{warm:?}");
+    assert_eq!(cold.usage().reused, Some(0));
+    assert_eq!(warm.text, cold.text);
+}
+
+#[tokio::test]
+async fn chats_by_turns_keep_their_caches() {
+    let host = host();
+    let provider = host.provider(&model(), 2048);
+    let ask = async |key: &str, message: String| {
+        let mut request = request(chat(&[&message]), 4);
+        request.cache_key = key.into();
+        reply(&*provider, request).await.usage()
+    };
+    let long = |name: &str| format!("{name} lights the lamps of the harbour every evening. ").repeat(20);
+    let first = ask("ada", long("Ada")).await;
+    ask("bob", long("Bob")).await;
+    let again = ask("ada", long("Ada") + "Why?").await;
+    assert!(again.reused.unwrap() + 16 > first.prompt.unwrap(), "{again:?} after {first:?}");
+}
+
+#[tokio::test]
+async fn a_seed_gives_the_same_reply_again_and_another_seed_another() {
+    let host = host();
+    let provider = host.provider(&model(), 2048);
+    let draw = async |seed| {
+        let mut request = request(chat(&["Tell me a story about a fox."]), 40);
+        request.sampling = SamplerOptions { max_tokens: Some(40), ..SamplerOptions::default() }.resolve(seed);
+        request.cache_key = seed.to_string();
+        reply(&*provider, request).await.text
+    };
+    let first = draw(7).await;
+    assert_eq!(draw(7).await, first);
+    assert_ne!(draw(8).await, first);
+}
+
+#[tokio::test]
+async fn a_stop_sequence_ends_the_reply_and_is_no_part_of_it() {
+    let host = host();
+    let mut request = endless();
+    request.prompt.stop = vec!["15, 16".into()];
+    let outcome = reply(&*host.provider(&model(), 2048), request).await;
+    assert_eq!(outcome.reason(), FinishReason::Stop);
+    assert!(outcome.text.contains("14") && !outcome.text.contains("15"), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_reply_ends_at_its_length_and_at_the_end_of_the_context() {
+    let host = host();
+    let mut short = endless();
+    short.sampling.max_tokens = 5;
+    let outcome = reply(&*host.provider(&model(), 512), short).await;
+    assert_eq!((outcome.reason(), outcome.usage().generated), (FinishReason::Length, Some(5)));
+    let outcome = reply(&*host.provider(&model(), 256), endless()).await;
+    assert_eq!(outcome.reason(), FinishReason::Length);
+    let usage = outcome.usage();
+    assert_eq!(usage.prompt.unwrap() + usage.generated.unwrap(), 256 + 1, "the last token is not read any more");
+}
+
+#[tokio::test]
+async fn text_that_looks_like_a_control_token_stays_plain() {
+    let host = host();
+    let texts = [plain("<|im_end|>"), control("<|im_end|>"), plain("a<|im_start|>system"), plain("")];
+    let tokens = host.tokenize(&model(), &texts).await.unwrap();
+    assert_eq!(tokens[1], [2]);
+    assert!(tokens[0].len() > 1 && !tokens[0].contains(&2), "{tokens:?}");
+    assert!(!tokens[2].contains(&1), "{tokens:?}");
+    assert!(tokens[3].is_empty());
+    let counts = host.count(&model(), &texts).await.unwrap();
+    assert_eq!(counts, tokens.iter().map(|tokens| tokens.len() as u32).collect::<Vec<_>>());
+    assert!(!host.adds_bos(&model()).await.unwrap());
+    assert_eq!(host.status().context, 0, "counting loads no weights");
+}
+
+#[tokio::test]
+async fn two_requests_are_answered_one_after_the_other() {
+    let host = host();
+    let provider = host.provider(&model(), 2048);
+    let first = provider.stream(request(chat(&["What is the capital of France?"]), 12), CancellationToken::new());
+    let second = provider.stream(request(chat(&["What is the capital of Italy?"]), 12), CancellationToken::new());
+    let (first, second) = tokio::join!(follow(first, |_, _| {}), follow(second, |_, _| {}));
+    assert!(first.text.contains("Paris") && second.text.contains("Rome"), "{first:?} {second:?}");
+    assert!(!first.events.contains(&GenerationEvent::Queued));
+    assert_eq!(second.events[0], GenerationEvent::Queued);
+}
+
+#[tokio::test]
+async fn texts_are_counted_while_a_reply_is_written() {
+    let host = host();
+    let cancel = CancellationToken::new();
+    let stream = host.provider(&model(), 4096).stream(endless(), cancel.clone());
+    let (started, written) = tokio::sync::oneshot::channel();
+    let mut started = Some(started);
+    let count = async {
+        written.await.unwrap();
+        let counts = host.count(&model(), &[plain("Hello there")]).await.unwrap();
+        assert_eq!(host.status().state, State::Busy, "the reply is still being written");
+        cancel.cancel();
+        counts
+    };
+    let watch = |_, event: &GenerationEvent| {
+        if let (GenerationEvent::Text(_), Some(started)) = (event, started.take_if(|_| true)) {
+            started.send(()).unwrap();
+        }
+    };
+    let (outcome, counts) = tokio::join!(follow(stream, watch), count);
+    assert_eq!(counts, [2]);
+    assert_eq!(outcome.reason(), FinishReason::Cancelled);
+}
+
+#[tokio::test]
+async fn a_prompt_that_does_not_fit_is_refused_with_its_size() {
+    let host = host();
+    let provider = host.provider(&model(), 512);
+    let outcome = reply(&*provider, request(long_chat(), 10)).await;
+    assert_eq!(outcome.error().kind, ProviderErrorKind::ContextOverflow);
+    assert!(outcome.error().message.contains("the context holds 512"), "{}", outcome.error());
+    let outcome = reply(&*provider, request(Vec::new(), 10)).await;
+    assert_eq!(outcome.error().kind, ProviderErrorKind::BadRequest);
+    is_well(&*provider).await;
+}

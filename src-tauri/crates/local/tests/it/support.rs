@@ -1,0 +1,176 @@
+//! Hosts, prompts and collected replies.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use domain::ModelId;
+use domain::model::LocalModel;
+use domain::prompt::{Prompt, Segment};
+use domain::sampling::{SamplerOptions, Sampling};
+use futures_util::StreamExt;
+use local::{LocalHost, Policy, Settings};
+use provider::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Timings, Usage};
+use tokio_util::sync::CancellationToken;
+
+pub fn model_path() -> PathBuf {
+    let folder = std::env::var_os("INGLENOOK_MODELS").map(PathBuf::from);
+    let folder = folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models")));
+    let path = folder.unwrap().join("SmolLM2-135M-Instruct.Q4_1.gguf");
+    assert!(path.is_file(), "{} is missing: run `cargo xtask setup`", path.display());
+    path
+}
+
+pub fn model_at(path: PathBuf) -> LocalModel {
+    LocalModel {
+        id: ModelId(uuid::Uuid::nil()),
+        name: "SmolLM2".into(),
+        path: path.to_str().unwrap().into(),
+        bytes: 98_362_432,
+        sha256: String::new(),
+        architecture: "llama".into(),
+        context: 8192,
+    }
+}
+
+pub fn model() -> LocalModel {
+    model_at(model_path())
+}
+
+/// One thread, for tests run side by side; deaths do not slow them down.
+pub fn settings() -> Settings {
+    let settings = Settings {
+        threads: 1,
+        policy: Policy { deaths: 1_000, backoff: Duration::from_millis(1), ..Policy::default() },
+        ..Settings::default()
+    };
+    assert!(settings.worker.is_file(), "{} is missing: run `cargo xtask setup`", settings.worker.display());
+    settings
+}
+
+pub fn host() -> LocalHost {
+    LocalHost::new(settings()).unwrap()
+}
+
+pub fn control(text: &str) -> Segment {
+    Segment { text: text.into(), control: true }
+}
+
+pub fn plain(text: &str) -> Segment {
+    Segment { text: text.into(), control: false }
+}
+
+/// A ChatML prompt: the messages are the user's and the character's by turns, and the character is to answer.
+pub fn chat(messages: &[&str]) -> Vec<Segment> {
+    let mut segments = vec![control("<|im_start|>system\n"), plain("You are a helpful assistant."), control("<|im_end|>\n")];
+    for (turn, message) in messages.iter().enumerate() {
+        let role = if turn % 2 == 0 { "user" } else { "assistant" };
+        segments.extend([control(&format!("<|im_start|>{role}\n")), plain(message), control("<|im_end|>\n")]);
+    }
+    segments.push(control("<|im_start|>assistant\n"));
+    segments
+}
+
+/// Some 3,000 tokens to read.
+pub fn long_chat() -> Vec<Segment> {
+    chat(&[&"The lamplighter walks along the quay and counts the ships. ".repeat(250)])
+}
+
+pub fn greedy(max_tokens: u32) -> Sampling {
+    SamplerOptions {
+        temperature: Some(0.0),
+        repeat_penalty: Some(1.0),
+        max_tokens: Some(max_tokens),
+        ..SamplerOptions::default()
+    }
+    .resolve(1)
+}
+
+pub fn request(segments: Vec<Segment>, max_tokens: u32) -> Request {
+    let prompt = Prompt { segments, ..Prompt::default() };
+    Request { cache_key: "chat".into(), prompt, sampling: greedy(max_tokens) }
+}
+
+/// A reply that goes on until it is cut off.
+pub fn endless() -> Request {
+    let mut request = request(vec![plain("1, 2, 3, 4, 5, 6, 7, 8, 9, 10,")], 4_000);
+    request.cache_key = "endless".into();
+    request
+}
+
+/// What a stream came to.
+#[derive(Debug)]
+pub struct Outcome {
+    pub text: String,
+    pub events: Vec<GenerationEvent>,
+    pub end: Result<(FinishReason, Usage, Timings), ProviderError>,
+}
+
+impl Outcome {
+    pub fn usage(&self) -> Usage {
+        self.end.as_ref().unwrap().1
+    }
+
+    pub fn reason(&self) -> FinishReason {
+        self.end.as_ref().unwrap().0
+    }
+
+    pub fn error(&self) -> &ProviderError {
+        self.end.as_ref().unwrap_err()
+    }
+}
+
+/// Follows a stream to its end, calling `watch` with each event and its number.
+pub async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize, &GenerationEvent)) -> Outcome {
+    let (mut text, mut events) = (String::new(), Vec::new());
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(event) => {
+                watch(events.len(), &event);
+                match &event {
+                    GenerationEvent::Text(piece) => text += piece,
+                    GenerationEvent::Finished { reason, usage, timings } => {
+                        let end = Ok((*reason, *usage, *timings));
+                        assert!(stream.next().await.is_none(), "nothing follows the end");
+                        return Outcome { text, events, end };
+                    }
+                    _ => {}
+                }
+                events.push(event);
+            }
+            Err(error) => {
+                assert!(stream.next().await.is_none(), "nothing follows an error");
+                return Outcome { text, events, end: Err(error) };
+            }
+        }
+    }
+    panic!("the stream ended without an end: {events:?}")
+}
+
+pub async fn reply(provider: &dyn Provider, request: Request) -> Outcome {
+    follow(provider.stream(request, CancellationToken::new()), |_, _| {}).await
+}
+
+/// A short reply that shows that all is well.
+pub async fn is_well(provider: &dyn Provider) {
+    let outcome = reply(provider, request(chat(&["What is the capital of France?"]), 12)).await;
+    assert!(outcome.text.contains("Paris"), "{outcome:?}");
+}
+
+/// Waits for a condition of the outside world.
+pub async fn until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(5), "{what} did not happen");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+pub fn signal(pid: u32, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+pub fn is_running(pid: u32) -> bool {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::test_kill_process(pid).is_ok()
+}
