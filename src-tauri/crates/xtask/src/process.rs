@@ -70,9 +70,14 @@ pub(crate) fn words(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Is there such a program on the path?
+/// The program of this name on the path.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|path| is_program(path))
+}
+
 pub(crate) fn installed(program: &str) -> bool {
-    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| is_program(&folder.join(program))))
+    find(program).is_some()
 }
 
 #[cfg(unix)]

@@ -65,11 +65,14 @@ pub(crate) fn programs(release: bool) -> Result<()> {
     execute(&mut build)
 }
 
-/// Tells a program where the default models and our other programs are.
+/// Tells a test where the default models, our programs and a browser are.
 ///
 /// # Errors
 /// When those places cannot be named.
 pub(crate) fn with_surroundings(command: &mut Command) -> Result<&mut Command> {
+    if let Some(browser) = system::browser() {
+        command.env("CHROMIUM", browser);
+    }
     Ok(command.env(models::FOLDER_VARIABLE, models::folder()?).env("INGLENOOK_BIN_DIR", target()?.join("debug")))
 }
 

@@ -1,8 +1,9 @@
 //! What must be on the machine before anything builds: system packages, Node, Python.
 
-use crate::process::{self, command, installed, run};
+use crate::process::{self, command, find, installed, run};
 use anyhow::{Result, bail};
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// What a package is needed for.
@@ -49,9 +50,12 @@ const PACKAGES: [Package; 17] = [
         name: "chromium",
         why: "the browser of the browser tests and the screenshots",
         need: Need::Test,
-        programs: &["chromium", "chromium-browser", "google-chrome"],
+        programs: &BROWSERS,
     },
 ];
+
+/// What the browser tests can drive.
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// The oldest Node that Vite runs on.
 const NODE: (u32, u32) = (20, 19);
@@ -76,6 +80,11 @@ pub(crate) fn ensure(needs: &[Need]) -> Result<()> {
     check_version("node", NODE, "install Node 20.19 or newer from https://nodejs.org or your version manager")?;
     check_version("npm", NPM, "npm comes with Node; install both from https://nodejs.org")?;
     check_version("python3", PYTHON, "install Python 3.10 or newer; it fetches the default models")
+}
+
+/// The browser for browser tests and screenshots.
+pub(crate) fn browser() -> Option<PathBuf> {
+    BROWSERS.iter().find_map(|program| find(program))
 }
 
 fn wanted(needs: &[Need]) -> Vec<&'static Package> {
