@@ -1,1 +1,3 @@
 //! Helpers shared by the whole-turn tests.
+
+pub mod headless;

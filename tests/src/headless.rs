@@ -1,0 +1,84 @@
+//! An engine in a folder of its own, answered by the scripted provider.
+
+use std::sync::Arc;
+
+use domain::Timestamp;
+use engine::api::{Chat, EndReason, Event, Message};
+use engine::{Clock, Engine, Events, Options};
+use provider::fake::FakeProvider;
+use tempfile::TempDir;
+
+/// When the tests take place: 21 November 2026, 23:11 UTC.
+pub const NOW: Timestamp = Timestamp(1_795_302_660_000);
+
+/// An engine with its folder and the model that answers it.
+pub struct Headless {
+    pub engine: Engine,
+    pub model: FakeProvider,
+    pub dir: TempDir,
+}
+
+impl Headless {
+    /// The first start.
+    pub async fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let model = FakeProvider::new();
+        let engine = open(&dir, &model).await;
+        Self { engine, model, dir }
+    }
+
+    /// Ends the engine, as at closing the window, and starts another one in the same folder.
+    pub async fn restart(self) -> Self {
+        let Self { engine, model, dir } = self;
+        engine.shutdown().await;
+        drop(engine);
+        let engine = open(&dir, &model).await;
+        Self { engine, model, dir }
+    }
+
+    /// The chat that the first start opens.
+    pub async fn first_chat(&self) -> Chat {
+        let startup = self.engine.startup().await.expect("a startup");
+        self.engine.open_chat(startup.chat.expect("a first chat")).await.expect("the first chat opens")
+    }
+
+    /// Sends `text` and waits until the reply has ended.
+    pub async fn say(&self, chat: &str, text: &str) -> (Option<Message>, EndReason) {
+        let mut events = self.engine.subscribe();
+        self.engine.send_message(chat.to_owned(), text.to_owned()).await.expect("the message is taken");
+        ended(&mut events, chat).await
+    }
+
+    /// The chat's texts as they are shown, speaker first.
+    pub async fn transcript(&self, chat: &str) -> Vec<String> {
+        let chat = self.engine.whole_chat(chat.to_owned()).await.expect("the chat is there");
+        let line = |message: &Message| format!("{}: {}", message.name, shown(message));
+        chat.page.messages.iter().map(line).collect()
+    }
+}
+
+/// The text of the selected swipe.
+pub fn shown(message: &Message) -> &str {
+    &message.swipes[message.selected as usize].text
+}
+
+/// Waits for the end of the reply in `chat`.
+pub async fn ended(events: &mut Events, chat: &str) -> (Option<Message>, EndReason) {
+    loop {
+        match events.next().await.expect("the engine lives") {
+            Event::Ended { chat: of, message, reason } if of == chat => return (message, reason),
+            _ => {}
+        }
+    }
+}
+
+async fn open(dir: &TempDir, model: &FakeProvider) -> Engine {
+    let options = Options {
+        data_dir: dir.path().to_owned(),
+        without_keychain: true,
+        clock: Clock::stopped(NOW),
+        provider: Some(Arc::new(model.clone())),
+        ..Options::default()
+    };
+    Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+}

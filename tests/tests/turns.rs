@@ -1,0 +1,290 @@
+//! Whole turns through the engine, answered by the scripted provider.
+
+use engine::api::{ApiError, EndReason, Event, ProviderClass, Role, SwipeState};
+use provider::fake::{Gate, Script};
+use provider::{FinishReason, ProviderError, ProviderErrorKind};
+use tests::headless::{Headless, ended, shown};
+
+#[tokio::test]
+async fn the_first_start_shows_a_character_that_has_greeted() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await;
+    assert_eq!(chat.character_name, "Mira");
+    assert!(chat.picture.is_some());
+    let [greeting] = &chat.page.messages[..] else { panic!("{:?}", chat.page) };
+    assert_eq!((greeting.role, greeting.name.as_str(), greeting.swipes.len()), (Role::Character, "Mira", 3));
+    assert!(app.engine.list_characters().await.unwrap().len() >= 3);
+}
+
+#[tokio::test]
+async fn a_message_is_answered_and_both_survive_a_restart() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.model.reply("  Welcome, *traveller*. ");
+    let (reply, reason) = app.say(&chat, "Good evening!").await;
+    assert_eq!(reason, EndReason::Stop);
+    let reply = reply.unwrap();
+    assert_eq!(shown(&reply), "Welcome, *traveller*.");
+    assert_eq!(reply.swipes[0].model.as_deref(), Some("scripted"));
+
+    let before = app.transcript(&chat).await;
+    let app = app.restart().await;
+    assert_eq!(app.transcript(&chat).await, before);
+    assert_eq!(before[1..], ["Traveller: Good evening!", "Mira: Welcome, *traveller*."]);
+    assert_eq!(app.first_chat().await.id, chat);
+}
+
+/// S1.12, and the first line of safety: words are on the disk before any model is called.
+#[tokio::test]
+async fn the_users_words_are_stored_before_the_model_is_called() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let gate = Gate::new();
+    app.model.play(Script::new().gate(&gate).words("Late."));
+    app.engine.save_draft(chat.clone(), "Are you".into()).await.unwrap();
+    let started = app.engine.send_message(chat.clone(), "Are you there?".into()).await.unwrap();
+    gate.reached().await;
+    assert_eq!(shown(&started.sent.unwrap()), "Are you there?");
+    assert_eq!(app.transcript(&chat).await[1..], ["Traveller: Are you there?"]);
+    assert_eq!(app.engine.open_chat(chat).await.unwrap().draft, "");
+}
+
+#[tokio::test]
+async fn tokens_arrive_in_order_at_every_listener() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.model.play(Script::new().prefill(3, 9, 0).words("one two three"));
+    let mut listeners = [app.engine.subscribe(), app.engine.subscribe()];
+    app.engine.send_message(chat.clone(), "Count.".into()).await.unwrap();
+    for events in &mut listeners {
+        let mut seen = Vec::new();
+        loop {
+            match events.next().await.unwrap() {
+                Event::Token { seq, text, .. } => seen.push(format!("{seq}{text}")),
+                Event::Prefill { done, total, .. } => seen.push(format!("{done}/{total} ")),
+                Event::Ended { .. } => break,
+                _ => {}
+            }
+        }
+        assert_eq!(seen.concat(), "3/9 0one 1two 2three");
+    }
+}
+
+#[tokio::test]
+async fn regenerating_adds_a_swipe_and_overwrites_nothing() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.model.reply("First.").reply("Second.");
+    app.say(&chat, "Hello.").await;
+    let mut events = app.engine.subscribe();
+    app.engine.regenerate(chat.clone()).await.unwrap();
+    let (reply, _) = ended(&mut events, &chat).await;
+    let reply = reply.unwrap();
+    let texts: Vec<_> = reply.swipes.iter().map(|swipe| swipe.text.as_str()).collect();
+    assert_eq!((texts, reply.selected), (vec!["First.", "Second."], 1));
+
+    let [first, second] = &app.model.requests()[..] else { panic!("two requests") };
+    assert_eq!(first.prompt.messages, second.prompt.messages);
+    app.engine.select_swipe(reply.id, 0).await.unwrap();
+    assert_eq!(app.transcript(&chat).await.last().unwrap(), "Mira: First.");
+}
+
+#[tokio::test]
+async fn a_reply_is_continued_where_it_ended() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.model.play(Script::new().words("Once upon").finish(FinishReason::Length)).reply(" a time.");
+    let (_, reason) = app.say(&chat, "A story, please.").await;
+    assert_eq!(reason, EndReason::Length);
+    let mut events = app.engine.subscribe();
+    app.engine.continue_reply(chat.clone()).await.unwrap();
+    ended(&mut events, &chat).await;
+    assert!(app.model.last_request().unwrap().prompt.continues);
+    assert_eq!(app.transcript(&chat).await.last().unwrap(), "Mira: Once upon a time.");
+}
+
+#[tokio::test]
+async fn stopping_keeps_what_was_written() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let gate = Gate::new();
+    app.model.play(Script::new().words("Half a ").gate(&gate).words("sentence."));
+    let mut events = app.engine.subscribe();
+    app.engine.send_message(chat.clone(), "Go on.".into()).await.unwrap();
+    gate.reached().await;
+    app.engine.stop(chat.clone()).await.unwrap();
+    let (reply, reason) = ended(&mut events, &chat).await;
+    let reply = reply.unwrap();
+    assert_eq!((reason, shown(&reply)), (EndReason::Cancelled, "Half a"));
+    assert_eq!(reply.swipes[0].state, SwipeState::Interrupted);
+}
+
+#[tokio::test]
+async fn a_cut_stream_keeps_its_text_and_says_what_happened() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.model.play(Script::new().words("All that ").cut());
+    let (reply, reason) = app.say(&chat, "Hello.").await;
+    assert_eq!(shown(&reply.unwrap()), "All that");
+    let EndReason::Failed { error: ApiError::Provider { class: ProviderClass::Cut, hint, .. } } = reason else {
+        panic!("{reason:?}")
+    };
+    assert!(!hint.is_empty());
+}
+
+#[tokio::test]
+async fn a_reply_that_never_began_leaves_no_empty_message_and_can_be_tried_again() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let refused = ProviderError::new(ProviderErrorKind::Unreachable, "nothing listens on 127.0.0.1:1", "start it");
+    app.model.fail(refused).reply("Now I can.");
+    let (reply, reason) = app.say(&chat, "Hello?").await;
+    assert!(reply.is_none() && matches!(reason, EndReason::Failed { .. }));
+    assert_eq!(app.transcript(&chat).await.len(), 2);
+
+    let mut events = app.engine.subscribe();
+    app.engine.regenerate(chat.clone()).await.unwrap();
+    ended(&mut events, &chat).await;
+    assert_eq!(app.transcript(&chat).await[1..], ["Traveller: Hello?", "Mira: Now I can."]);
+}
+
+/// S1.20: two chats at once, and no event of one in the other.
+#[tokio::test]
+async fn two_chats_are_answered_at_once() {
+    let app = Headless::new().await;
+    let first = app.first_chat().await;
+    let second = app.engine.new_chat(first.character.clone()).await.unwrap();
+    let gate = Gate::new();
+    app.model.play(Script::new().gate(&gate).words("First.")).reply("Second.");
+    let mut events = app.engine.subscribe();
+    app.engine.send_message(first.id.clone(), "One.".into()).await.unwrap();
+    gate.reached().await;
+    let (reply, _) = app.say(&second.id, "Two.").await;
+    assert_eq!(shown(&reply.unwrap()), "Second.");
+    assert!(matches!(app.engine.send_message(first.id.clone(), "Again.".into()).await, Err(ApiError::Busy { .. })));
+    gate.open();
+    let (reply, _) = ended(&mut events, &first.id).await;
+    assert_eq!(shown(&reply.unwrap()), "First.");
+}
+
+/// S1.25: a window that was reloaded joins the reply.
+#[tokio::test]
+async fn a_late_listener_joins_a_running_reply() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let gate = Gate::new();
+    app.model.play(Script::new().words("So far, ").gate(&gate).words("so good."));
+    app.engine.send_message(chat.clone(), "Tell me.".into()).await.unwrap();
+    gate.reached().await;
+    let mut events = app.engine.subscribe();
+    let generating = app.engine.open_chat(chat.clone()).await.unwrap().generating.unwrap();
+    gate.open();
+    let mut text = generating.text;
+    let mut next = generating.seq;
+    loop {
+        match events.next().await.unwrap() {
+            Event::Token { seq, text: piece, .. } => {
+                assert_eq!(seq, next);
+                next += 1;
+                text += &piece;
+            }
+            Event::Ended { message, .. } => {
+                assert_eq!(shown(&message.unwrap()), text);
+                break;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(text, "So far, so good.");
+}
+
+#[tokio::test]
+async fn edits_and_deletions_reach_the_next_prompt_and_can_be_undone() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.model.reply("Blue, I think.").reply("As you say.");
+    app.say(&chat, "What colour is the sea?").await;
+    let question = app.engine.open_chat(chat.clone()).await.unwrap().page.messages[1].id.clone();
+    app.engine.edit_message(question.clone(), "What colour is the fox?".into()).await.unwrap();
+    app.say(&chat, "Sure?").await;
+    let sent = serde_json::to_string(&app.model.last_request().unwrap().prompt.messages).unwrap();
+    assert!(sent.contains("the fox") && !sent.contains("the sea"), "{sent}");
+
+    app.engine.delete_message(question.clone()).await.unwrap();
+    assert!(!app.transcript(&chat).await.concat().contains("fox"));
+    app.engine.restore_message(question).await.unwrap();
+    assert!(app.transcript(&chat).await[1].ends_with("the fox?"));
+}
+
+/// Invariant 4 on the whole path, restart included, and S3.10 to S3.13.
+#[tokio::test]
+async fn each_prompt_begins_with_the_one_before_it() {
+    let mut app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    for turn in 0..6 {
+        app.say(&chat, &format!("Question {turn}, please.")).await;
+        if turn == 3 {
+            app = app.restart().await;
+        }
+    }
+    let requests = app.model.requests();
+    for pair in requests.windows(2) {
+        let (before, after) = (&pair[0].prompt.messages, &pair[1].prompt.messages);
+        assert_eq!(after[..before.len()], before[..]);
+        assert_eq!(pair[0].cache_key, pair[1].cache_key);
+    }
+    let clocks: Vec<_> = requests[5].prompt.messages.iter().filter(|message| message.text.starts_with("[CONTEXT:")).collect();
+    assert_eq!(clocks.len(), 1);
+    assert_eq!(clocks[0].text, "[CONTEXT: Saturday, 21 November 2026, 23:11]\n\nQuestion 0, please.");
+}
+
+/// Invariant 2: what is previewed is what is sent, and what the manifest holds.
+#[tokio::test]
+async fn the_preview_is_what_is_sent_and_what_is_recorded() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let preview = app.engine.preview_prompt(chat.clone(), "Who are you?".into()).await.unwrap();
+    assert!(app.model.requests().is_empty());
+    let (reply, _) = app.say(&chat, "Who are you?").await;
+    let sent = app.model.last_request().unwrap().prompt.messages;
+    let texts: Vec<_> = preview.messages.iter().map(|message| message.text.as_str()).collect();
+    assert_eq!(texts, sent.iter().map(|message| message.text.as_str()).collect::<Vec<_>>());
+
+    let manifest = app.engine.manifest(reply.unwrap().swipes[0].id.clone()).await.unwrap();
+    assert_eq!((&manifest.text, &manifest.segments), (&preview.text, &preview.segments));
+    let texts = |report: &engine::api::PromptReport| {
+        report.blocks.iter().map(|block| (block.kind.clone(), block.text.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&manifest), texts(&preview));
+    let kept: u32 = manifest.blocks.iter().filter(|block| block.kept).map(|block| block.tokens).sum();
+    assert_eq!(kept, manifest.tokens.total);
+}
+
+/// S2.30: too long is an error with its figures, and nothing is sent.
+#[tokio::test]
+async fn a_message_that_cannot_fit_is_refused_with_its_token_count() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let (reply, reason) = app.say(&chat, &"word ".repeat(20_000)).await;
+    assert!(reply.is_none() && app.model.requests().is_empty());
+    let EndReason::Failed { error: ApiError::ContextOverflow { needed, available, hint, .. } } = reason else {
+        panic!("{reason:?}")
+    };
+    assert!(needed > available && hint.contains("said by Traveller"), "{hint}");
+}
+
+#[tokio::test]
+async fn an_edited_card_and_persona_change_the_next_prompt() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await;
+    let character = app.engine.get_character(chat.character.clone()).await.unwrap();
+    let mut fields = character.fields;
+    fields.description = "{{char}} now keeps bees for {{user}}.".into();
+    app.engine.update_character(chat.character, fields).await.unwrap();
+    let mut persona = chat.persona;
+    (persona.name, persona.description) = ("Ada".into(), "A clockmaker.".into());
+    app.engine.save_persona(persona).await.unwrap();
+    app.say(&chat.id, "Hello.").await;
+    let head = &app.model.last_request().unwrap().prompt.messages[0].text;
+    assert!(head.contains("Mira now keeps bees for Ada.") && head.contains("About Ada: A clockmaker."), "{head}");
+}
