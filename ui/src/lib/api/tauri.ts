@@ -1,0 +1,49 @@
+import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
+import { getCurrentWebview } from "@tauri-apps/api/webview";
+import { asApiError } from "./errors";
+import type { CardFormat, Event, ImportReport, Model } from "./generated";
+import type { Connection, Drops, Transport } from "./transport";
+
+async function ask<T>(command: string, args: Record<string, unknown> = {}): Promise<T> {
+	try {
+		return await invoke<T>(command, args);
+	} catch (thrown) {
+		throw asApiError(thrown);
+	}
+}
+
+/** The window's way: every operation is a Tauri command of the same name. */
+export class TauriTransport implements Transport {
+	readonly addsModelFiles = true;
+
+	call = (operation: string, args: Record<string, unknown>) => ask<unknown>(operation, args);
+
+	subscribe(listener: (event: Event) => void, connection: (state: Connection) => void): () => void {
+		const events = new Channel<Event>();
+		events.onmessage = listener;
+		ask("subscribe", { events }).then(
+			() => connection("live"),
+			() => connection("lost"),
+		);
+		return () => (events.onmessage = () => {});
+	}
+
+	/** `nook://localhost/asset/…`, or `http://nook.localhost/asset/…` where the system's webview wants that. */
+	assetUrl = async (hash: string) => `${convertFileSrc("", "nook")}asset/${hash}`;
+
+	pickImport = () => ask<ImportReport | null>("pick_import");
+
+	pickModel = () => ask<Model | null>("pick_model");
+
+	/** Never asked for: the shell imports what is dropped on the window. */
+	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [] });
+
+	exportCharacter = (id: string, format: CardFormat) => ask<string | null>("export_character", { id, format });
+
+	watchDrops(drops: Drops): () => void {
+		const listening = getCurrentWebview().onDragDropEvent(({ payload }) => {
+			if (payload.type !== "over") drops.over(payload.type === "enter");
+		});
+		return () => void listening.then((stop) => stop());
+	}
+}

@@ -1,0 +1,32 @@
+import type { CardFormat, Event, ImportReport, Model } from "./generated";
+
+/** Whether news from the engine arrives. */
+export type Connection = "connecting" | "live" | "lost";
+
+/** How files dragged over the window are told. */
+export interface Drops {
+	/** Files are over the window, or no longer. */
+	over(is: boolean): void;
+	/** Files the page itself must hand to `importFiles`; a desktop window imports them without the page. */
+	dropped(files: File[]): void;
+}
+
+/** The way to the engine: Tauri's IPC in the window, HTTP and a socket in a browser. */
+export interface Transport {
+	/** A model file can be added by its place on this machine. */
+	readonly addsModelFiles: boolean;
+	/** Sends one operation; rejects with an `ApiError`. */
+	call(operation: string, args: Record<string, unknown>): Promise<unknown>;
+	/** Hears all events until the returned function is called. After a lost connection it says `missed`. */
+	subscribe(listener: (event: Event) => void, connection: (state: Connection) => void): () => void;
+	/** Address of a stored picture, for an `<img>`. */
+	assetUrl(hash: string): Promise<string>;
+	/** Lets the user choose cards; `null` when nothing was chosen. */
+	pickImport(): Promise<ImportReport | null>;
+	/** Lets the user choose a model file; `null` when nothing was chosen. */
+	pickModel(): Promise<Model | null>;
+	importFiles(files: File[]): Promise<ImportReport>;
+	/** Where the card went; `null` when the user thought better of it. */
+	exportCharacter(id: string, format: CardFormat): Promise<string | null>;
+	watchDrops(drops: Drops): () => void;
+}

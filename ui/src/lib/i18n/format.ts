@@ -1,0 +1,42 @@
+import { language, t } from "./i18n.svelte";
+
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+
+export function number(value: number, digits = 0): string {
+	return new Intl.NumberFormat(language(), { maximumFractionDigits: digits }).format(value);
+}
+
+export function percent(fraction: number): string {
+	return new Intl.NumberFormat(language(), { style: "percent", maximumFractionDigits: 0 }).format(fraction);
+}
+
+export function seconds(ms: number): string {
+	return t("figures.seconds", { shown: number(ms / 1000, ms < 10_000 ? 1 : 0) });
+}
+
+export function bytes(value: number): string {
+	const step = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), UNITS.length - 1);
+	const options = { style: "unit", unit: UNITS[step], maximumFractionDigits: step > 2 ? 1 : 0 } as const;
+	return new Intl.NumberFormat(language(), options).format(value / 1000 ** step);
+}
+
+/** `now`, `5 min`, `14:03`, `Tue`, `3 Feb`, `3 Feb 2024`: as short as stays clear. */
+export function when(iso: string, now = new Date()): string {
+	const then = new Date(iso);
+	const minutes = Math.floor((now.getTime() - then.getTime()) / 60_000);
+	if (Number.isNaN(minutes)) return "";
+	if (minutes < 1) return t("time.now");
+	if (minutes < 60) return new Intl.NumberFormat(language(), { style: "unit", unit: "minute", unitDisplay: "short" }).format(minutes);
+	return new Intl.DateTimeFormat(language(), shape(then, now, minutes)).format(then);
+}
+
+function shape(then: Date, now: Date, minutes: number): Intl.DateTimeFormatOptions {
+	if (then.toDateString() === now.toDateString()) return { hour: "numeric", minute: "2-digit" };
+	if (minutes < 6 * 24 * 60) return { weekday: "short" };
+	if (then.getFullYear() === now.getFullYear()) return { day: "numeric", month: "short" };
+	return { day: "numeric", month: "short", year: "numeric" };
+}
+
+export function fullTime(iso: string): string {
+	return new Intl.DateTimeFormat(language(), { dateStyle: "long", timeStyle: "short" }).format(new Date(iso));
+}

@@ -1,0 +1,51 @@
+import i18next from "i18next";
+import type en from "./en.json";
+
+/** Every language is one file beside this one; a new file is a new language. */
+const files = import.meta.glob<Record<string, string>>("./*.json", { eager: true, import: "default" });
+
+const resources = Object.fromEntries(
+	Object.entries(files).map(([path, translation]) => [path.slice(2, -".json".length), { translation }]),
+);
+
+type Singular<K> = K extends `${infer Base}_${"one" | "other"}` ? Base : K;
+
+/** Keys of `en.json`; plural forms count as one. */
+export type Key = Singular<keyof typeof en>;
+
+export const languages: readonly string[] = Object.keys(resources).sort();
+
+const i18n = i18next.createInstance();
+void i18n.init({
+	resources,
+	lng: "en",
+	fallbackLng: "en",
+	initAsync: false,
+	keySeparator: false,
+	nsSeparator: false,
+	interpolation: { escapeValue: false },
+	showSupportNotice: false,
+} as Parameters<typeof i18n.init>[0]);
+
+let current = $state("en");
+
+/** The words for `key`, in the language chosen. */
+export function t(key: Key, values: Record<string, string | number> = {}): string {
+	return i18n.t(key, { ...values, lng: current });
+}
+
+export function language(): string {
+	return current;
+}
+
+/** An empty `wanted` follows the system. */
+export function setLanguage(wanted: string): void {
+	const candidates = wanted ? [wanted] : navigator.languages.map((tag) => tag.split("-")[0] ?? "");
+	current = candidates.find((tag) => tag in resources) ?? "en";
+	document.documentElement.lang = current;
+}
+
+/** A language's name in that language. */
+export function languageName(tag: string): string {
+	return new Intl.DisplayNames([tag], { type: "language" }).of(tag) ?? tag;
+}

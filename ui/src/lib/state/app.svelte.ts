@@ -1,0 +1,245 @@
+import { SvelteSet } from "svelte/reactivity";
+import { asApiError } from "../api/errors";
+import type { ApiError, CardFormat, Changed, Event, ImportReport, ModelRef, Startup } from "../api/generated";
+import type { Connection, Transport } from "../api/transport";
+import { t } from "../i18n/i18n.svelte";
+import { api, type Api } from "./api";
+import { ChatState } from "./chat.svelte";
+import { Editor } from "./editor.svelte";
+import { Chats, Library } from "./library.svelte";
+import { Look } from "./look.svelte";
+import { Models } from "./models.svelte";
+import { SettingsState } from "./settings.svelte";
+import { Toasts } from "./toasts.svelte";
+import { Xray } from "./xray.svelte";
+
+export type Screen = "chats" | "people" | "models" | "settings";
+
+/** The window: which screen, which chat, and everything they share. */
+export class App {
+	readonly api: Api;
+	readonly look = new Look();
+	readonly toasts = new Toasts();
+	readonly library: Library;
+	readonly chats: Chats;
+	readonly models: Models;
+	readonly settings: SettingsState;
+	readonly xray = new Xray();
+
+	screen = $state<Screen>("chats");
+	chat = $state.raw<ChatState | null>(null);
+	editor = $state.raw<Editor | null>(null);
+	startup = $state.raw<Startup | null>(null);
+	startFailure = $state.raw<ApiError | null>(null);
+	connection = $state<Connection>("connecting");
+	/** Files are being dragged over the window. */
+	dropping = $state(false);
+	/** On a narrow window list and chat are two screens; this one shows the chat. */
+	inChat = $state(true);
+	/** What a screen reader hears next. */
+	announced = $state("");
+	/** Chats in which a reply is being written. */
+	readonly writing = new SvelteSet<string>();
+
+	constructor(shell: Transport) {
+		this.api = api(shell);
+		this.library = new Library(this.api);
+		this.chats = new Chats(this.api);
+		this.models = new Models(this.api);
+		this.settings = new SettingsState(this.api, this.look, this.fail);
+	}
+
+	/** Begins to listen and draws the first screen; the returned function ends it. */
+	start(): () => void {
+		const { shell } = this.api;
+		const unsubscribe = shell.subscribe(this.receive, (state) => (this.connection = state));
+		const unwatch = shell.watchDrops({
+			over: (is) => (this.dropping = is),
+			dropped: (files) => void this.importFrom(shell.importFiles(files)),
+		});
+		void this.load();
+		return () => {
+			unsubscribe();
+			unwatch();
+		};
+	}
+
+	load = async (): Promise<void> => {
+		this.startFailure = null;
+		try {
+			const startup = await this.api.startup();
+			this.settings.show(startup.settings);
+			if (startup.chat) await this.openChat(startup.chat);
+			this.startup = startup;
+			for (const notice of startup.notices) this.toasts.show({ kind: "news", text: notice }, Infinity);
+			await this.#refreshAll();
+		} catch (thrown) {
+			this.startFailure = asApiError(thrown);
+		}
+	};
+
+	fail = (error: ApiError): void => this.toasts.fail(error);
+
+	receive = (event: Event): void => {
+		if (event.event === "changed") void this.#changed(event.what, event.id);
+		else if (event.event === "imported") this.#imported(event.report);
+		else if (event.event === "missed") void this.#reload();
+		else this.#heard(event);
+	};
+
+	async openChat(id: string): Promise<void> {
+		this.screen = "chats";
+		this.inChat = true;
+		if (this.chat?.id === id) return;
+		void this.chat?.close();
+		this.xray.close();
+		this.chat = new ChatState(id, this.api, {
+			deleted: (undo) => this.#undoable(t("toast.messageDeleted"), undo),
+			failed: this.fail,
+			replied: (name, text) => (this.announced = `${name}: ${text}`),
+		});
+		await this.chat.load();
+	}
+
+	/** Opens the newest chat with a character, or the first one. */
+	async talkTo(character: string): Promise<void> {
+		const known = this.chats.newestOf(character);
+		await (known ? this.openChat(known.id) : this.newChat(character));
+	}
+
+	async newChat(character: string): Promise<void> {
+		await this.attempt(async () => {
+			const chat = await this.api.newChat(character);
+			await this.openChat(chat.id);
+		});
+	}
+
+	async renameChat(id: string, title: string): Promise<void> {
+		await this.attempt(() => this.api.renameChat(id, title));
+		if (this.chat?.id === id && this.chat.info) this.chat.info = { ...this.chat.info, title };
+		await this.chats.load();
+	}
+
+	async deleteChat(id: string, title: string): Promise<void> {
+		await this.attempt(async () => {
+			await this.api.deleteChat(id);
+			if (this.chat?.id === id) this.#leaveChat();
+			await this.chats.load();
+			this.#undoable(t("toast.chatDeleted", { title }), async () => {
+				await this.api.restoreChat(id);
+				await this.chats.load();
+				await this.openChat(id);
+			});
+		});
+	}
+
+	async deleteCharacter(id: string, name: string): Promise<void> {
+		await this.attempt(async () => {
+			await this.api.deleteCharacter(id);
+			this.editor = null;
+			if (this.chat?.info?.character === id) this.#leaveChat();
+			await this.#refreshLists();
+			this.#undoable(t("toast.characterDeleted", { name }), async () => {
+				await this.api.restoreCharacter(id);
+				await this.#refreshLists();
+			});
+		});
+	}
+
+	async exportCharacter(id: string, format: CardFormat): Promise<void> {
+		await this.attempt(async () => {
+			const place = await this.api.shell.exportCharacter(id, format);
+			if (place) this.toasts.show({ kind: "news", text: t("toast.exported"), detail: place });
+		});
+	}
+
+	async setDefaultModel(model: ModelRef): Promise<void> {
+		await this.settings.set({ defaultModel: model });
+		await this.attempt(() => this.models.load());
+	}
+
+	edit(character: string | null): void {
+		this.screen = "people";
+		this.editor = new Editor(this.api, character);
+		void this.editor.load();
+	}
+
+	go(screen: Screen): void {
+		this.screen = screen;
+		this.inChat = false;
+		this.editor = null;
+	}
+
+	/** Lets the user choose cards. */
+	import = (): Promise<void> => this.importFrom(this.api.shell.pickImport());
+
+	async importFrom(coming: Promise<ImportReport | null>): Promise<void> {
+		await this.attempt(async () => {
+			const report = await coming;
+			if (report) this.#imported(report);
+		});
+	}
+
+	/** Runs `action`; what goes wrong is told at the window's edge. */
+	async attempt(action: () => Promise<void>): Promise<void> {
+		try {
+			await action();
+		} catch (thrown) {
+			this.fail(asApiError(thrown));
+		}
+	}
+
+	#heard(event: Exclude<Event, { event: "changed" | "imported" | "missed" }>): void {
+		if (event.event === "started") this.writing.add(event.chat);
+		if (event.event === "ended") this.writing.delete(event.chat);
+		if (event.chat === this.chat?.id) this.chat.receive(event);
+	}
+
+	async #changed(what: Changed, id: string | null): Promise<void> {
+		const { chat } = this;
+		await this.attempt(async () => {
+			if (what === "characters") await this.library.load();
+			else if (what === "chats") await this.chats.load();
+			else if (what === "models" || what === "endpoints") await this.models.load();
+			else if (what === "messages") await (chat?.id === id && !chat?.busy ? chat?.load() : undefined);
+			else await this.settings.load();
+		});
+	}
+
+	async #reload(): Promise<void> {
+		this.writing.clear();
+		if (this.startFailure || !this.startup) await this.load();
+		else await this.attempt(async () => void (await Promise.all([this.#refreshAll(), this.chat?.load()])));
+	}
+
+	async #refreshAll(): Promise<void> {
+		await Promise.all([this.#refreshLists(), this.models.load(), this.settings.load()]);
+	}
+
+	async #refreshLists(): Promise<void> {
+		await Promise.all([this.library.load(), this.chats.load()]);
+	}
+
+	#leaveChat(): void {
+		this.chat = null;
+		this.inChat = false;
+		this.xray.close();
+	}
+
+	#imported({ imported, skipped, refused }: ImportReport): void {
+		const [first] = imported;
+		if (first) {
+			const text = imported.length === 1 ? t("toast.imported", { name: first.name }) : t("toast.importedMany", { count: imported.length });
+			const detail = imported.flatMap((one) => one.warnings).join(" ");
+			const talk = { label: t("library.talk"), run: () => void this.talkTo(first.id) };
+			this.toasts.show({ kind: "news", text, detail, action: first.kind === "character" ? talk : undefined });
+			void this.attempt(() => this.#refreshAll());
+		}
+		for (const { file, reason } of skipped) this.toasts.show({ kind: "news", text: t("toast.skipped", { file }), detail: reason });
+		for (const { file, reason } of refused) this.toasts.show({ kind: "bad", text: t("toast.refused", { file }), detail: reason }, 20_000);
+	}
+
+	#undoable(text: string, undo: () => Promise<void>): void {
+		this.toasts.show({ kind: "news", text, action: { label: t("common.undo"), undo: true, run: () => void this.attempt(undo) } });
+	}
+}

@@ -1,0 +1,261 @@
+import { asApiError } from "../api/errors";
+import type { ApiError, Chat, Event, Message, ModelRef, Persona, Started } from "../api/generated";
+import { activityOf, type Activity } from "./activity";
+import type { Api } from "./api";
+import { DraftSaver } from "./draft";
+import { put, putBefore, shownSwipe, withNewest } from "./messages";
+import { Reply } from "./reply.svelte";
+
+const PAGE = 50;
+
+/** What the chat needs from the window around it. */
+export interface Surroundings {
+	/** A message is gone; `undo` brings it back. */
+	deleted(undo: () => Promise<void>): void;
+	failed(error: ApiError): void;
+	/** A reply is whole: a screen reader should hear it. */
+	replied(name: string, text: string): void;
+}
+
+/** One open chat. It holds nothing the engine does not know, but for words being typed. */
+export class ChatState {
+	info = $state.raw<Chat | null>(null);
+	messages = $state.raw<Message[]>([]);
+	more = $state(false);
+	/** Older messages are being put in front, so the list must keep its place. */
+	prepending = $state(false);
+	reply = $state.raw<Reply | null>(null);
+	activity = $state.raw<Activity | null>(null);
+	/** Why there is no chat on screen. */
+	openFailure = $state.raw<ApiError | null>(null);
+	/** Why the last reply did not come, or did not end well. */
+	failure = $state.raw<ApiError | null>(null);
+	draft = $state("");
+	editing = $state<{ id: string; text: string } | null>(null);
+
+	readonly last = $derived(this.messages.at(-1));
+	readonly busy = $derived(this.activity !== null);
+	/** The user has spoken and nobody answers. */
+	readonly unanswered = $derived(this.last?.role === "user" && !this.busy);
+
+	#saver: DraftSaver;
+	#loadingOlder = false;
+	/** Events that came while the chat was being opened. */
+	#early: Event[] | null = [];
+
+	constructor(
+		readonly id: string,
+		private readonly api: Api,
+		private readonly around: Surroundings,
+	) {
+		this.#saver = new DraftSaver((text) => this.#do(() => api.saveDraft(id, text)).then(() => {}));
+	}
+
+	/** Reads the chat; a reply being written is joined where it stands. */
+	async load(): Promise<void> {
+		this.#early ??= [];
+		try {
+			const chat = await this.api.openChat(this.id);
+			if (!this.info) this.draft = chat.draft;
+			this.openFailure = null;
+			this.#show(chat);
+		} catch (thrown) {
+			this.openFailure = asApiError(thrown);
+		}
+		const early = this.#early ?? [];
+		this.#early = null;
+		for (const event of early) this.receive(event);
+	}
+
+	receive = (event: Event): void => {
+		if (this.#early) {
+			this.#early.push(event);
+			return;
+		}
+		this.activity = activityOf(event) ?? this.activity;
+		if (event.event === "started") this.#begin(event.message);
+		else if (event.event === "token") this.#token(event);
+		else if (event.event === "ended") this.#end(event.message, event.reason);
+	};
+
+	type(text: string): void {
+		this.draft = text;
+		this.#saver.later(text);
+	}
+
+	/** Sends what stands in the composer. The words leave it only when they are on disk. */
+	async send(): Promise<void> {
+		const text = this.draft;
+		if (text.trim() === "" || this.busy) return;
+		const before = this.last?.id;
+		const started = await this.#start(() => this.api.sendMessage(this.id, text));
+		if (started || (await this.#committed(before, text))) this.type("");
+	}
+
+	regenerate = (): Promise<unknown> => this.#start(() => this.api.regenerate(this.id));
+
+	continueReply = (): Promise<unknown> => this.#start(() => this.api.continueReply(this.id));
+
+	stop = (): Promise<unknown> => this.#do(() => this.api.stop(this.id));
+
+	/** Shows the next or the previous text; after the last one of the newest reply a new one is written. */
+	async swipe(message: Message, step: 1 | -1): Promise<void> {
+		const index = message.selected + step;
+		if (this.busy || index < 0) return;
+		if (index < message.swipes.length) {
+			await this.#change(() => this.api.selectSwipe(message.id, index));
+		} else if (this.canRegenerate(message)) {
+			await this.regenerate();
+		}
+	}
+
+	/** Greetings are chosen among, not rewritten. */
+	canRegenerate(message: Message): boolean {
+		const greeting = !this.more && this.messages[0]?.id === message.id;
+		return message.role === "character" && message.id === this.last?.id && !greeting;
+	}
+
+	edit(message: Message): void {
+		this.editing = { id: message.id, text: shownSwipe(message)?.text ?? "" };
+	}
+
+	/** Up in an empty composer. */
+	editLastOwn(): boolean {
+		const own = this.messages.findLast((message) => message.role === "user");
+		if (own) this.edit(own);
+		return own !== undefined;
+	}
+
+	async saveEdit(): Promise<void> {
+		const editing = this.editing;
+		if (!editing) return;
+		const saved = await this.#change(() => this.api.editMessage(editing.id, editing.text));
+		if (saved) this.editing = null;
+	}
+
+	async remove(message: Message): Promise<void> {
+		const gone = await this.#do(async () => {
+			await this.api.deleteMessage(message.id);
+			return true;
+		});
+		if (!gone) return;
+		this.messages = this.messages.filter((known) => known.id !== message.id);
+		this.around.deleted(async () => {
+			await this.#do(() => this.api.restoreMessage(message.id));
+			await this.load();
+		});
+	}
+
+	async loadOlder(): Promise<void> {
+		const first = this.messages[0];
+		if (!first || !this.more || this.#loadingOlder) return;
+		this.#loadingOlder = true;
+		const page = await this.#do(() => this.api.messagesBefore(this.id, first.id, PAGE));
+		if (page) {
+			this.prepending = true;
+			this.messages = [...page.messages, ...this.messages];
+			this.more = page.more;
+		}
+		this.#loadingOlder = false;
+	}
+
+	async setModel(model: ModelRef | null): Promise<void> {
+		await this.#do(() => this.api.setChatModel(this.id, model));
+		if (this.info) this.info = { ...this.info, model };
+	}
+
+	async setPersona(persona: Persona): Promise<void> {
+		await this.#do(() => this.api.setChatPersona(this.id, persona.id));
+		if (this.info) this.info = { ...this.info, persona };
+	}
+
+	dismissFailure = (): void => {
+		this.failure = null;
+	};
+
+	/** To be called before the chat leaves the screen. */
+	async close(): Promise<void> {
+		this.reply?.discard();
+		await this.#saver.now();
+	}
+
+	#show(chat: Chat): void {
+		this.info = chat;
+		this.prepending = false;
+		this.more = this.messages.length > chat.page.messages.length ? this.more : chat.page.more;
+		this.messages = withNewest(this.messages, chat.page.messages);
+		this.reply?.discard();
+		const { generating } = chat;
+		this.reply = generating && new Reply(generating.message, generating.swipe, generating.text, generating.seq);
+		if (!generating) this.activity = null;
+		else this.activity = { kind: generating.text ? "writing" : "starting" };
+	}
+
+	#begin(message: Message): void {
+		this.failure = null;
+		this.prepending = false;
+		this.messages = put(this.messages, message);
+		const swipe = shownSwipe(message);
+		if (swipe && this.reply?.swipe !== swipe.id) this.reply = new Reply(message.id, swipe.id, swipe.text);
+	}
+
+	#token(event: Event & { event: "token" }): void {
+		// A token of a reply that has not been told of, or a gap: the engine knows the whole text.
+		if (this.reply?.swipe !== event.swipe || !this.reply.receive(event.seq, event.text)) void this.load();
+	}
+
+	#end(message: Message | null, reason: (Event & { event: "ended" })["reason"]): void {
+		this.reply?.discard();
+		this.reply = null;
+		this.activity = null;
+		if (reason.kind === "failed") this.failure = reason.error;
+		if (!message) {
+			void this.load();
+			return;
+		}
+		this.messages = put(this.messages, message);
+		if (reason.kind !== "failed") this.around.replied(message.name, shownSwipe(message)?.text ?? "");
+	}
+
+	/** Starts a reply; what the call and what the events tell may come in either order. */
+	async #start(call: () => Promise<Started>): Promise<Started | null> {
+		if (this.busy) return null;
+		this.activity = { kind: "starting" };
+		this.failure = null;
+		try {
+			const started = await call();
+			if (started.sent) this.messages = putBefore(this.messages, started.sent, started.reply.id);
+			// The reply may have ended before the call returned.
+			if (this.activity && !this.reply) this.#begin(started.reply);
+			return started;
+		} catch (thrown) {
+			this.activity = null;
+			this.failure = asApiError(thrown);
+			return null;
+		}
+	}
+
+	/** Whether the words are on disk although the reply could not start. */
+	async #committed(before: string | undefined, text: string): Promise<boolean> {
+		const failure = this.failure;
+		await this.load();
+		this.failure = failure;
+		const last = this.last;
+		return last !== undefined && last.id !== before && last.role === "user" && shownSwipe(last)?.text.trim() === text.trim();
+	}
+
+	async #change(call: () => Promise<Message>): Promise<Message | null> {
+		const message = await this.#do(call);
+		if (message) this.messages = put(this.messages, message);
+		return message;
+	}
+
+	async #do<T>(call: () => Promise<T>): Promise<T | null> {
+		try {
+			return await call();
+		} catch (thrown) {
+			this.around.failed(asApiError(thrown));
+			return null;
+		}
+	}
+}

@@ -1,0 +1,106 @@
+import { asApiError } from "../api/errors";
+import type { ApiError, Character, CharacterFields } from "../api/generated";
+import type { Api } from "./api";
+
+const EMPTY: CharacterFields = {
+	name: "",
+	nickname: "",
+	description: "",
+	personality: "",
+	scenario: "",
+	firstMessage: "",
+	alternateGreetings: [],
+	messageExamples: "",
+	systemPrompt: "",
+	postHistoryInstructions: "",
+	creatorNotes: "",
+	creator: "",
+	characterVersion: "",
+	tags: [],
+};
+
+/** A character being edited, or made. */
+export class Editor {
+	id = $state<string | null>(null);
+	fields = $state<CharacterFields>(structuredClone(EMPTY));
+	picture = $state<string | null>(null);
+	spec = $state("");
+	loading = $state(false);
+	saving = $state(false);
+	failure = $state.raw<ApiError | null>(null);
+	#saved = $state(JSON.stringify(EMPTY));
+	readonly dirty = $derived(JSON.stringify(this.fields) !== this.#saved);
+	readonly named = $derived(this.fields.name.trim() !== "");
+
+	constructor(
+		private readonly api: Api,
+		id: string | null,
+	) {
+		this.id = id;
+	}
+
+	async load(): Promise<void> {
+		if (!this.id) return;
+		this.loading = true;
+		await this.#try(async () => this.#show(await this.api.getCharacter(this.id ?? "")));
+		this.loading = false;
+	}
+
+	/** True when everything typed is on disk. */
+	async save(): Promise<boolean> {
+		this.saving = true;
+		const done = await this.#try(async () => {
+			const fields = $state.snapshot(this.fields);
+			this.#show(this.id ? await this.api.updateCharacter(this.id, fields) : await this.api.createCharacter(fields));
+		});
+		this.saving = false;
+		return done;
+	}
+
+	/** Replaces the picture; a new character is saved first, for it needs a place to keep it. */
+	async setPicture(file: File): Promise<void> {
+		if (!this.id && !(await this.save())) return;
+		const data = await base64(file);
+		await this.#try(async () => {
+			const character = await this.api.setCharacterPicture(this.id ?? "", data);
+			this.picture = character.picture;
+		});
+	}
+
+	addGreeting = (): void => {
+		this.fields.alternateGreetings.push("");
+	};
+
+	removeGreeting(index: number): void {
+		this.fields.alternateGreetings.splice(index, 1);
+	}
+
+	#show(character: Character): void {
+		this.id = character.id;
+		this.fields = character.fields;
+		this.picture = character.picture;
+		this.spec = character.spec;
+		this.#saved = JSON.stringify(character.fields);
+	}
+
+	async #try(action: () => Promise<void>): Promise<boolean> {
+		this.failure = null;
+		try {
+			await action();
+			return true;
+		} catch (thrown) {
+			this.failure = asApiError(thrown);
+			return false;
+		}
+	}
+}
+
+async function base64(file: File): Promise<string> {
+	const url = await new Promise<string>((resolve, reject) => {
+		const reader = new FileReader();
+		reader.onload = () => resolve(String(reader.result));
+		reader.onerror = () => reject(reader.error);
+		reader.readAsDataURL(file);
+	});
+	return url.slice(url.indexOf(",") + 1);
+}

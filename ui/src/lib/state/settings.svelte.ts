@@ -1,0 +1,66 @@
+import type { ApiError, Persona, SamplerSettings, Settings } from "../api/generated";
+import { asApiError } from "../api/errors";
+import { setLanguage } from "../i18n/i18n.svelte";
+import type { Api } from "./api";
+import type { Look } from "./look.svelte";
+
+/** The engine's settings. A change shows at once and is taken back when the engine refuses it. */
+export class SettingsState {
+	value = $state.raw<Settings>({});
+	personas = $state.raw<Persona[]>([]);
+	#sending: Promise<unknown> = Promise.resolve();
+
+	constructor(
+		private readonly api: Api,
+		private readonly look: Look,
+		private readonly failed: (error: ApiError) => void,
+	) {}
+
+	async load(): Promise<void> {
+		const [settings, personas] = await Promise.all([this.api.getSettings(), this.api.listPersonas()]);
+		this.show(settings);
+		this.personas = personas;
+	}
+
+	show(settings: Settings): void {
+		this.value = settings;
+		if (settings.theme && settings.theme !== this.look.theme) this.look.set({ theme: settings.theme });
+		setLanguage(settings.language ?? "");
+	}
+
+	set(change: Partial<Settings>): Promise<unknown> {
+		const before = this.value;
+		const wanted = { ...before, ...change };
+		this.show(wanted);
+		// One after the other: of two quick changes the second must win.
+		this.#sending = this.#sending.then(() => this.api.updateSettings(wanted)).catch((thrown: unknown) => {
+			this.show(before);
+			this.failed(asApiError(thrown));
+		});
+		return this.#sending;
+	}
+
+	sampler(change: Partial<SamplerSettings>): Promise<unknown> {
+		return this.set({ sampler: { ...this.value.sampler, ...change } });
+	}
+
+	async savePersona(persona: Persona): Promise<Persona | null> {
+		try {
+			const saved = await this.api.savePersona(persona);
+			this.personas = await this.api.listPersonas();
+			return saved;
+		} catch (thrown) {
+			this.failed(asApiError(thrown));
+			return null;
+		}
+	}
+
+	async deletePersona(id: string): Promise<void> {
+		try {
+			await this.api.deletePersona(id);
+			this.personas = this.personas.filter((persona) => persona.id !== id);
+		} catch (thrown) {
+			this.failed(asApiError(thrown));
+		}
+	}
+}

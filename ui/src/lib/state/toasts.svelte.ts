@@ -1,0 +1,35 @@
+import { headline, hint } from "../api/errors";
+import type { ApiError } from "../api/generated";
+
+export interface Toast {
+	id: number;
+	kind: "news" | "bad";
+	text: string;
+	detail?: string;
+	action?: { label: string; run: () => void; undo?: boolean };
+}
+
+const SHOWN_MS = 8_000;
+
+/** Short notes at the window's edge; undo lives here. */
+export class Toasts {
+	items = $state.raw<Toast[]>([]);
+	#next = 1;
+
+	show(toast: Omit<Toast, "id">, ms = SHOWN_MS): number {
+		const id = this.#next++;
+		this.items = [...this.items.slice(-3), { ...toast, id }];
+		if (Number.isFinite(ms)) setTimeout(() => this.dismiss(id), ms);
+		return id;
+	}
+
+	/** Says what failed where no better place is on screen. */
+	fail(error: ApiError): void {
+		const detail = [error.message, hint(error)].filter(Boolean).join(" ");
+		this.show({ kind: "bad", text: headline(error), detail }, SHOWN_MS * 2);
+	}
+
+	dismiss(id: number): void {
+		this.items = this.items.filter((toast) => toast.id !== id);
+	}
+}

@@ -1,0 +1,32 @@
+import type { CharacterFields } from "../../lib/api/generated";
+
+export const TABS = ["who", "scene", "instructions", "card"] as const;
+
+export type EditorTab = (typeof TABS)[number];
+
+/** Fields that hold one text. */
+export type TextField = { [K in keyof CharacterFields]: CharacterFields[K] extends string ? K : never }[keyof CharacterFields];
+
+/** The fields of each tab, and their lines; one line is a plain input. */
+export const FIELDS: Record<EditorTab, readonly { field: TextField; lines: number }[]> = {
+	who: [
+		{ field: "name", lines: 1 },
+		{ field: "nickname", lines: 1 },
+		{ field: "description", lines: 10 },
+		{ field: "personality", lines: 4 },
+	],
+	scene: [
+		{ field: "scenario", lines: 4 },
+		{ field: "firstMessage", lines: 8 },
+		{ field: "messageExamples", lines: 8 },
+	],
+	instructions: [
+		{ field: "systemPrompt", lines: 8 },
+		{ field: "postHistoryInstructions", lines: 6 },
+	],
+	card: [
+		{ field: "creator", lines: 1 },
+		{ field: "characterVersion", lines: 1 },
+		{ field: "creatorNotes", lines: 8 },
+	],
+};

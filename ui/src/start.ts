@@ -1,0 +1,13 @@
+import { mount } from "svelte";
+import "./app.css";
+import Root from "./Root.svelte";
+import type { Transport } from "./lib/api/transport";
+import { App } from "./lib/state/app.svelte";
+
+/** Puts the UI on the page, talking to the engine through `transport`. */
+export function start(transport: Transport): App {
+	const app = new App(transport);
+	const target = document.getElementById("app") ?? document.body;
+	mount(Root, { target, props: { app } });
+	return app;
+}

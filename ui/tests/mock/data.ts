@@ -1,0 +1,155 @@
+import type { Character, CharacterFields, Endpoint, Message, Model, Persona, PromptReport, Role, Swipe } from "../../src/lib/api/generated";
+
+const HOUR = 3_600_000;
+const started = Date.now() - 3 * HOUR;
+
+export const ago = (hours: number) => new Date(Date.now() - hours * HOUR).toISOString();
+
+const fields = (over: Partial<CharacterFields>): CharacterFields => ({
+	name: "",
+	nickname: "",
+	description: "",
+	personality: "",
+	scenario: "",
+	firstMessage: "",
+	alternateGreetings: [],
+	messageExamples: "",
+	systemPrompt: "",
+	postHistoryInstructions: "",
+	creatorNotes: "",
+	creator: "",
+	characterVersion: "",
+	tags: [],
+	...over,
+});
+
+const MIRA = `*The rain has followed you in. Behind the counter a woman with ink on her fingers looks up from a lamp she has taken apart, and smiles as if she had been waiting for exactly this interruption.*
+
+“You look like someone who has walked past three inns to find this one,” *she says, and nudges a stool out with her foot.* “Sit. The kettle is nearly there. I'm Mira. What brings you up the hill at this hour?”`;
+
+const OTHER = `*The workshop is dark but for one lamp. Mira holds a finger to her lips.* “Quiet a moment. Do you hear it? The big lamp at the gate hums before it goes out.”`;
+
+export const characters: Character[] = [
+	character("c1", fields({
+		name: "Mira",
+		description: "Mira keeps the lamps of a small hill town. She is forty, curious, unhurried, and knows everyone's comings and goings by the light they burn.",
+		personality: "warm, dry-witted, observant",
+		scenario: "A rainy evening in Mira's workshop.",
+		firstMessage: MIRA,
+		alternateGreetings: [OTHER],
+		creatorNotes: "A lamplighter who listens.",
+		creator: "Inglenook",
+		characterVersion: "1.0",
+		tags: ["cozy", "fantasy", "slice of life"],
+	})),
+	character("c2", fields({ name: "Captain Osei", description: "Retired cartographer of a drowned coast, now pilot of the night ferry.", tags: ["adventure", "sea"], firstMessage: "“Mind the third plank.”" })),
+	character("c3", fields({ name: "Dr. Ines Valdivieso-Montenegro", description: "An archivist who answers every question with a better one.", tags: ["mystery"], firstMessage: "“Ah. You found the wrong door.”" })),
+	character("c4", fields({ name: "Juniper", description: "A hedge witch's apprentice with opinions about tea.", tags: ["cozy", "magic"], firstMessage: "“Careful, that one bites.”" })),
+	character("c5", fields({ name: "雪", description: "A mountain guide of few words.", tags: ["travel"], firstMessage: "「ようこそ。」" })),
+	character("c6", fields({ name: "Basil the Unlikely", description: "A knight-errant whose horse does the thinking.", tags: ["comedy", "fantasy"], firstMessage: "“Behold!”" })),
+];
+
+function character(id: string, content: CharacterFields): Character {
+	return { id, picture: id === "c6" ? null : id, spec: "chara_card_v3", fields: content, created: ago(400), updated: ago(30) };
+}
+
+export const personas: Persona[] = [
+	{ id: "p1", name: "Wanderer", description: "A traveller who keeps a notebook and asks too many questions." },
+	{ id: "p2", name: "Sam", description: "" },
+];
+
+export const models: Model[] = [
+	{ id: "m1", name: "SmolLM2 135M Instruct", path: "/home/sam/.local/share/inglenook/models/SmolLM2-135M-Instruct-Q4_K_M.gguf", bytes: 105_454_432, sha256: "2e8040ce", architecture: "llama", context: 8192, fits: "yes", missing: false, default: true },
+	{ id: "m2", name: "Mistral Small 24B Instruct Q4_K_M", path: "/media/models/mistral-small-24b-q4_k_m.gguf", bytes: 14_334_446_752, sha256: "77a1", architecture: "llama", context: 131_072, fits: "tight", missing: false, default: false },
+	{ id: "m3", name: "Qwen3 235B A22B", path: "/media/models/qwen3-235b.gguf", bytes: 142_000_000_000, sha256: "99b2", architecture: "qwen3moe", context: 40_960, fits: "no", missing: false, default: false },
+];
+
+export const endpoints: Endpoint[] = [
+	{ id: "e1", name: "LM Studio", url: "http://127.0.0.1:1234/v1", model: "gemma-3-12b-it", context: 32_768, hasKey: false, keyIsForSession: false, default: false },
+	{ id: "e2", name: "OpenRouter", url: "https://openrouter.ai/api/v1", model: "mistralai/mistral-small-3.2-24b-instruct", context: 96_000, hasKey: true, keyIsForSession: true, default: false },
+];
+
+export const swipe = (id: string, text: string, over: Partial<Swipe> = {}): Swipe => ({
+	id,
+	text,
+	state: "finished",
+	created: ago(1),
+	model: null,
+	figures: null,
+	...over,
+});
+
+export const figures = { prompt: 412, reused: 396, evaluated: 16, generated: 87, firstTextMs: 310, decodeMs: 1450 };
+
+export function message(id: string, role: Role, swipes: Swipe[], over: Partial<Message> = {}): Message {
+	return { id, role, name: role === "user" ? "Wanderer" : "Mira", swipes, selected: 0, created: new Date(started).toISOString(), ...over };
+}
+
+export const greeting = () => message("g", "character", [swipe("g0", MIRA), swipe("g1", OTHER)]);
+
+export const REPLY = `*She laughs, a short surprised sound, and sets two cups on the bench between the gears.*
+
+“A map of all the lights? Nobody has asked me for that in years.” *Her thumb finds a smear of soot on the brass and rubs at it.* “There are **one hundred and forty-one** lamps in town. I can tell you which ones lie.”
+
+*The kettle begins to complain. She lifts it off without looking.*
+
+“The one over the baker's door burns late on Thursdays. The one at the mill has not been lit since autumn, and yet…” *She tilts her head toward the window.* “Go on. Look.”`;
+
+export const conversation = (): Message[] => [
+	greeting(),
+	message("u1", "user", [swipe("u1s", "I saw your light from the road. *I shake the rain off my coat and take the stool.* Is it true you know every lamp in town?")]),
+	message("a1", "character", [
+		swipe("a1s", "“Every lamp, and most of the people who sit beneath them,” *Mira says, pouring something dark and fragrant into a chipped cup.* “Light tells on people. They draw the curtains and think nobody knows they are awake.”\n\n*She slides the cup over.* “You, for instance, have been reading by candle. There is wax on your sleeve.”", { model: "SmolLM2 135M Instruct", figures }),
+	]),
+	message("u2", "user", [swipe("u2s", "Could you draw me a map of them? All the lights, and who lives beneath.")]),
+	message("a2", "character", [
+		swipe("a2s0", "“A map?” *Mira says.* “I suppose I could.”", { model: "SmolLM2 135M Instruct", figures }),
+		swipe("a2s1", REPLY, { model: "SmolLM2 135M Instruct", figures }),
+		swipe("a2s2", "*She shakes her head slowly.* “Not all of them. Some lights ask not to be known.”", { model: "SmolLM2 135M Instruct", figures }),
+	], { selected: 1 }),
+];
+
+export function longChat(count: number): Message[] {
+	const lines = ["The wind has turned.", "*He waits.* “And then?”", "“Then the lamp went out, and nobody relit it for a year.”", REPLY];
+	return Array.from({ length: count }, (_, index) => {
+		const role = index % 2 === 0 ? "character" : "user";
+		return message(`l${index}`, role, [swipe(`l${index}s`, `${index + 1}. ${lines[(index * 7) % lines.length]}`)]);
+	});
+}
+
+export const report: PromptReport = {
+	text: "",
+	segments: [
+		{ text: "<|im_start|>system\n", control: true },
+		{ text: "Write Mira's next reply in a chat with Wanderer.\n\nMira keeps the lamps of a small hill town.", control: false },
+		{ text: "<|im_end|>\n<|im_start|>assistant\n", control: true },
+		{ text: MIRA, control: false },
+		{ text: "<|im_end|>\n<|im_start|>user\n", control: true },
+		{ text: "Could you draw me a map of them? All the lights, and who lives beneath.", control: false },
+		{ text: "<|im_end|>\n<|im_start|>assistant\n", control: true },
+	],
+	messages: [],
+	blocks: [
+		{ id: "b1", zone: "head", kind: "systemPrompt", source: "Instructions", reason: "always first", tokens: 38, kept: true, droppedReason: null, text: "Write Mira's next reply in a chat with Wanderer." },
+		{ id: "b2", zone: "head", kind: "description", source: "Mira · description", reason: "always sent", tokens: 71, kept: true, droppedReason: null, text: characters[0]?.fields.description ?? "" },
+		{ id: "b3", zone: "head", kind: "scenario", source: "Mira · scenario", reason: "always sent", tokens: 12, kept: true, droppedReason: null, text: "A rainy evening in Mira's workshop." },
+		{ id: "b4", zone: "head", kind: "messageExamples", source: "Mira · examples of dialogue", reason: "optional", tokens: 340, kept: false, droppedReason: "no room beside the messages", text: "<START>\n{{user}}: Good evening.\n{{char}}: “Is it? I had lost count.”" },
+		{ id: "b5", zone: "digest", kind: "memory", source: "Memory · last visit", reason: "standing fact", tokens: 24, kept: true, droppedReason: null, text: "Wanderer came up from the coast road." },
+		{ id: "b6", zone: "window", kind: "message", source: "Mira · greeting", reason: "first message of the window", tokens: 118, kept: true, droppedReason: null, text: MIRA },
+		{ id: "b7", zone: "window", kind: "message", source: "Wanderer", reason: "in the window", tokens: 34, kept: true, droppedReason: null, text: "I saw your light from the road." },
+		{ id: "b8", zone: "window", kind: "message", source: "Mira", reason: "in the window", tokens: 96, kept: true, droppedReason: null, text: "“Every lamp …”" },
+		{ id: "b9", zone: "input", kind: "message", source: "Wanderer", reason: "your words", tokens: 19, kept: true, droppedReason: null, text: "Could you draw me a map of them?" },
+	],
+	tokens: { total: 412, limit: 8192, reserve: 512, byZone: { head: 121, digest: 24, window: 248, input: 19 }, exact: true },
+	epoch: 1,
+	anchor: "g",
+	model: "SmolLM2 135M Instruct",
+	timings: { collectMs: 1, countMs: 1, planMs: 0, compileMs: 0 },
+};
+
+/** Pictures drawn on the spot, so that no file is needed. */
+export function portrait(hash: string): string {
+	const [back, robe, skin, hair] = { c1: ["#3b2a20", "#7a4a2a", "#e0b088", "#2a1a14"], c2: ["#1f3440", "#2f5666", "#6b4630", "#d8d2c8"], c3: ["#3a2434", "#6b3a58", "#d9a680", "#4a2a1a"], c4: ["#24361f", "#4f7a3a", "#f0c8a8", "#b4501c"], c5: ["#2c3850", "#c8d0e0", "#f2d8c0", "#14141c"] }[hash] ?? ["#333", "#555", "#ccc", "#222"];
+	const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 400"><rect width="300" height="400" fill="${back}"/><circle cx="225" cy="90" r="46" fill="#f2c48d" opacity=".55"/><circle cx="225" cy="90" r="26" fill="#f7dcae"/><path d="M20 400q10-150 130-150t130 150z" fill="${robe}"/><rect x="125" y="200" width="50" height="70" rx="22" fill="${skin}"/><ellipse cx="150" cy="160" rx="60" ry="72" fill="${skin}"/><path d="M86 165q-8-96 64-98t66 98q-14-58-66-62t-64 62z" fill="${hair}"/><circle cx="128" cy="165" r="5" fill="#201410"/><circle cx="172" cy="165" r="5" fill="#201410"/><path d="M132 196q18 12 36 0" stroke="#201410" stroke-width="3" fill="none" stroke-linecap="round"/></svg>`;
+	return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}

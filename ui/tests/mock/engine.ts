@@ -1,0 +1,302 @@
+import type { ApiError, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, EndReason, Event, Generating, ImportReport, Message, Persona, Settings } from "../../src/lib/api/generated";
+import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
+import * as data from "./data";
+import type { Scene } from "./scenes";
+
+interface MockChat {
+	id: string;
+	title: string;
+	character: string;
+	messages: Message[];
+	updated: string;
+	draft: string;
+	model: Chat["model"];
+	persona: Persona;
+	generating: Generating | null;
+}
+
+const PAGE = 50;
+
+/** An engine that plays a script, for looking at every state. It keeps the real one's promises about order and ids. */
+export class MockEngine implements Transport {
+	readonly addsModelFiles = true;
+	readonly characters: Character[];
+	readonly chats: MockChat[] = [];
+	personas = structuredClone(data.personas);
+	models = structuredClone(data.models);
+	endpoints = structuredClone(data.endpoints);
+	settings: Settings;
+	listeners = new Set<(event: Event) => void>();
+	connection: (state: Connection) => void = () => {};
+	drops: Drops | null = null;
+	/** Fails every operation with this. */
+	broken: ApiError | null = null;
+	#deleted: { undo: () => void; id: string }[] = [];
+	#next = 1;
+
+	constructor(
+		readonly scene: Scene,
+		theme: "light" | "dark",
+		language: string,
+	) {
+		this.settings = { theme, language, sampler: { temperature: 0.8, minP: 0.05, topP: 1, topK: 0, repeatPenalty: 1.05, maxTokens: 512 }, localContext: 0, defaultPersona: "p1" };
+		this.characters = scene === "empty" ? [] : structuredClone(data.characters);
+		if (scene === "first") this.#chat("c1", [data.greeting()], 0);
+		else if (scene === "long") this.#chat("c1", data.longChat(600), 0);
+		else if (scene !== "empty") this.#chat("c1", data.conversation(), 0.2);
+		if (!["first", "empty"].includes(scene)) this.#more();
+		if (scene === "nomodel" || scene === "empty") [this.models, this.endpoints] = [[], []];
+	}
+
+	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
+		await Promise.resolve();
+		if (this.broken) throw this.broken;
+		const handler = (this as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`];
+		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
+		return structuredClone(await handler.call(this, args as never)) ?? null;
+	}
+
+	subscribe(listener: (event: Event) => void, connection: (state: Connection) => void): () => void {
+		this.listeners.add(listener);
+		this.connection = connection;
+		connection("live");
+		return () => this.listeners.delete(listener);
+	}
+
+	assetUrl = async (hash: string) => data.portrait(hash);
+	pickModel = async () => null;
+	exportCharacter = async () => "/home/sam/Downloads/mira.png";
+	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
+	pickImport = async (): Promise<ImportReport> => ({
+		imported: [{ kind: "character", id: "c4", name: "Juniper", file: "juniper.png", warnings: ["The card's lorebook has two entries without keys; they were kept."] }],
+		skipped: [],
+		refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture holds no character card." }],
+	});
+
+	watchDrops(drops: Drops): () => void {
+		this.drops = drops;
+		return () => {};
+	}
+
+	emit(event: Event): void {
+		for (const listener of this.listeners) listener(structuredClone(event));
+	}
+
+	chat(id: string): MockChat {
+		const found = this.chats.find((chat) => chat.id === id);
+		if (!found) throw { kind: "notFound", message: "This chat is no longer there." } satisfies ApiError;
+		return found;
+	}
+
+	/** Begins a reply and leaves it open, so that a scene can hold it wherever it likes. */
+	begin(chat: MockChat, reply = this.#reply()): Message {
+		const known = chat.messages.findIndex((message) => message.id === reply.id);
+		if (known < 0) chat.messages.push(reply);
+		else chat.messages[known] = reply;
+		const swipe = reply.swipes[reply.selected];
+		chat.generating = { message: reply.id, swipe: swipe?.id ?? "", text: swipe?.text ?? "", seq: 0 };
+		this.emit({ event: "started", chat: chat.id, message: reply });
+		return reply;
+	}
+
+	token(chat: MockChat, text: string): void {
+		const now = chat.generating;
+		if (!now) return;
+		this.emit({ event: "token", chat: chat.id, message: now.message, swipe: now.swipe, seq: now.seq, text });
+		now.seq += 1;
+		now.text += text;
+	}
+
+	end(chat: MockChat, reason: EndReason): void {
+		const now = chat.generating;
+		const message = chat.messages.find((known) => known.id === now?.message);
+		const swipe = message?.swipes.find((known) => known.id === now?.swipe);
+		chat.generating = null;
+		if (!now || !message || !swipe) return;
+		swipe.text = now.text;
+		swipe.state = reason.kind === "stop" || reason.kind === "length" ? "finished" : "interrupted";
+		swipe.figures = data.figures;
+		const empty = swipe.text === "" && message.swipes.length === 1;
+		if (empty) chat.messages.splice(chat.messages.indexOf(message), 1);
+		this.emit({ event: "ended", chat: chat.id, message: empty ? null : message, reason });
+	}
+
+	async #write(chat: MockChat): Promise<void> {
+		for (let done = 0; done <= 412; done += 103) {
+			this.emit({ event: "prefill", chat: chat.id, done, total: 412, reused: 103 });
+			await pause(60);
+		}
+		for (const piece of data.REPLY.match(/\S+\s*/g) ?? []) {
+			if (!chat.generating) return;
+			this.token(chat, piece);
+			await pause(16);
+		}
+		this.end(chat, { kind: "stop" });
+	}
+
+	#reply(): Message {
+		return data.message(`a${this.#next}-${Date.now()}`, "character", [data.swipe(`s${this.#next++}`, "", { state: "streaming", model: "SmolLM2 135M Instruct" })], { created: data.ago(0) });
+	}
+
+	#chat(character: string, messages: Message[], hours: number, title = ""): void {
+		const persona = this.personas[0] ?? { id: "p1", name: "Wanderer", description: "" };
+		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null });
+	}
+
+	#more(): void {
+		this.#chat("c2", [data.message("x1", "character", [data.swipe("x1s", "“Mind the third plank. It remembers everyone who trusted it.”")])], 2);
+		this.#chat("c3", [data.message("x2", "character", [data.swipe("x2s", "“Ah. You found the wrong door, which is the only one worth opening.”")])], 27, "The archive at night");
+		this.#chat("c1", [data.greeting()], 80, "A first evening, long ago and far from here");
+		this.#chat("c5", [data.message("x3", "character", [data.swipe("x3s", "「ようこそ。道は静かです。」")])], 900);
+	}
+
+	#summary({ id, picture, fields, created }: Character): CharacterSummary {
+		const chat = this.chats.find((known) => known.character === id);
+		return { id, name: fields.name, tagline: fields.creatorNotes || fields.description, picture, tags: fields.tags, creator: fields.creator, lastChat: chat?.updated ?? null, created };
+	}
+
+	#message(id: string): { chat: MockChat; message: Message } {
+		for (const chat of this.chats) {
+			const message = chat.messages.find((known) => known.id === id);
+			if (message) return { chat, message };
+		}
+		throw { kind: "notFound", message: "This message is no longer there." } satisfies ApiError;
+	}
+
+	#restore(id: string): void {
+		const at = this.#deleted.findLastIndex((gone) => gone.id === id);
+		this.#deleted.splice(at, 1)[0]?.undo();
+	}
+
+	#delete<T extends { id: string }>(list: T[], id: string): void {
+		const at = list.findIndex((item) => item.id === id);
+		const [gone] = list.splice(at, 1);
+		if (gone) this.#deleted.push({ id, undo: () => list.splice(at, 0, gone) });
+	}
+
+	op_startup = () => ({ version: "0.1.0", settings: this.settings, chat: this.chats[0]?.id ?? null, notices: this.scene === "interrupted" ? ["The app ended while a reply was being written. What had arrived was kept."] : [], dataDir: "/home/sam/.local/share/inglenook" });
+	op_health = () => ({
+		ok: false,
+		version: "0.1.0",
+		checks: [
+			{ name: "Database", ok: true, reason: "42 chats, 1,204 messages, 18 MB" },
+			{ name: "Models", ok: true, reason: "3 files, all in place" },
+			{ name: "Worker", ok: true, reason: "running since 14:02" },
+			{ name: "Keychain", ok: false, reason: "No keychain answers on this machine; keys last until the app ends." },
+		],
+	});
+	op_get_settings = () => this.settings;
+	op_update_settings = ({ settings }: { settings: Settings }) => {
+		this.settings = settings;
+		const chosen = settings.defaultModel;
+		for (const model of this.models) model.default = chosen ? chosen.kind === "local" && chosen.id === model.id : model.id === "m1";
+		for (const endpoint of this.endpoints) endpoint.default = chosen?.kind === "remote" && chosen.id === endpoint.id;
+		return settings;
+	};
+	op_list_characters = () => this.characters.map((character) => this.#summary(character));
+	op_get_character = ({ id }: { id: string }) => this.characters.find((character) => character.id === id);
+	op_create_character = ({ fields }: { fields: CharacterFields }) => {
+		const made: Character = { id: `n${this.#next++}`, picture: null, spec: "chara_card_v3", fields, created: data.ago(0), updated: data.ago(0) };
+		this.characters.unshift(made);
+		return made;
+	};
+	op_update_character = ({ id, fields }: { id: string; fields: CharacterFields }) => Object.assign(this.op_get_character({ id }) ?? {}, { fields });
+	op_delete_character = ({ id }: { id: string }) => this.#delete(this.characters, id);
+	op_restore_character = ({ id }: { id: string }) => this.#restore(id);
+	op_list_personas = () => this.personas;
+	op_save_persona = ({ persona }: { persona: Persona }) => {
+		const saved = { ...persona, id: persona.id || `p${this.#next++}` };
+		this.personas = [...this.personas.filter((known) => known.id !== saved.id), saved];
+		return saved;
+	};
+	op_delete_persona = ({ id }: { id: string }) => this.#delete(this.personas, id);
+	op_list_chats = (): ChatSummary[] =>
+		this.chats.map((chat) => {
+			const character = this.op_get_character({ id: chat.character });
+			const last = chat.messages.at(-1);
+			const lastLine = (last?.swipes[last.selected]?.text ?? "").replace(/[*\n]+/g, " ").trim();
+			return { id: chat.id, title: chat.title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, lastLine, messageCount: chat.messages.length, updated: chat.updated };
+		});
+	op_new_chat = ({ character }: { character: string }) => {
+		const fields = this.op_get_character({ id: character })?.fields;
+		this.#chat(character, [data.message(`n${this.#next++}`, "character", [data.swipe("ns", fields?.firstMessage ?? "")], { name: fields?.name })], 0);
+		this.chats.unshift(...this.chats.splice(-1));
+		this.emit({ event: "changed", what: "chats", id: null });
+		return this.op_open_chat({ id: this.chats[0]?.id ?? "" });
+	};
+	op_open_chat = ({ id }: { id: string }): Chat => {
+		const chat = this.chat(id);
+		const character = this.op_get_character({ id: chat.character });
+		const { title, draft, model, persona, generating } = chat;
+		const page = { messages: chat.messages.slice(-PAGE), more: chat.messages.length > PAGE };
+		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, persona, draft, model, page, generating };
+	};
+	op_messages_before = ({ chat, before, limit }: { chat: string; before: string; limit: number }) => {
+		const all = this.chat(chat).messages;
+		const at = all.findIndex((message) => message.id === before);
+		return { messages: all.slice(Math.max(0, at - limit), at), more: at > limit };
+	};
+	op_rename_chat = ({ id, title }: { id: string; title: string }) => void (this.chat(id).title = title);
+	op_set_chat_model = ({ id, model }: { id: string; model: Chat["model"] }) => void (this.chat(id).model = model);
+	op_set_chat_persona = ({ id, persona }: { id: string; persona: string }) => {
+		this.chat(id).persona = this.personas.find((known) => known.id === persona) ?? this.chat(id).persona;
+	};
+	op_save_draft = ({ chat, text }: { chat: string; text: string }) => void (this.chat(chat).draft = text);
+	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id);
+	op_restore_chat = ({ id }: { id: string }) => this.#restore(id);
+	op_send_message = ({ chat: id, text }: { chat: string; text: string }) => {
+		if (this.models.length + this.endpoints.length === 0) throw { kind: "noModel", message: "There is no model that could answer.", hint: "Add a model file or an endpoint." } satisfies ApiError;
+		const chat = this.chat(id);
+		const sent = data.message(`u${this.#next}-${Date.now()}`, "user", [data.swipe(`us${this.#next++}`, text)], { created: data.ago(0) });
+		chat.messages.push(sent);
+		const reply = this.begin(chat);
+		void this.#write(chat);
+		return { sent, reply };
+	};
+	op_regenerate = ({ chat: id }: { chat: string }) => {
+		const chat = this.chat(id);
+		const last = chat.messages.at(-1);
+		const reply = last?.role === "character" ? last : this.#reply();
+		if (reply === last) {
+			reply.swipes.push(data.swipe(`s${this.#next++}-${Date.now()}`, "", { state: "streaming" }));
+			reply.selected = reply.swipes.length - 1;
+		}
+		this.begin(chat, reply);
+		void this.#write(chat);
+		return { sent: null, reply };
+	};
+	op_continue_reply = ({ chat: id }: { chat: string }) => {
+		const chat = this.chat(id);
+		const reply = chat.messages.at(-1);
+		if (!reply) throw { kind: "notFound", message: "There is no reply to continue." } satisfies ApiError;
+		this.begin(chat, reply);
+		void this.#write(chat);
+		return { sent: null, reply };
+	};
+	op_stop = ({ chat: id }: { chat: string }) => this.end(this.chat(id), { kind: "cancelled" });
+	op_select_swipe = ({ message: id, index }: { message: string; index: number }) => Object.assign(this.#message(id).message, { selected: index });
+	op_edit_message = ({ message: id, text }: { message: string; text: string }) => {
+		const { message } = this.#message(id);
+		Object.assign(message.swipes[message.selected] ?? {}, { text });
+		return message;
+	};
+	op_delete_message = ({ message: id }: { message: string }) => this.#delete(this.#message(id).chat.messages, id);
+	op_restore_message = ({ message: id }: { message: string }) => this.#restore(id);
+	op_preview_prompt = () => data.report;
+	op_manifest = () => data.report;
+	op_list_models = () => this.models;
+	op_remove_model = ({ id }: { id: string }) => this.#delete(this.models, id);
+	op_list_endpoints = () => this.endpoints;
+	op_delete_endpoint = ({ id }: { id: string }) => this.#delete(this.endpoints, id);
+	op_save_endpoint = ({ draft }: { draft: { name: string; url: string; model: string; context: number } }) => {
+		const saved = { id: `e${this.#next++}`, hasKey: false, keyIsForSession: true, default: false, ...draft, key: undefined };
+		this.endpoints.push(saved);
+		return saved;
+	};
+	op_test_endpoint = ({ draft }: { draft: { url: string } }) => {
+		if (draft.url.includes("1234")) return { models: ["gemma-3-12b-it", "qwen3-8b", "mistral-small-3.2-24b-instruct"], context: 32_768, tookMs: 42 };
+		throw { kind: "provider", class: "unreachable", message: "127.0.0.1:8080 refused the connection.", hint: "Start the server, or check the port. Newer llama.cpp servers listen on 9931." } satisfies ApiError;
+	};
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,12 @@
+import { start } from "../../src/start";
+import { MockEngine } from "./engine";
+import { play, type Scene } from "./scenes";
+
+const query = new URLSearchParams(location.search);
+const scene = (query.get("scene") ?? "chat") as Scene;
+const theme = query.get("theme") ?? "dark";
+localStorage.setItem("inglenook.look", JSON.stringify({ theme, layout: query.get("layout") ?? "bubbles" }));
+
+const engine = new MockEngine(scene, theme as "light" | "dark", query.get("language") ?? "en");
+const app = start(engine);
+void play(scene, engine, app);

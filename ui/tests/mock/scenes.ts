@@ -1,0 +1,78 @@
+import type { ApiError } from "../../src/lib/api/generated";
+import type { App } from "../../src/lib/state/app.svelte";
+import { REPLY } from "./data";
+import type { MockEngine } from "./engine";
+
+export const SCENES = [
+	"chat", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
+	"failed", "unanswered", "editing", "xray", "toast", "lost", "broken", "drop",
+	"people", "editor", "new", "models", "endpoint", "settings", "writing", "personas", "health",
+] as const;
+
+export type Scene = (typeof SCENES)[number];
+
+const DIED: ApiError = { kind: "provider", class: "workerDied", message: "llama.cpp ended with signal 11 after 23 tokens.", hint: "The model is being loaded again. If it happens twice, choose a smaller context size." };
+
+/** Brings the window into the state the scene is about. */
+export async function play(scene: Scene, engine: MockEngine, app: App): Promise<void> {
+	if (scene === "broken") engine.broken = { kind: "storage", message: "The database is not readable: disk I/O error.", hint: "Check the disk, then try again. A backup from this morning is beside it." };
+	await until(() => (app.startup !== null && app.models.loaded) || app.startFailure !== null);
+	const chat = engine.chats[0];
+	if (chat) {
+		const id = chat.id;
+		if (["streaming", "prefill", "loading", "queued", "retrying", "stalled", "failed", "unanswered"].includes(scene)) {
+			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, figures: null }] });
+			await app.chat?.load();
+			if (scene !== "unanswered") engine.begin(chat);
+		}
+		if (scene === "streaming") for (const piece of REPLY.slice(0, 330).match(/\S+\s*/g) ?? []) engine.token(chat, piece);
+		if (scene === "prefill") engine.emit({ event: "prefill", chat: id, done: 260, total: 412, reused: 200 });
+		if (scene === "loading") engine.emit({ event: "loading", chat: id, fraction: 0.4 });
+		if (scene === "queued") engine.emit({ event: "queued", chat: id });
+		if (scene === "retrying") engine.emit({ event: "retrying", chat: id, attempt: 2, afterMs: 4000, why: "The endpoint is busy (429)." });
+		if (scene === "stalled") engine.emit({ event: "stalled", chat: id, seconds: 14 });
+		if (scene === "failed") engine.end(chat, { kind: "failed", error: DIED });
+		if (scene === "interrupted") {
+			engine.begin(chat);
+			engine.token(chat, "*She opens the door, and the rain ");
+			engine.end(chat, { kind: "cancelled" });
+		}
+	}
+	if (scene === "editing") app.chat?.editLastOwn();
+	if (scene === "xray") await app.xray.show(() => app.api.manifest("a2s1"));
+	if (scene === "toast") {
+		await app.import();
+		await app.deleteChat("chat1", "Captain Osei");
+	}
+	if (scene === "lost") engine.connection("lost");
+	if (scene === "drop") engine.drops?.over(true);
+	if (scene === "people" || scene === "models") app.go(scene);
+	if (scene === "empty") app.go("people");
+	if (scene === "editor") app.edit("c1");
+	if (scene === "new") app.edit(null);
+	if (scene === "endpoint") await endpoint(app);
+	if (["settings", "writing", "personas", "health"].includes(scene)) await settings(scene, app);
+	document.documentElement.dataset.ready = "yes";
+}
+
+async function endpoint(app: App): Promise<void> {
+	app.go("models");
+	await press("[data-testid=add-endpoint]");
+	await press("[data-testid=endpoint-form] .presets button");
+	await press("[data-testid=endpoint-test]");
+	await until(() => document.querySelector("[data-testid=error]") !== null);
+}
+
+async function settings(scene: Scene, app: App): Promise<void> {
+	app.go("settings");
+	if (scene !== "settings") await press(`[data-testid=settings-${scene}]`);
+}
+
+async function press(selector: string): Promise<void> {
+	await until(() => document.querySelector(selector) !== null);
+	document.querySelector<HTMLElement>(selector)?.click();
+}
+
+async function until(condition: () => boolean): Promise<void> {
+	while (!condition()) await new Promise((resolve) => requestAnimationFrame(resolve));
+}
