@@ -1,0 +1,211 @@
+//! The words of the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use engine::api::CardFormat;
+
+/// Private character chat on this machine, from the command line.
+#[derive(Debug, Parser)]
+#[command(name = "nook", version, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// The data folder; without it the desktop app's own
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Print JSON: one document, or one line per event
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Import character cards and model files; folders are searched one level deep
+    Import {
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+    /// Write a character to a file
+    Export {
+        kind: ExportKind,
+        /// Name or id
+        name: String,
+        #[arg(long = "as", value_name = "FORMAT")]
+        format: Format,
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// List what is there
+    List { kind: ListKind },
+    /// Show one thing, whole
+    Show {
+        kind: ShowKind,
+        /// Name or id
+        name: String,
+    },
+    /// Say one message, or talk line by line
+    Chat(ChatArgs),
+    /// Print the prompt that a message would send; nothing is sent or stored
+    Prompt(PromptArgs),
+    /// Count the tokens of a file or of stdin
+    Tokens {
+        /// Name, file name or id; without it the default model
+        #[arg(long)]
+        model: Option<String>,
+        /// Print the token ids as well
+        #[arg(long)]
+        ids: bool,
+        file: Option<PathBuf>,
+    },
+    /// The model library
+    Models {
+        #[command(subcommand)]
+        verb: ModelVerb,
+    },
+    /// Serve the local API, and the web UI where asked, until interrupted
+    Serve {
+        /// 127.0.0.1, ::1 or localhost
+        #[arg(long, default_value = "127.0.0.1")]
+        host: String,
+        /// 0 takes any free port
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+        /// Serve the web UI too
+        #[arg(long)]
+        ui: bool,
+    },
+    /// Say what works and what does not
+    Doctor,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ExportKind {
+    Character,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Format {
+    Png,
+    JsonV2,
+    JsonV3,
+}
+
+impl From<Format> for CardFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Png => Self::Png,
+            Format::JsonV2 => Self::JsonV2,
+            Format::JsonV3 => Self::JsonV3,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ListKind {
+    Characters,
+    Chats,
+    Personas,
+    Models,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ShowKind {
+    Character,
+    Chat,
+    Persona,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    /// Name or id, or a card file, which is imported first
+    #[arg(long, value_name = "CHARACTER", required_unless_present = "chat")]
+    pub(crate) character: Option<String>,
+    /// Go on with this chat (id or title) instead of a new one
+    #[arg(long)]
+    pub(crate) chat: Option<String>,
+    /// Whom you play: name or id
+    #[arg(long)]
+    pub(crate) persona: Option<String>,
+    #[command(flatten)]
+    pub(crate) answering: Answering,
+    /// Makes the choice of tokens repeatable
+    #[arg(long)]
+    pub(crate) seed: Option<u32>,
+    /// 0 always takes the likeliest token
+    #[arg(long, value_name = "X", value_parser = temperature)]
+    pub(crate) temperature: Option<f32>,
+    /// Tokens of reply at the most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_tokens: Option<u32>,
+    /// What to say; without it every line of stdin is said
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PromptArgs {
+    /// Id or title
+    #[arg(long, required_unless_present = "character")]
+    pub(crate) chat: Option<String>,
+    /// Name or id; without a chat the character's newest
+    #[arg(long, value_name = "CHARACTER")]
+    pub(crate) character: Option<String>,
+    /// The words that would be sent
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) message: String,
+    #[command(flatten)]
+    pub(crate) answering: Answering,
+}
+
+/// Who answers, where the chat or the settings are not to decide.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Answering {
+    /// A model of the library: name, file name or id
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// A remote endpoint: name or id
+    #[arg(long, value_name = "NAME", conflicts_with = "model")]
+    pub(crate) endpoint: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelVerb {
+    /// List the models
+    List,
+    /// Add a GGUF file where it lies
+    Add { file: PathBuf },
+    /// Forget a model; its file stays
+    Remove { name: String },
+    /// Let a model answer where a chat does not say otherwise
+    Default { name: String },
+    /// Read every model file and compare it with what was added
+    Check,
+}
+
+fn temperature(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(value) if (0.0..=2.0).contains(&value) => Ok(value),
+        _ => Err("a number from 0 to 2 is expected".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_words_fit_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_temperature_is_a_number_from_0_to_2() {
+        assert_eq!(temperature("0.8"), Ok(0.8));
+        for wrong in ["-1", "2.1", "NaN", "inf", "warm"] {
+            assert!(temperature(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Why a verb failed, as a script and a person read it.
+
+use engine::OpenError;
+use engine::api::ApiError;
+use server::{ServeError, WeakToken};
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Nothing is on stdout yet: this is.
+    Because(Reason),
+    /// stdout already holds the answer, and the answer is no.
+    Reported(Reason),
+    /// Whoever read stdout has gone, which is theirs to decide.
+    ReaderGone,
+}
+
+#[derive(Debug)]
+pub(crate) struct Reason {
+    /// A word for scripts, as in `ApiError`.
+    pub(crate) kind: String,
+    /// One line: what, why, and what to do.
+    pub(crate) message: String,
+}
+
+impl Failure {
+    pub(crate) fn because(kind: &str, message: impl Into<String>) -> Self {
+        Self::Because(Reason::new(kind, message))
+    }
+
+    pub(crate) fn reported(kind: &str, message: impl Into<String>) -> Self {
+        Self::Reported(Reason::new(kind, message))
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::because("notFound", message)
+    }
+}
+
+impl Reason {
+    pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {
+        Self { kind: kind.to_owned(), message: message.into() }
+    }
+}
+
+impl From<&ApiError> for Reason {
+    fn from(error: &ApiError) -> Self {
+        let (kind, hint) = match error {
+            ApiError::ContextOverflow { hint, .. } => ("contextOverflow", hint.as_str()),
+            ApiError::Provider { hint, .. } => ("provider", hint.as_str()),
+            ApiError::NoModel { hint, .. } => ("noModel", hint.as_str()),
+            ApiError::BadInput { hint, .. } => ("badInput", hint.as_str()),
+            ApiError::NotFound { .. } => ("notFound", ""),
+            ApiError::Busy { hint, .. } => ("busy", hint.as_str()),
+            ApiError::Storage { hint, .. } => ("storage", hint.as_str()),
+            ApiError::Keychain { hint, .. } => ("keychain", hint.as_str()),
+            ApiError::Internal { .. } => ("internal", ""),
+        };
+        Self::new(kind, with_hint(&error.to_string(), hint))
+    }
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        Self::Because(Reason::from(&error))
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        let what = error.to_string();
+        match error {
+            OpenError::InUse { .. } => {
+                Self::because("inUse", with_hint(&what, "Close it, or name another --data-dir."))
+            }
+            OpenError::Damaged { newest_backup, .. } => {
+                let way_out = match newest_backup {
+                    Some(backup) => {
+                        format!("Open the desktop app to restore the backup {} or to start afresh.", backup.display())
+                    }
+                    None => "Open the desktop app to start afresh; the damaged file is kept.".to_owned(),
+                };
+                Self::because("damaged", with_hint(&what, &way_out))
+            }
+            OpenError::Storage { hint, .. } => Self::because("storage", with_hint(&what, &hint)),
+        }
+    }
+}
+
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Self {
+        let kind = match error {
+            ServeError::NotLoopback { .. } => "notLoopback",
+            ServeError::Bind { .. } => "bind",
+            ServeError::NoUi { .. } => "noUi",
+        };
+        Self::because(kind, error.to_string())
+    }
+}
+
+impl From<WeakToken> for Failure {
+    fn from(error: WeakToken) -> Self {
+        Self::because("weakToken", error.to_string())
+    }
+}
+
+/// Of stdin, stdout and the runtime; files are named where they are opened.
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::ReaderGone,
+            _ => Self::because("io", error.to_string()),
+        }
+    }
+}
+
+fn with_hint(message: &str, hint: &str) -> String {
+    match (message.trim_end_matches('.'), hint) {
+        (message, "") => message.to_owned(),
+        (message, hint) => format!("{message}. {hint}"),
+    }
+}

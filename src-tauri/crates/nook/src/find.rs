@@ -1,0 +1,132 @@
+//! From what a person calls a thing to the thing.
+
+use std::path::Path;
+
+use domain::card::{Card, MAX_FILE};
+use engine::Engine;
+use engine::api::{CharacterSummary, ChatSummary, Endpoint, Model, ModelRef, Persona};
+
+use crate::cli::Answering;
+use crate::failure::Failure;
+
+/// Candidates that an error lists.
+const LISTED: usize = 8;
+
+pub(crate) async fn character(engine: &Engine, wanted: &str) -> Result<CharacterSummary, Failure> {
+    pick("character", engine.list_characters().await?, wanted, |one| (&one.id, vec![&one.name]))
+}
+
+pub(crate) async fn chat(engine: &Engine, wanted: &str) -> Result<ChatSummary, Failure> {
+    pick("chat", engine.list_chats().await?, wanted, |one| (&one.id, vec![&one.title]))
+}
+
+pub(crate) async fn persona(engine: &Engine, wanted: &str) -> Result<Persona, Failure> {
+    pick("persona", engine.list_personas().await?, wanted, |one| (&one.id, vec![&one.name]))
+}
+
+pub(crate) async fn model(engine: &Engine, wanted: &str) -> Result<Model, Failure> {
+    pick("model", engine.list_models().await?, wanted, |one| {
+        let file = Path::new(&one.path);
+        let names = [file.file_name(), file.file_stem()].into_iter().flatten().filter_map(|name| name.to_str());
+        (&one.id, names.chain([one.name.as_str()]).collect())
+    })
+}
+
+async fn endpoint(engine: &Engine, wanted: &str) -> Result<Endpoint, Failure> {
+    pick("endpoint", engine.list_endpoints().await?, wanted, |one| (&one.id, vec![&one.name]))
+}
+
+pub(crate) async fn answering(engine: &Engine, who: &Answering) -> Result<Option<ModelRef>, Failure> {
+    Ok(match (&who.model, &who.endpoint) {
+        (Some(name), _) => Some(ModelRef::Local { id: model(engine, name).await?.id }),
+        (None, Some(name)) => Some(ModelRef::Remote { id: endpoint(engine, name).await?.id }),
+        (None, None) => None,
+    })
+}
+
+/// The character of that name or id; else the one in that card file, imported if it is not in the library yet.
+pub(crate) async fn character_or_card(engine: &Engine, wanted: &str) -> Result<String, Failure> {
+    match character(engine, wanted).await {
+        Ok(found) => Ok(found.id),
+        Err(_) if Path::new(wanted).is_file() => import_card(engine, Path::new(wanted)).await,
+        Err(failure) => Err(failure),
+    }
+}
+
+async fn import_card(engine: &Engine, file: &Path) -> Result<String, Failure> {
+    let report = engine.import_paths(vec![file.to_owned()]).await?;
+    if let Some(refused) = report.refused.first() {
+        return Err(Failure::because(&refused.kind, format!("{}: {}", refused.file, refused.reason)));
+    }
+    if let Some(imported) = report.imported.iter().find(|one| one.kind == "character") {
+        return Ok(imported.id.clone());
+    }
+    let name = name_on(file).ok_or_else(|| Failure::because("noCard", format!("{} holds no card", file.display())))?;
+    Ok(character(engine, &name).await?.id)
+}
+
+/// The name on a card that the library already has.
+fn name_on(file: &Path) -> Option<String> {
+    let size = std::fs::metadata(file).ok()?.len();
+    let bytes = if size <= MAX_FILE as u64 { std::fs::read(file).ok()? } else { return None };
+    Some(Card::read(&bytes).ok()?.0.name().to_owned())
+}
+
+/// The one item with that id, else the one with that name in whatever case.
+fn pick<T>(kind: &str, mut items: Vec<T>, wanted: &str, named: impl Fn(&T) -> (&str, Vec<&str>)) -> Result<T, Failure> {
+    if let Some(index) = items.iter().position(|item| named(item).0 == wanted) {
+        return Ok(items.swap_remove(index));
+    }
+    let folded = wanted.to_lowercase();
+    items.retain(|item| named(item).1.iter().any(|name| name.to_lowercase() == folded));
+    match items.len() {
+        0 => Err(Failure::not_found(format!("there is no {kind} named \"{wanted}\""))),
+        1 => Ok(items.remove(0)),
+        count => {
+            let list = |item| {
+                let (id, names) = named(item);
+                format!("{} ({id})", names.last().copied().unwrap_or_default())
+            };
+            let listed = items.iter().take(LISTED).map(list).collect::<Vec<_>>().join(", ");
+            Err(Failure::because(
+                "ambiguous",
+                format!("{count} {kind}s are named \"{wanted}\": {listed}; name one by its id"),
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(wanted: &str) -> Result<&'static str, String> {
+        let items = vec![("1", "Mira"), ("2", "Ärger"), ("3", "Twin"), ("4", "twin"), ("5", "1")];
+        pick("character", items, wanted, |one| (one.0, vec![one.1])).map(|one| one.0).map_err(|failure| match failure {
+            Failure::Because(reason) => reason.message,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn an_id_wins_over_a_name() {
+        assert_eq!(check("1"), Ok("1"));
+    }
+
+    #[test]
+    fn case_does_not_matter_in_any_script() {
+        assert_eq!(check("mIRA"), Ok("1"));
+        assert_eq!(check("ärger"), Ok("2"));
+    }
+
+    #[test]
+    fn an_ambiguous_name_lists_the_candidates() {
+        let message = check("twin").unwrap_err();
+        assert!(message.contains("Twin (3), twin (4)"), "{message}");
+    }
+
+    #[test]
+    fn an_unknown_name_is_named() {
+        assert_eq!(check("Nobody").unwrap_err(), "there is no character named \"Nobody\"");
+    }
+}

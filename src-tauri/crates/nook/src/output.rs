@@ -1,0 +1,148 @@
+//! stdout and stderr: JSON for scripts, text for people, progress for terminals.
+
+use std::cell::Cell;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::failure::{Failure, Reason};
+
+pub(crate) struct Output {
+    json: bool,
+    progress: bool,
+    /// A progress line stands on stderr and must go before anything else is written.
+    shown: Cell<bool>,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json, progress: std::io::stderr().is_terminal(), shown: Cell::new(false) }
+    }
+
+    /// One answer: `value` as JSON, or the text that `text` makes of it.
+    pub(crate) fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
+        if self.json { self.event(value) } else { self.say(&text(value)) }
+    }
+
+    /// A line of JSON, where JSON was asked for.
+    pub(crate) fn event(&self, value: &impl Serialize) -> Result<(), Failure> {
+        if !self.json {
+            return Ok(());
+        }
+        let value = serde_json::to_value(value).map_err(|error| Failure::because("internal", error.to_string()))?;
+        self.write(&format!("{}\n", snake_case(value)))
+    }
+
+    /// Text for people, as whole lines.
+    pub(crate) fn say(&self, text: &str) -> Result<(), Failure> {
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        self.piece(&format!("{text}{end}"))
+    }
+
+    /// Text for people, as it comes.
+    pub(crate) fn piece(&self, text: &str) -> Result<(), Failure> {
+        if self.json { Ok(()) } else { self.write(&harmless(text)) }
+    }
+
+    /// A passing line for whoever watches.
+    pub(crate) fn progress(&self, text: &str) {
+        if self.progress {
+            // Progress that nobody can see is no failure.
+            let _ = write!(std::io::stderr(), "\r\x1b[K{}", harmless(text));
+            self.shown.set(true);
+        }
+    }
+
+    /// A lasting line for whoever watches.
+    pub(crate) fn note(&self, text: &str) {
+        if self.progress {
+            self.clear();
+            let _ = writeln!(std::io::stderr(), "{}", harmless(text));
+        }
+    }
+
+    fn clear(&self) {
+        if self.shown.take() {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+
+    fn write(&self, text: &str) -> Result<(), Failure> {
+        self.clear();
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        Ok(stdout.flush()?)
+    }
+
+    /// Says why on stderr, and on stdout where JSON was asked for and nothing was said yet.
+    pub(crate) fn fail(&self, failure: &Failure) -> ExitCode {
+        let reason = match failure {
+            Failure::ReaderGone => return ExitCode::SUCCESS,
+            Failure::Because(reason) => {
+                self.error(&reason.kind, &reason.message);
+                reason
+            }
+            Failure::Reported(reason) => reason,
+        };
+        self.complain(reason);
+        ExitCode::FAILURE
+    }
+
+    /// One line on stderr.
+    pub(crate) fn complain(&self, reason: &Reason) {
+        self.clear();
+        let message = harmless(&reason.message).replace(['\n', '\r'], " ");
+        let _ = writeln!(std::io::stderr(), "error: {message}");
+    }
+
+    pub(crate) fn error(&self, kind: &str, message: &str) {
+        // The exit code says the same to a reader who has gone.
+        let _ = self.event(&json!({ "error": { "kind": kind, "message": message } }));
+    }
+}
+
+/// Cards and models are not to move the cursor or speak to the terminal: their control characters become visible.
+fn harmless(text: &str) -> String {
+    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
+    text.replace("\r\n", "\n").chars().map(shown).collect()
+}
+
+/// The engine speaks camelCase for TypeScript; the command line keeps snake_case. None of these types has keys that are data.
+fn snake_case(value: Value) -> Value {
+    match value {
+        Value::Object(map) => map.into_iter().map(|(key, value)| (snake(&key), snake_case(value))).collect(),
+        Value::Array(items) => items.into_iter().map(snake_case).collect(),
+        other => other,
+    }
+}
+
+fn snake(camel: &str) -> String {
+    camel.chars().fold(String::with_capacity(camel.len() + 2), |mut name, c| {
+        if c.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+        name
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_snake_case_at_every_depth_and_values_stay() {
+        let value = json!({ "droppedReason": "tooOld", "byZone": [{ "firstTextMs": 1 }], "sha256": "" });
+        assert_eq!(
+            snake_case(value),
+            json!({ "dropped_reason": "tooOld", "by_zone": [{ "first_text_ms": 1 }], "sha256": "" })
+        );
+    }
+
+    #[test]
+    fn a_card_cannot_drive_the_terminal() {
+        assert_eq!(harmless("a\x1b]0;title\x07b\r\nc\td\u{9b}2J"), "a\u{fffd}]0;title\u{fffd}b\nc\td\u{fffd}2J");
+    }
+}

@@ -1,0 +1,109 @@
+//! `chat`: one turn, or a conversation line by line.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use engine::api::Chat;
+use engine::{Engine, TurnOptions};
+use tokio::sync::mpsc;
+
+use super::library::shown;
+use super::turn::{Ended, Talk};
+use crate::cli::ChatArgs;
+use crate::failure::Failure;
+use crate::find;
+use crate::interrupts::Interrupts;
+use crate::output::Output;
+
+pub(crate) async fn chat(engine: &Engine, args: ChatArgs, out: &Output) -> Result<(), Failure> {
+    let options = options(engine, &args).await?;
+    let chat = open(engine, &args).await?;
+    let interrupts = Interrupts::listen()?;
+    let mut talk = Talk { engine, out, chat: chat.id.clone(), options, interrupts };
+    match args.message {
+        Some(text) => talk.turn(text).await?.into_result(),
+        None => converse(&mut talk, &chat).await,
+    }
+}
+
+async fn options(engine: &Engine, args: &ChatArgs) -> Result<TurnOptions, Failure> {
+    let mut options = TurnOptions { model: find::answering(engine, &args.answering).await?, ..TurnOptions::default() };
+    options.sampler.seed = args.seed;
+    options.sampler.temperature = args.temperature;
+    options.sampler.max_tokens = args.max_tokens;
+    Ok(options)
+}
+
+async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, Failure> {
+    // Looked up first, so that a wrong name leaves no empty chat behind.
+    let persona = match &args.persona {
+        Some(name) => Some(find::persona(engine, name).await?.id),
+        None => None,
+    };
+    let character = match &args.character {
+        Some(name) => Some(find::character_or_card(engine, name).await?),
+        None => None,
+    };
+    let chat = match (&args.chat, character) {
+        (Some(chat), Some(character)) => engine.open_chat(with(engine, chat, &character).await?).await?,
+        (Some(chat), None) => engine.open_chat(find::chat(engine, chat).await?.id).await?,
+        (None, Some(character)) => engine.new_chat(character).await?,
+        (None, None) => return Err(Failure::because("usage", "name a chat or a character")),
+    };
+    if let Some(persona) = persona {
+        engine.set_chat_persona(chat.id.clone(), persona).await?;
+    }
+    Ok(chat)
+}
+
+/// The id of that chat, if it is one with that character.
+pub(super) async fn with(engine: &Engine, chat: &str, character: &str) -> Result<String, Failure> {
+    let found = find::chat(engine, chat).await?;
+    if found.character != character {
+        let message =
+            format!("the chat \"{}\" is with {}, not with the character given", found.title, found.character_name);
+        return Err(Failure::because("badInput", message));
+    }
+    Ok(found.id)
+}
+
+/// Says every line of stdin until it ends, or until Ctrl-C outside a reply.
+async fn converse(talk: &mut Talk<'_>, chat: &Chat) -> Result<(), Failure> {
+    let on_terminal = std::io::stdin().is_terminal();
+    if let (true, Some(last)) = (on_terminal, chat.page.messages.last()) {
+        talk.out.say(&format!("{}: {}\n", last.name, shown(last)))?;
+    }
+    let mut lines = stdin_lines();
+    loop {
+        if on_terminal {
+            talk.out.progress("> ");
+        }
+        let line = tokio::select! {
+            line = lines.recv() => line,
+            _ = talk.interrupts.next() => return Ok(()),
+        };
+        let Some(line) = line.transpose()? else { return Ok(()) };
+        if line.trim().is_empty() {
+            continue;
+        }
+        match talk.turn(line).await {
+            Ok(Ended::Quit) => return Ok(()),
+            Ok(Ended::Well | Ended::Stopped) => {}
+            Ok(Ended::Badly(reason)) | Err(Failure::Because(reason)) if on_terminal => talk.out.complain(&reason),
+            Ok(ended) => ended.into_result()?,
+            Err(failure) => return Err(failure),
+        }
+    }
+}
+
+/// Read on a thread of its own, because a blocked read of a terminal would hold up the end of the process.
+fn stdin_lines() -> mpsc::Receiver<std::io::Result<String>> {
+    let (send, lines) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            if send.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}

@@ -1,0 +1,45 @@
+//! One file per family of verbs. Each asks the engine once and prints.
+
+mod chat;
+mod doctor;
+mod library;
+mod models;
+mod prompt;
+mod serve;
+mod turn;
+
+use engine::{Engine, Options};
+
+use crate::cli::{Cli, Verb};
+use crate::failure::Failure;
+use crate::folders;
+use crate::output::Output;
+
+pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
+    let data_dir = cli.data_dir.map_or_else(folders::data, Ok)?;
+    let opened = Engine::open(Options { data_dir, model_dirs: folders::models(), ..Options::default() }).await;
+    if matches!(cli.verb, Verb::Doctor) {
+        return doctor::doctor(opened, out).await;
+    }
+    let engine = opened?;
+    let result = verb(&engine, cli.verb, out).await;
+    engine.shutdown().await;
+    result
+}
+
+async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> {
+    match verb {
+        Verb::Import { paths } => library::import(engine, paths, out).await,
+        Verb::Export { kind: _, name, format, out: file } => {
+            library::export(engine, &name, format.into(), &file, out).await
+        }
+        Verb::List { kind } => library::list(engine, kind, out).await,
+        Verb::Show { kind, name } => library::show(engine, kind, &name, out).await,
+        Verb::Chat(args) => chat::chat(engine, args, out).await,
+        Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
+        Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
+        Verb::Models { verb } => models::models(engine, verb, out).await,
+        Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,
+        Verb::Doctor => Ok(()),
+    }
+}

@@ -1,0 +1,99 @@
+//! `models`: the library of model files.
+
+use std::fs::File;
+use std::path::Path;
+
+use engine::Engine;
+use engine::api::{Fits, Model, ModelRef};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::library::{Items, lines};
+use crate::cli::ModelVerb;
+use crate::failure::Failure;
+use crate::find;
+use crate::output::Output;
+
+pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Result<(), Failure> {
+    match verb {
+        ModelVerb::List => list(engine, out).await,
+        ModelVerb::Add { file } => out.answer(&engine.add_model(file).await?, line),
+        ModelVerb::Remove { name } => {
+            let model = find::model(engine, &name).await?;
+            engine.remove_model(model.id.clone()).await?;
+            out.answer(&model, |model| format!("forgot {}; {} stays where it is", model.name, model.path))
+        }
+        ModelVerb::Default { name } => make_default(engine, &name, out).await,
+        ModelVerb::Check => check(engine, out).await,
+    }
+}
+
+pub(super) async fn list(engine: &Engine, out: &Output) -> Result<(), Failure> {
+    lines(Items { items: engine.list_models().await? }, out, line)
+}
+
+fn line(model: &Model) -> String {
+    let mark = if model.default { "*" } else { " " };
+    let fits = match model.fits {
+        Fits::Yes => "fits",
+        Fits::Tight => "fits tightly",
+        Fits::No => "does not fit",
+    };
+    let missing = if model.missing { ", file missing" } else { "" };
+    let mebibytes = model.bytes / (1024 * 1024);
+    format!("{mark} {}  {} ({}, {mebibytes} MiB, {fits}{missing})", model.id, model.name, model.architecture)
+}
+
+async fn make_default(engine: &Engine, name: &str, out: &Output) -> Result<(), Failure> {
+    let model = find::model(engine, name).await?;
+    let mut settings = engine.get_settings().await?;
+    settings.default_model = Some(ModelRef::Local { id: model.id.clone() });
+    engine.update_settings(settings).await?;
+    let model = find::model(engine, &model.id).await?;
+    out.answer(&model, |model| format!("{} answers from now on", model.name))
+}
+
+#[derive(Serialize)]
+struct Checked {
+    #[serde(flatten)]
+    model: Model,
+    ok: bool,
+    /// Empty where the model is fine.
+    reason: String,
+}
+
+async fn check(engine: &Engine, out: &Output) -> Result<(), Failure> {
+    let mut items = Vec::new();
+    for model in engine.list_models().await? {
+        out.progress(&format!("reading {}", model.name));
+        let fault = fault(&model).await;
+        items.push(Checked { model, ok: fault.is_none(), reason: fault.unwrap_or_default() });
+    }
+    let bad = items.iter().filter(|one| !one.ok).count();
+    lines(Items { items }, out, |one| {
+        if one.ok { format!("ok  {}", one.model.name) } else { format!("NO  {}: {}", one.model.name, one.reason) }
+    })?;
+    if bad == 0 { Ok(()) } else { Err(Failure::reported("unhealthy", format!("{bad} of the models cannot be used"))) }
+}
+
+async fn fault(model: &Model) -> Option<String> {
+    if model.missing {
+        return Some(format!("{} is gone; put it back, or add it from where it is now", model.path));
+    }
+    let path = model.path.clone();
+    let found = match tokio::task::spawn_blocking(move || sha256(Path::new(&path))).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(error)) => return Some(format!("{} cannot be read: {error}", model.path)),
+        Err(error) => return Some(error.to_string()),
+    };
+    if found != model.sha256.to_lowercase() {
+        return Some(format!("{} is not the file that was added; get it again, or add it anew", model.path));
+    }
+    (model.fits == Fits::No).then(|| "it needs more memory than this machine has; choose a smaller one".to_owned())
+}
+
+fn sha256(file: &Path) -> std::io::Result<String> {
+    let mut hash = Sha256::new();
+    std::io::copy(&mut File::open(file)?, &mut hash)?;
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}

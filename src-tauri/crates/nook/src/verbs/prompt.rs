@@ -1,0 +1,85 @@
+//! `prompt` and `tokens`: what would be sent, and what it costs.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use engine::api::ModelRef;
+use engine::{Engine, TurnOptions};
+use serde_json::json;
+
+use crate::cli::PromptArgs;
+use crate::failure::Failure;
+use crate::find;
+use crate::output::Output;
+
+/// Bytes of text that are counted at the most.
+const COUNTED: u64 = 64 * 1024 * 1024;
+
+pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> Result<(), Failure> {
+    let chat = chat(engine, &args).await?;
+    let model = find::answering(engine, &args.answering).await?;
+    let options = TurnOptions { model, ..TurnOptions::default() };
+    let report = engine.preview_with(chat, args.message, options).await?;
+    out.answer(&report, |report| report.text.clone())?;
+    let tokens = report.tokens;
+    let about = if tokens.exact { "" } else { "about " };
+    out.note(&format!("{about}{} of {} tokens, {} kept for the reply", tokens.total, tokens.limit, tokens.reserve));
+    Ok(())
+}
+
+async fn chat(engine: &Engine, args: &PromptArgs) -> Result<String, Failure> {
+    let character = match &args.character {
+        Some(name) => Some(find::character(engine, name).await?),
+        None => None,
+    };
+    match (&args.chat, character) {
+        (Some(chat), None) => Ok(find::chat(engine, chat).await?.id),
+        (Some(chat), Some(character)) => super::chat::with(engine, chat, &character.id).await,
+        (None, Some(character)) => {
+            let chats = engine.list_chats().await?.into_iter().filter(|chat| chat.character == character.id);
+            let newest = chats.max_by(|one, other| one.updated.cmp(&other.updated));
+            newest.map(|chat| chat.id).ok_or_else(|| {
+                Failure::not_found(format!("there is no chat with {} yet; start one with `nook chat`", character.name))
+            })
+        }
+        (None, None) => Err(Failure::because("usage", "name a chat or a character")),
+    }
+}
+
+pub(crate) async fn tokens(
+    engine: &Engine,
+    model: Option<String>,
+    ids: bool,
+    file: Option<PathBuf>,
+    out: &Output,
+) -> Result<(), Failure> {
+    let model = match model {
+        Some(name) => Some(ModelRef::Local { id: find::model(engine, &name).await?.id }),
+        None => None,
+    };
+    let count = engine.count_tokens(model, text(file)?, ids).await?;
+    let mut answer = json!({ "tokens": count.tokens, "model": count.model, "exact": count.exact });
+    if let Some(ids) = &count.ids {
+        answer["ids"] = json!(ids);
+    }
+    out.answer(&answer, |_| match &count.ids {
+        Some(ids) => format!("{}\n{}", count.tokens, ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
+        None => count.tokens.to_string(),
+    })
+}
+
+/// The text of `file`, or of stdin.
+fn text(file: Option<PathBuf>) -> Result<String, Failure> {
+    let name = file.as_ref().map_or("stdin".into(), |file| file.display().to_string());
+    let unreadable = |error: std::io::Error| Failure::because("badInput", format!("{name} cannot be read: {error}"));
+    let mut bytes = Vec::new();
+    match &file {
+        Some(file) => std::fs::File::open(file).map_err(unreadable)?.take(COUNTED + 1).read_to_end(&mut bytes),
+        None => std::io::stdin().lock().take(COUNTED + 1).read_to_end(&mut bytes),
+    }
+    .map_err(unreadable)?;
+    if bytes.len() as u64 > COUNTED {
+        return Err(Failure::because("badInput", format!("{name} is longer than 64 MiB; count it in parts")));
+    }
+    String::from_utf8(bytes).map_err(|_| Failure::because("badInput", format!("{name} is not UTF-8 text")))
+}

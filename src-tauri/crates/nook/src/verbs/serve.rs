@@ -1,0 +1,30 @@
+//! `serve`: the local API, and the web UI for a browser.
+
+use std::env;
+
+use engine::Engine;
+use serde_json::json;
+use server::{ServeOptions, Token, find_ui};
+
+use crate::failure::Failure;
+use crate::interrupts::Interrupts;
+use crate::output::Output;
+
+/// Gives a service its token across restarts; without it each start draws one.
+const TOKEN_VARIABLE: &str = "INGLENOOK_TOKEN";
+
+pub(crate) async fn serve(engine: &Engine, host: String, port: u16, ui: bool, out: &Output) -> Result<(), Failure> {
+    let mut interrupts = Interrupts::listen()?;
+    let ui = if ui { Some(find_ui()?) } else { None };
+    let token = env::var(TOKEN_VARIABLE).ok().map(|token| Token::parse(&token)).transpose()?;
+    let serving = server::serve(engine.clone(), ServeOptions { host, port, ui, token }).await?;
+    let started = json!({
+        "url": serving.url,
+        "addr": serving.addr.to_string(),
+        "token": serving.token.reveal(),
+    });
+    out.answer(&started, |_| serving.url.clone())?;
+    interrupts.next().await;
+    serving.stop().await;
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! One turn: say it, then show what happens until the reply has ended.
+
+use std::time::Duration;
+
+use engine::api::{ApiError, EndReason, Event, Figures, Message};
+use engine::{Engine, Events, TurnOptions};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::failure::{Failure, Reason};
+use crate::interrupts::{Interrupt, Interrupts};
+use crate::output::Output;
+
+/// How long a stopped reply may take to end before the turn is left.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) struct Talk<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) out: &'a Output,
+    pub(super) chat: String,
+    pub(super) options: TurnOptions,
+    pub(super) interrupts: Interrupts,
+}
+
+/// How a turn ended, after all of it was shown.
+pub(super) enum Ended {
+    Well,
+    /// By Ctrl-C; what was written is kept.
+    Stopped,
+    /// By SIGTERM or a second Ctrl-C.
+    Quit,
+    Badly(Reason),
+}
+
+impl Ended {
+    pub(super) fn into_result(self) -> Result<(), Failure> {
+        match self {
+            Self::Well => Ok(()),
+            Self::Stopped | Self::Quit => {
+                Err(Failure::reported("cancelled", "the reply was stopped; what was written is kept"))
+            }
+            Self::Badly(reason) => Err(Failure::Reported(reason)),
+        }
+    }
+}
+
+impl Talk<'_> {
+    pub(super) async fn turn(&mut self, text: String) -> Result<Ended, Failure> {
+        // Subscribed first, so that no event of this turn is missed.
+        let mut events = self.engine.subscribe();
+        let started = self.engine.send_with(self.chat.clone(), text, self.options.clone()).await?;
+        if let Some(sent) = &started.sent {
+            self.out.event(&json!({ "event": "sent", "chat": self.chat, "message": sent.id }))?;
+        }
+        let followed = self.follow(&mut events).await;
+        if matches!(followed, Err(_) | Ok(Ended::Quit)) {
+            // The reader has gone or the process is to end; the reply is not to go on unseen.
+            let _ = timeout(STOP_PATIENCE, self.engine.stop(self.chat.clone())).await;
+        }
+        followed
+    }
+
+    async fn follow(&mut self, events: &mut Events) -> Result<Ended, Failure> {
+        let mut stopping = false;
+        loop {
+            let event = tokio::select! {
+                event = events.next() => event,
+                interrupt = self.interrupts.next() => {
+                    if stopping || interrupt == Interrupt::Quit {
+                        return Ok(Ended::Quit);
+                    }
+                    stopping = true;
+                    self.engine.stop(self.chat.clone()).await?;
+                    continue;
+                }
+            };
+            let Some(event) = event else {
+                return Err(Failure::because("internal", "the engine stopped"));
+            };
+            let event = if event == Event::Missed { self.caught_up().await? } else { Some(event) };
+            if let Some(ended) = event.map(|event| self.show(event)).transpose()?.flatten() {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// What the events lost on a slow reader would have told, if the reply has ended meanwhile.
+    async fn caught_up(&self) -> Result<Option<Event>, Failure> {
+        self.out.event(&json!({ "event": "missed" }))?;
+        let chat = self.engine.open_chat(self.chat.clone()).await?;
+        let ended = chat.generating.is_none();
+        let message = chat.page.messages.into_iter().last();
+        Ok(ended.then_some(Event::Ended { chat: chat.id, message, reason: EndReason::Stop }))
+    }
+
+    /// Shows an event of this chat; the end of the reply is the end of the turn.
+    fn show(&self, event: Event) -> Result<Option<Ended>, Failure> {
+        match event {
+            Event::Token { chat, text, message, swipe, seq } if chat == self.chat => {
+                self.out.piece(&text)?;
+                self.out.event(&Event::Token { chat, text, message, swipe, seq })?;
+            }
+            Event::Ended { chat, message, reason } if chat == self.chat => {
+                return self.end(message.as_ref(), reason).map(Some);
+            }
+            Event::Started { chat, message } if chat == self.chat => {
+                self.out.event(&json!({ "event": "started", "chat": chat, "message": message.id }))?;
+            }
+            event if self.watch(&event) => self.out.event(&event)?,
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// Tells whoever watches what the reply waits for; false for events that are not of this chat's waiting.
+    fn watch(&self, event: &Event) -> bool {
+        let (of, line) = match event {
+            Event::Queued { chat } => (chat, "waiting for another reply".to_owned()),
+            Event::Loading { chat, fraction } => (chat, format!("loading the model: {:.0} %", fraction * 100.0)),
+            Event::Prefill { chat, done, total, .. } => (chat, format!("reading the prompt: {done} of {total} tokens")),
+            Event::Retrying { chat, attempt, why, .. } => (chat, format!("trying again ({attempt}): {why}")),
+            Event::Stalled { chat, seconds } => (chat, format!("nothing has arrived for {seconds} s")),
+            _ => return false,
+        };
+        if *of == self.chat {
+            self.out.progress(&line);
+        }
+        *of == self.chat
+    }
+
+    fn end(&self, message: Option<&Message>, reason: EndReason) -> Result<Ended, Failure> {
+        self.out.piece("\n")?;
+        self.out.event(&end_line(&self.chat, message, &reason))?;
+        if let Some(figures) = figures(message) {
+            self.out.note(&figures_line(figures));
+        }
+        Ok(match reason {
+            EndReason::Stop | EndReason::Length => Ended::Well,
+            EndReason::Cancelled => Ended::Stopped,
+            EndReason::Failed { error } => Ended::Badly(Reason::from(&error)),
+        })
+    }
+}
+
+fn end_line(chat: &str, message: Option<&Message>, reason: &EndReason) -> Value {
+    let figures = figures(message).cloned().unwrap_or_default();
+    let (reason, error) = name(reason);
+    let mut line = json!({
+        "event": "end",
+        "chat": chat,
+        "message": message.map(|message| &message.id),
+        "text": message.map_or("", super::library::shown),
+        "reason": reason,
+        "usage": {
+            "prompt": figures.prompt,
+            "reused": figures.reused,
+            "evaluated": figures.evaluated,
+            "generated": figures.generated,
+        },
+        "timings": { "first_text_ms": figures.first_text_ms, "decode_ms": figures.decode_ms },
+    });
+    if let Some(error) = error {
+        let Reason { kind, message } = error.into();
+        line["error"] = json!({ "kind": kind, "message": message });
+    }
+    line
+}
+
+fn name(reason: &EndReason) -> (&'static str, Option<&ApiError>) {
+    match reason {
+        EndReason::Stop => ("stop", None),
+        EndReason::Length => ("length", None),
+        EndReason::Cancelled => ("cancelled", None),
+        EndReason::Failed { error } => ("failed", Some(error)),
+    }
+}
+
+fn figures(message: Option<&Message>) -> Option<&Figures> {
+    let message = message?;
+    message.swipes.get(message.selected as usize)?.figures.as_ref()
+}
+
+fn figures_line(figures: &Figures) -> String {
+    let mut parts = Vec::new();
+    parts.extend(figures.generated.map(|tokens| format!("{tokens} tokens")));
+    if let (Some(reused), Some(prompt @ 1..)) = (figures.reused, figures.prompt) {
+        parts.push(format!("{:.0} % reused", 100.0 * f64::from(reused) / f64::from(prompt)));
+    }
+    parts.extend(figures.first_text_ms.map(|ms| format!("{:.1} s", ms / 1000.0)));
+    parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quiet_line_shows_what_is_known() {
+        let figures = Figures {
+            prompt: Some(200),
+            reused: Some(192),
+            generated: Some(412),
+            first_text_ms: Some(312.0),
+            ..Figures::default()
+        };
+        assert_eq!(figures_line(&figures), "412 tokens · 96 % reused · 0.3 s");
+        assert_eq!(figures_line(&Figures::default()), "");
+    }
+
+    #[test]
+    fn a_reply_that_failed_before_its_first_word_still_ends_with_a_line() {
+        let error = ApiError::NoModel { message: "no model is set up".into(), hint: "Add one.".into() };
+        let line = end_line("c", None, &EndReason::Failed { error });
+        assert_eq!(line["reason"], "failed");
+        assert_eq!(line["text"], "");
+        assert_eq!(line["error"], json!({ "kind": "noModel", "message": "no model is set up. Add one." }));
+        assert_eq!(line["usage"]["prompt"], Value::Null);
+    }
+}

@@ -1,0 +1,125 @@
+//! `GET /api/events`: the engine's events over a WebSocket, to any number of listeners.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::respond::{Failure, json};
+use crate::routes::Shared;
+
+/// Listeners at once. Each browser tab is one.
+pub(crate) const LISTENERS: usize = 64;
+
+/// A client says nothing here, so that its frames need little room.
+const FRAME_CAP: usize = 16 * 1024;
+
+/// A listener that takes nothing for this long is dropped.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[derive(Serialize)]
+pub(crate) struct Ticket {
+    ticket: String,
+    /// Seconds.
+    expires_in: u64,
+}
+
+/// `POST /api/ticket`: what a browser puts into the socket's address, because it cannot send a header there.
+pub(crate) async fn ticket(State(shared): State<Shared>) -> Response {
+    let ticket = shared.tickets.issue(Instant::now());
+    json(&Ticket { ticket, expires_in: crate::secret::Tickets::LIFE.as_secs() })
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Admission {
+    #[serde(default)]
+    ticket: String,
+}
+
+pub(crate) async fn events(
+    State(shared): State<Shared>,
+    Query(admission): Query<Admission>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Failure> {
+    if !shared.tickets.redeem(&admission.ticket, Instant::now()) {
+        return Err(Failure::new(
+            StatusCode::UNAUTHORIZED,
+            "the ticket is unknown, used or too old",
+            "Get one with `POST /api/ticket` and use it within 30 seconds.",
+        ));
+    }
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(rejection) => return Ok(rejection.into_response()),
+    };
+    let seat = Arc::clone(&shared.listeners).try_acquire_owned().map_err(|_| {
+        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many listeners", "Close a window that shows this app.")
+    })?;
+    // Subscribed before the answer, so that nothing after the handshake is missed.
+    let events = shared.engine.subscribe();
+    let stopping = shared.stopping.clone();
+    Ok(upgrade.max_message_size(FRAME_CAP).max_frame_size(FRAME_CAP).on_upgrade(move |socket| async move {
+        forward(socket, events, stopping).await;
+        drop(seat);
+    }))
+}
+
+/// Runs until the client leaves, stops reading, or the server stops.
+async fn forward(mut socket: WebSocket, mut events: engine::Events, stopping: CancellationToken) {
+    loop {
+        let next = tokio::select! {
+            () = stopping.cancelled() => Some(farewell()),
+            event = events.next() => Some(event.map_or_else(farewell, |event| text(&event))),
+            frame = socket.recv() => match frame {
+                None | Some(Err(_) | Ok(Message::Close(_))) => return,
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
+                Some(Ok(Message::Text(_) | Message::Binary(_))) => Some(text(&Objection::default())),
+            },
+        };
+        let Some(message) = next else { continue };
+        let last = matches!(message, Message::Close(_));
+        let sent = timeout(PATIENCE, socket.send(message)).await;
+        if last || !matches!(sent, Ok(Ok(()))) {
+            return;
+        }
+    }
+}
+
+/// What a client hears that talks to a socket that only tells.
+#[derive(Serialize)]
+struct Objection {
+    event: &'static str,
+    kind: &'static str,
+    message: &'static str,
+}
+
+impl Default for Objection {
+    fn default() -> Self {
+        Self {
+            event: "error",
+            kind: "badInput",
+            message: "this socket only tells; ask with `POST /api/op/<operation>`",
+        }
+    }
+}
+
+fn text(event: &impl Serialize) -> Message {
+    match serde_json::to_string(event) {
+        Ok(json) => Message::Text(json.into()),
+        Err(error) => {
+            tracing::error!(%error, "an event could not be written as JSON");
+            Message::Text(r#"{"event":"missed"}"#.into())
+        }
+    }
+}
+
+fn farewell() -> Message {
+    Message::Close(Some(CloseFrame { code: close_code::AWAY, reason: "the server stops".into() }))
+}

@@ -1,0 +1,150 @@
+//! Who may call at all: decided from `Host` and `Origin` before anything else is looked at.
+//!
+//! A page on another site can make the browser call loopback; a rebound DNS name can make that call look same-origin. The
+//! first shows in `Origin` and `Sec-Fetch-Site`, the second in `Host`, and a page can set none of the three.
+
+use axum::http::header::{HOST, HeaderName, ORIGIN};
+use axum::http::{HeaderMap, Uri};
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+
+/// The names under which this server may be called, each with its port.
+pub(crate) struct Names(Vec<String>);
+
+/// Why a request was turned away before it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("the request names a host that is not this server")]
+    Host,
+    #[error("the request comes from a page of another site")]
+    Origin,
+}
+
+impl Names {
+    pub(crate) fn of(port: u16) -> Self {
+        let names = ["127.0.0.1", "[::1]", "localhost"];
+        let mut allowed: Vec<_> = names.iter().map(|name| format!("{name}:{port}")).collect();
+        // Clients leave the scheme's own port out.
+        if port == 80 {
+            allowed.extend(names.map(str::to_owned));
+        }
+        Self(allowed)
+    }
+
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+        let host = self.host(uri, headers).ok_or(Refusal::Host)?;
+        if has_foreign_origin(headers, host) || is_foreign_fetch(headers) {
+            return Err(Refusal::Origin);
+        }
+        Ok(())
+    }
+
+    /// The one host that the request names, if it is ours. A URI in absolute form must agree, because it outranks the header.
+    fn host<'h>(&self, uri: &Uri, headers: &'h HeaderMap) -> Option<&'h str> {
+        let host = only(headers, &HOST)?;
+        let ours = |name: &str| self.0.iter().any(|own| own.eq_ignore_ascii_case(name));
+        let agrees = uri.authority().is_none_or(|authority| authority.as_str().eq_ignore_ascii_case(host));
+        (ours(host) && agrees).then_some(host)
+    }
+}
+
+fn has_foreign_origin(headers: &HeaderMap, host: &str) -> bool {
+    headers.contains_key(ORIGIN)
+        && only(headers, &ORIGIN)
+            .and_then(|origin| origin.strip_prefix("http://"))
+            .is_none_or(|own| !own.eq_ignore_ascii_case(host))
+}
+
+/// True for what another site's page loads in passing (an image, a script), which carries no `Origin`. Following a link
+/// from there is fine.
+fn is_foreign_fetch(headers: &HeaderMap) -> bool {
+    let says = |name: &HeaderName, values: &[&str]| {
+        headers.get_all(name).iter().any(|value| values.iter().any(|one| value.as_bytes() == one.as_bytes()))
+    };
+    says(&FETCH_SITE, &["cross-site", "same-site"]) && !says(&FETCH_MODE, &["navigate"])
+}
+
+fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn check(uri: &str, headers: &[(&str, &str)]) -> Result<(), Refusal> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(HeaderName::try_from(*name).unwrap(), HeaderValue::from_str(value).unwrap());
+        }
+        Names::of(4000).check(&uri.parse().unwrap(), &map)
+    }
+
+    #[test]
+    fn own_names_pass_with_the_port_only() {
+        for host in ["127.0.0.1:4000", "localhost:4000", "LocalHost:4000", "[::1]:4000"] {
+            assert_eq!(check("/", &[("host", host)]), Ok(()), "{host}");
+        }
+        for host in
+            ["127.0.0.1", "localhost:4001", "localhost:4000.evil.example", "evil.example:4000", "0.0.0.0:4000", ""]
+        {
+            assert_eq!(check("/", &[("host", host)]), Err(Refusal::Host), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_missing_or_doubled_host_is_refused() {
+        assert_eq!(check("/", &[]), Err(Refusal::Host));
+        assert_eq!(check("/", &[("host", "localhost:4000"), ("host", "localhost:4000")]), Err(Refusal::Host));
+    }
+
+    #[test]
+    fn an_absolute_uri_must_agree_with_the_host() {
+        assert_eq!(check("http://localhost:4000/", &[("host", "localhost:4000")]), Ok(()));
+        assert_eq!(check("http://evil.example/", &[("host", "localhost:4000")]), Err(Refusal::Host));
+    }
+
+    #[test]
+    fn only_the_own_origin_passes() {
+        let with = |origin| check("/", &[("host", "localhost:4000"), ("origin", origin)]);
+        assert_eq!(with("http://localhost:4000"), Ok(()));
+        for origin in [
+            "null",
+            "",
+            "http://localhost",
+            "https://localhost:4000",
+            "http://127.0.0.1:4000",
+            "http://localhost:4000.evil.example",
+            "http://localhost:40000",
+            "http://evil.example",
+            "tauri://localhost",
+        ] {
+            assert_eq!(with(origin), Err(Refusal::Origin), "{origin}");
+        }
+    }
+
+    #[test]
+    fn pages_elsewhere_may_link_here_but_load_nothing() {
+        let with =
+            |site, mode| check("/", &[("host", "localhost:4000"), ("sec-fetch-site", site), ("sec-fetch-mode", mode)]);
+        assert_eq!(with("same-origin", "cors"), Ok(()));
+        assert_eq!(with("none", "navigate"), Ok(()));
+        assert_eq!(with("cross-site", "navigate"), Ok(()));
+        assert_eq!(with("cross-site", "no-cors"), Err(Refusal::Origin));
+        assert_eq!(with("same-site", "websocket"), Err(Refusal::Origin));
+    }
+
+    #[test]
+    fn port_80_goes_without_saying() {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, HeaderValue::from_static("localhost"));
+        assert_eq!(Names::of(80).check(&Uri::from_static("/"), &headers), Ok(()));
+    }
+}

@@ -1,0 +1,131 @@
+//! `POST /api/op/<operation>`: the engine's operations, generated from their one list.
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use engine::Engine;
+use engine::api::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::respond::{Failure, json_bytes};
+use crate::routes::Shared;
+
+/// Room for a picture of 16 MiB in base64 and all that surrounds it.
+const CAP: usize = 24 * 1024 * 1024;
+
+/// Characters of a parser's message that are passed on; it may quote the input at length.
+const QUOTE: usize = 300;
+
+pub(crate) async fn operation(
+    State(shared): State<Shared>,
+    Path(operation): Path<String>,
+    body: Body,
+) -> Result<Response, Failure> {
+    let args = shared.bodies.read(body, CAP).await?;
+    let engine = shared.engine.clone();
+    // A task of its own: neither a client that hangs up nor a panic may leave an operation half done or end the server.
+    let work = tokio::spawn(async move { dispatch(&engine, &operation, &args).await });
+    let answer = work.await.unwrap_or_else(|error| {
+        tracing::error!(panicked = error.is_panic(), "an operation did not end");
+        Err(ApiError::Internal { message: "the operation failed; the log has the reason".into() })
+    });
+    Ok(json_bytes(answer?))
+}
+
+macro_rules! dispatch {
+    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        mod args {
+            use engine::api::*;
+            $(
+                #[derive(serde::Deserialize)]
+                #[serde(rename_all = "camelCase", deny_unknown_fields)]
+                pub(super) struct $name { $(pub(super) $arg: $ty),* }
+            )*
+        }
+
+        async fn dispatch(engine: &Engine, operation: &str, json: &[u8]) -> Result<Vec<u8>, ApiError> {
+            match operation {
+                $(stringify!($name) => {
+                    let args::$name { $($arg),* } = parse(json)?;
+                    let result: $result = engine.$name($($arg),*).await?;
+                    write(&result)
+                })*
+                _ => Err(ApiError::NotFound { message: "there is no such operation".into() }),
+            }
+        }
+    };
+}
+engine::operations!(dispatch);
+
+/// The arguments of an operation; an operation without any may have no body.
+fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, ApiError> {
+    let json = if json.is_empty() { b"{}" } else { json };
+    let mut reader = serde_json::Deserializer::from_slice(json);
+    let args = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." { "the arguments".to_owned() } else { format!("`{path}`") };
+        malformed(&place, error.inner())
+    })?;
+    reader.end().map_err(|error| malformed("the arguments", &error))?;
+    Ok(args)
+}
+
+fn malformed(place: &str, error: &serde_json::Error) -> ApiError {
+    let reason: String = error.to_string().chars().take(QUOTE).collect();
+    let place: String = place.chars().take(QUOTE).collect();
+    ApiError::BadInput {
+        message: format!("{place} cannot be read: {reason}"),
+        hint: "Send one JSON object that holds exactly the operation's arguments.".into(),
+    }
+}
+
+fn write(result: &impl Serialize) -> Result<Vec<u8>, ApiError> {
+    serde_json::to_vec(result)
+        .map_err(|error| ApiError::Internal { message: format!("the result cannot be written: {error}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal<T: DeserializeOwned>(json: &str) -> String {
+        match parse::<T>(json.as_bytes()).err() {
+            Some(ApiError::BadInput { message, .. }) => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn no_body_is_no_arguments() {
+        assert!(parse::<args::startup>(b"").is_ok());
+    }
+
+    #[test]
+    fn a_refusal_names_the_field() {
+        assert!(refusal::<args::rename_chat>(r#"{"id":"a","title":7}"#).starts_with("`title` cannot be read"));
+        assert!(
+            refusal::<args::update_settings>(r#"{"settings":{"sampler":{"topK":-1}}}"#)
+                .starts_with("`settings.sampler.topK`")
+        );
+        assert!(refusal::<args::rename_chat>(r#"{"id":"a"}"#).contains("missing field `title`"));
+    }
+
+    #[test]
+    fn unknown_fields_and_trailing_text_are_refused() {
+        assert!(refusal::<args::stop>(r#"{"chat":"a","force":true}"#).contains("unknown field `force`"));
+        assert!(refusal::<args::stop>(r#"{"chat":"a"} {"chat":"b"}"#).contains("trailing"));
+    }
+
+    #[test]
+    fn a_long_quote_is_cut() {
+        let json = format!(r#"{{"id":"a","title":"b","{}":1}}"#, "x".repeat(100_000));
+        assert!(refusal::<args::rename_chat>(&json).len() < 2 * QUOTE + 100);
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_and_does_not_overflow_the_stack() {
+        let json = format!(r#"{{"settings":{}"#, "[".repeat(1_000_000));
+        assert!(!refusal::<args::update_settings>(&json).is_empty());
+    }
+}

@@ -1,0 +1,72 @@
+//! Answers: JSON, and `ApiError` with the status that fits it.
+
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use engine::api::ApiError;
+use serde::Serialize;
+
+/// An error on its way out.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: StatusCode,
+    error: ApiError,
+}
+
+impl Failure {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { status, error: ApiError::BadInput { message: message.into(), hint: hint.into() } }
+    }
+
+    pub(crate) fn no_such_route() -> Self {
+        ApiError::NotFound { message: "there is nothing at this address".into() }.into()
+    }
+
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "the request has no valid token",
+            "Send the token that the server printed when it started as `Authorization: Bearer <token>`.",
+        )
+    }
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        Self { status: status(&error), error }
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        (self.status, json(&self.error)).into_response()
+    }
+}
+
+fn status(error: &ApiError) -> StatusCode {
+    match error {
+        ApiError::BadInput { .. } => StatusCode::BAD_REQUEST,
+        ApiError::NotFound { .. } => StatusCode::NOT_FOUND,
+        ApiError::Busy { .. } => StatusCode::CONFLICT,
+        ApiError::ContextOverflow { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+        ApiError::Provider { .. } => StatusCode::BAD_GATEWAY,
+        ApiError::NoModel { .. } | ApiError::Keychain { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        ApiError::Storage { .. } => StatusCode::INSUFFICIENT_STORAGE,
+        ApiError::Internal { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// `value` as JSON with its type.
+pub(crate) fn json(value: &impl Serialize) -> Response {
+    match serde_json::to_vec(value) {
+        Ok(body) => json_bytes(body),
+        Err(error) => {
+            tracing::error!(%error, "an answer could not be written as JSON");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+pub(crate) fn json_bytes(body: Vec<u8>) -> Response {
+    ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
+}

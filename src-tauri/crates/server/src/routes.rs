@@ -1,0 +1,103 @@
+//! The map of addresses, and what stands before every one of them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+use engine::Engine;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::body::Bodies;
+use crate::guard::Names;
+use crate::respond::{Failure, json};
+use crate::secret::{Presented, Tickets, Token};
+use crate::{events, files, operation, transfer};
+
+/// What the handlers share.
+pub(crate) struct Server {
+    pub(crate) engine: Engine,
+    pub(crate) token: Token,
+    pub(crate) names: Names,
+    pub(crate) tickets: Tickets,
+    pub(crate) bodies: Bodies,
+    pub(crate) listeners: Arc<Semaphore>,
+    pub(crate) stopping: CancellationToken,
+}
+
+pub(crate) type Shared = Arc<Server>;
+
+/// Every route. The layers run from the bottom up: host and origin first, for whatever address.
+pub(crate) fn router(shared: Shared, ui: Option<&Path>) -> Router {
+    let with_token = Router::new()
+        .route("/api/op/{operation}", post(operation::operation))
+        .route("/api/ticket", post(events::ticket))
+        .route("/api/import", post(transfer::import))
+        .route("/api/export/{id}/{format}", get(transfer::export))
+        .route("/asset/{hash}", get(transfer::asset))
+        .route("/api/{*rest}", any(no_such_route))
+        .layer(from_fn_with_state(Arc::clone(&shared), require_token));
+    // These two look at the token, or the ticket in its place, themselves.
+    let others = Router::new().route("/health", get(health)).route("/api/events", get(events::events));
+    let rest = match ui {
+        Some(folder) => files::router(folder),
+        None => Router::new().fallback(no_such_route),
+    };
+    rest.merge(with_token).merge(others).layer(from_fn_with_state(Arc::clone(&shared), at_the_gate)).with_state(shared)
+}
+
+async fn at_the_gate(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let mut response = match shared.names.check(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => {
+            tracing::warn!(%refusal, "a request was refused");
+            let hint = "Open the address that the server printed when it started.";
+            Failure::new(StatusCode::FORBIDDEN, refusal.to_string(), hint).into_response()
+        }
+    };
+    harden(response.headers_mut());
+    response
+}
+
+async fn require_token(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    match shared.token.presented(request.headers()) {
+        Presented::Token => next.run(request).await,
+        Presented::Nothing | Presented::SomethingElse => Failure::unauthorized().into_response(),
+    }
+}
+
+/// Without the token only that the server answers: the checks behind the rest reach out to endpoints.
+async fn health(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Failure> {
+    match shared.token.presented(&headers) {
+        Presented::Token => Ok(json(&shared.engine.health().await?)),
+        Presented::Nothing => Ok(json(&serde_json::json!({ "ok": true }))),
+        Presented::SomethingElse => Err(Failure::unauthorized()),
+    }
+}
+
+async fn no_such_route() -> Failure {
+    Failure::no_such_route()
+}
+
+/// What a browser may do with an answer that does not say otherwise: show it nowhere, keep it nowhere, guess nothing.
+fn harden(headers: &mut HeaderMap) {
+    const DEFAULTS: [(HeaderName, &str); 6] = [
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
+        (CACHE_CONTROL, "no-store"),
+    ];
+    for (name, value) in DEFAULTS {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+}

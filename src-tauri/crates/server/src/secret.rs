@@ -1,0 +1,160 @@
+//! The token of a run and the one-time tickets that stand in for it where a browser cannot send a header.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use subtle::ConstantTimeEq;
+
+/// Characters of 256 bits in unpadded base64.
+const TOKEN_LENGTH: usize = 43;
+
+/// The secret that a client presents as `Authorization: Bearer <token>`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+/// A given token was too short or has characters that a header or a URL would have to escape.
+#[derive(Debug, thiserror::Error)]
+#[error("the given token is too weak: use {TOKEN_LENGTH} or more letters, digits, `-` or `_`")]
+pub struct WeakToken;
+
+impl Token {
+    /// 256 fresh bits.
+    pub fn random() -> Self {
+        Self(random_text())
+    }
+
+    /// # Errors
+    /// [`WeakToken`] for fewer than 43 characters, or others than letters, digits, `-` and `_`.
+    pub fn parse(text: &str) -> Result<Self, WeakToken> {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        if text.len() < TOKEN_LENGTH || !text.bytes().all(allowed) {
+            return Err(WeakToken);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The secret itself, for whoever is to call the server.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn presented(&self, headers: &HeaderMap) -> Presented {
+        let mut values = headers.get_all(AUTHORIZATION).iter();
+        match (values.next(), values.next()) {
+            (None, _) => Presented::Nothing,
+            (Some(value), None) if self.is_borne_by(value.as_bytes()) => Presented::Token,
+            _ => Presented::SomethingElse,
+        }
+    }
+
+    fn is_borne_by(&self, value: &[u8]) -> bool {
+        const SCHEME: &[u8] = b"Bearer ";
+        value.split_at_checked(SCHEME.len()).is_some_and(|(scheme, token)| {
+            scheme.eq_ignore_ascii_case(SCHEME) && bool::from(token.ct_eq(self.0.as_bytes()))
+        })
+    }
+}
+
+/// Shows nothing, so that no log can hold the secret by accident.
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+/// What a request's `Authorization` holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Presented {
+    Nothing,
+    Token,
+    SomethingElse,
+}
+
+/// Tickets that were given out and not used yet.
+#[derive(Default)]
+pub(crate) struct Tickets(Mutex<VecDeque<(String, Instant)>>);
+
+impl Tickets {
+    pub(crate) const LIFE: Duration = Duration::from_secs(30);
+    const MOST: usize = 64;
+
+    pub(crate) fn issue(&self, now: Instant) -> String {
+        let ticket = random_text();
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|(_, until)| *until > now);
+        if open.len() == Self::MOST {
+            open.pop_front();
+        }
+        open.push_back((ticket.clone(), now + Self::LIFE));
+        ticket
+    }
+
+    /// True once for each ticket, within its life.
+    pub(crate) fn redeem(&self, ticket: &str, now: Instant) -> bool {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|(_, until)| *until > now);
+        let found = open.iter().position(|(known, _)| bool::from(known.as_bytes().ct_eq(ticket.as_bytes())));
+        found.and_then(|index| open.remove(index)).is_some()
+    }
+}
+
+fn random_text() -> String {
+    URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_admits_once() {
+        let (tickets, now) = (Tickets::default(), Instant::now());
+        let ticket = tickets.issue(now);
+        assert!(!tickets.redeem("", now));
+        assert!(tickets.redeem(&ticket, now));
+        assert!(!tickets.redeem(&ticket, now));
+    }
+
+    #[test]
+    fn a_ticket_dies_of_age() {
+        let (tickets, now) = (Tickets::default(), Instant::now());
+        let ticket = tickets.issue(now);
+        assert!(!tickets.redeem(&ticket, now + Tickets::LIFE));
+    }
+
+    #[test]
+    fn hoarding_tickets_drops_the_oldest() {
+        let (tickets, now) = (Tickets::default(), Instant::now());
+        let first = tickets.issue(now);
+        let last = (0..Tickets::MOST).map(|_| tickets.issue(now)).last().unwrap();
+        assert!(!tickets.redeem(&first, now));
+        assert!(tickets.redeem(&last, now));
+    }
+
+    #[test]
+    fn tokens_are_256_bits_and_differ() {
+        let (one, other) = (Token::random(), Token::random());
+        assert_eq!(URL_SAFE_NO_PAD.decode(one.reveal()).unwrap().len(), 32);
+        assert_ne!(one, other);
+        assert_eq!(Token::parse(one.reveal()).unwrap(), one);
+    }
+
+    #[test]
+    fn weak_tokens_are_refused() {
+        for weak in ["", "secret", &"a".repeat(42), &"a b".repeat(20), &"ü".repeat(40)] {
+            assert!(Token::parse(weak).is_err(), "{weak}");
+        }
+    }
+
+    #[test]
+    fn a_token_never_shows_in_debug_output() {
+        let token = Token::random();
+        assert!(!format!("{token:?}").contains(token.reveal()));
+    }
+}

@@ -1,0 +1,5 @@
+//! The server on a real loopback port.
+
+mod matrix;
+mod routes;
+mod world;

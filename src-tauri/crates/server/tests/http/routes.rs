@@ -1,0 +1,286 @@
+//! What the addresses answer, to those who may ask.
+
+use crate::world::{World, raw, request};
+use futures_util::{SinkExt as _, StreamExt as _};
+use serde_json::Value;
+use server::{ServeError, ServeOptions, serve};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+macro_rules! names {
+    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        const OPERATIONS: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+engine::operations!(names);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_operation_is_served_and_strict() {
+    let world = World::new().await;
+    for operation in OPERATIONS {
+        let answer = world.call(operation, r#"{"noSuchArgument":1}"#).await;
+        assert_eq!((answer.status, &answer.json()["kind"]), (400, &"badInput".into()), "{operation}: {answer:?}");
+    }
+    let answer = world.call("no_such_operation", "{}").await;
+    assert_eq!((answer.status, &answer.json()["kind"]), (404, &"notFound".into()));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_answers_with_its_result() {
+    let world = World::new().await;
+    let made = world.call("create_character", &character("Mira")).await;
+    assert_eq!(made.status, 200, "{made:?}");
+    assert_eq!(made.header("content-type"), Some("application/json"));
+    let id = made.json()["id"].as_str().unwrap().to_owned();
+    let found = world.call("get_character", &format!(r#"{{"id":"{id}"}}"#)).await;
+    assert_eq!(found.json()["fields"]["name"], "Mira");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_thing_is_404() {
+    let world = World::new().await;
+    let nowhere = "00000000-0000-7000-8000-000000000000";
+    for path in [format!("/asset/{}", "0".repeat(64)), format!("/api/export/{nowhere}/png"), "/no/such/file".into()] {
+        let answer = world.ask("GET", &path, b"").await;
+        assert_eq!((answer.status, &answer.json()["kind"]), (404, &"notFound".into()), "{path}");
+    }
+    let answer = world.call("get_character", &format!(r#"{{"id":"{nowhere}"}}"#)).await;
+    assert_eq!(answer.status, 404, "{answer:?}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_comes_in_and_goes_out_again() {
+    let world = World::new().await;
+    let card = r#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Mira","extensions":{"depth":4}}}"#;
+    let report = world.ask("POST", "/api/import?name=mira.json", card.as_bytes()).await;
+    assert_eq!(report.status, 200, "{report:?}");
+    let id = report.json()["imported"][0]["id"].as_str().unwrap().to_owned();
+    let out = world.ask("GET", &format!("/api/export/{id}/json-v2"), b"").await;
+    assert_eq!(out.status, 200, "{out:?}");
+    assert!(out.header("content-disposition").unwrap().starts_with("attachment; filename*=UTF-8''"));
+    assert_eq!(out.json()["data"]["extensions"]["depth"], 4);
+    assert_eq!(world.ask("GET", &format!("/api/export/{id}/exe"), b"").await.status, 400);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_file_is_reported_and_not_an_error() {
+    let world = World::new().await;
+    let report = world.ask("POST", "/api/import?name=broken.png", b"\x89PNG\r\n\x1a\nbroken").await;
+    assert_eq!(report.status, 200, "{report:?}");
+    assert_eq!(report.json()["refused"][0]["file"], "broken.png");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_tells_strangers_only_that_it_answers() {
+    let world = World::new().await;
+    let host = world.addr().to_string();
+    let answer = request(world.addr(), "GET", "/health", &[("Host", &host)], b"").await;
+    assert_eq!(answer.json(), serde_json::json!({ "ok": true }));
+    let answer = world.ask("GET", "/health", b"").await;
+    assert!(!answer.json()["checks"].as_array().unwrap().is_empty(), "{answer:?}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ui_is_served_hardened() {
+    let world = World::new().await;
+    let index = world.ask("GET", "/", b"").await;
+    assert_eq!((index.status, index.header("content-type")), (200, Some("text/html")));
+    assert_eq!(index.header("cache-control"), Some("no-store"));
+    let policy = index.header("content-security-policy").unwrap();
+    let scripts = policy.split("; ").find(|rule| rule.starts_with("script-src")).unwrap();
+    assert_eq!(scripts, "script-src 'self'");
+    assert!(policy.starts_with("default-src 'none'") && !policy.contains("http"));
+    let script = world.ask("GET", "/assets/app-1a2b.js", b"").await;
+    assert_eq!(script.header("content-type"), Some("text/javascript"));
+    assert!(script.header("cache-control").unwrap().contains("immutable"));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_path_leads_out_of_the_ui_folder() {
+    let world = World::new().await;
+    for path in [
+        "/../secret.txt",
+        "/%2e%2e/secret.txt",
+        "/..%2fsecret.txt",
+        "/assets/../../secret.txt",
+        "/assets/..%5c..%5csecret.txt",
+        "/./../secret.txt",
+        "//secret.txt",
+        "/%00",
+    ] {
+        let answer = world.ask("GET", path, b"").await;
+        assert!(answer.status >= 400, "{path}: {answer:?}");
+        assert!(!String::from_utf8_lossy(&answer.body).contains("canary"), "{path}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_above_the_cap_is_refused_unread() {
+    let world = World::new().await;
+    let head = |path: &str, length: usize| {
+        let (host, bearer) = (world.addr(), world.bearer());
+        format!("POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: {bearer}\r\nContent-Length: {length}\r\n\r\n")
+    };
+    for (path, cap) in [("/api/op/list_chats", 24 << 20), ("/api/import?name=a.png", 64 << 20)] {
+        let answer = raw(world.addr(), head(path, cap + 1).into_bytes()).await;
+        assert_eq!((answer.status, &answer.json()["kind"]), (413, &"badInput".into()), "{path}");
+    }
+    assert!(world.is_alive().await);
+    world.stop().await;
+}
+
+/// A hundred ways to get it wrong, each of them refused, none of them fatal.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_malformed_requests_leave_it_alive() {
+    let world = World::new().await;
+    let bodies = [
+        "",
+        "null",
+        "[]",
+        "7",
+        "\"x\"",
+        "{",
+        "}",
+        "{\"id\"",
+        "{\"id\":}",
+        "{\"id\":1}",
+        "{\"id\":null}",
+        "{\"id\":\"a\",}",
+        "{\"id\":\"a\"}{}",
+        "{id:1}",
+        "\u{0}",
+        "{\"id\":\"\\ud800\"}",
+        "NaN",
+        "{\"id\":1e999}",
+        "<xml/>",
+        "id=a",
+    ];
+    for operation in ["get_character", "open_chat", "update_settings", "send_message"] {
+        for body in bodies {
+            let answer = world.call(operation, body).await;
+            assert_eq!(answer.json()["kind"], "badInput", "{operation} {body:?}: {answer:?}");
+        }
+    }
+    let deep = format!("{{\"settings\":{}", "[".repeat(100_000));
+    for body in [deep.as_bytes(), b"{\"id\":\"\xff\xfe\"}", &[0xff; 4096]] {
+        assert_eq!(world.ask("POST", "/api/op/update_settings", body).await.status, 400);
+    }
+    let long = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(1 << 20));
+    for bytes in [
+        "\r\n\r\n",
+        "hello\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost\r\n\r\n",
+        "GET / HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.1\r\n: x\r\n\r\n",
+        "GET /\u{0} HTTP/1.1\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}",
+        "{}",
+        "GET /%ff HTTP/1.1\r\n\r\n",
+        "\u{0}\u{0}\u{0}\u{0}\r\n\r\n",
+        &long,
+    ] {
+        let answer = raw(world.addr(), finished(bytes)).await;
+        assert!(answer.status == 0 || answer.status >= 400, "{:?}: {answer:?}", bytes.get(..60).unwrap_or(bytes));
+    }
+    assert!(world.is_alive().await);
+    world.stop().await;
+}
+
+/// What a server would wait for more of is ended, so that the test does not wait either.
+fn finished(bytes: &str) -> Vec<u8> {
+    let end = if bytes.contains("\r\n\r\n") { "" } else { "\r\n\r\n" };
+    format!("{bytes}{end}").into_bytes()
+}
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+async fn listen(world: &World) -> Socket {
+    let url = format!("ws://{}/api/events?ticket={}", world.addr(), world.ticket().await);
+    connect_async(url).await.unwrap().0
+}
+
+/// The next event for which `wanted` holds.
+async fn event(socket: &mut Socket, wanted: impl Fn(&Value) -> bool) -> Value {
+    while let Some(frame) = socket.next().await {
+        if let Message::Text(text) = frame.unwrap() {
+            let event: Value = serde_json::from_str(&text).unwrap();
+            if wanted(&event) {
+                return event;
+            }
+        }
+    }
+    panic!("the socket closed before the event came");
+}
+
+fn character(name: &str) -> String {
+    let fields = engine::api::CharacterFields { name: name.to_owned(), ..Default::default() };
+    serde_json::json!({ "fields": fields }).to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_listener_hears_every_event() {
+    let world = World::new().await;
+    let mut listeners = [listen(&world).await, listen(&world).await, listen(&world).await];
+    assert_eq!(world.call("create_character", &character("Mira")).await.status, 200);
+    for listener in &mut listeners {
+        let event = event(listener, |event| event["event"] == "changed").await;
+        assert_eq!(event["what"], "characters");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_talking_listener_is_told_off_and_stays() {
+    let world = World::new().await;
+    let mut socket = listen(&world).await;
+    for frame in [Message::text("{}"), Message::text("not json"), Message::binary(vec![0xff; 100])] {
+        socket.send(frame).await.unwrap();
+        let objection = event(&mut socket, |event| event["event"] == "error").await;
+        assert_eq!(objection["kind"], "badInput");
+    }
+    socket.send(Message::Ping("still there?".into())).await.unwrap();
+    while !matches!(socket.next().await.unwrap().unwrap(), Message::Pong(_)) {}
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_says_goodbye_and_frees_the_port() {
+    let world = World::new().await;
+    let addr = world.addr();
+    let mut socket = listen(&world).await;
+    world.stop().await;
+    let mut last = None;
+    while let Some(Ok(frame)) = socket.next().await {
+        last = Some(frame);
+    }
+    assert!(matches!(last, Some(Message::Close(Some(_)))), "{last:?}");
+    assert!(TcpStream::connect(addr).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn serving_other_machines_or_a_ui_that_is_not_there_is_refused() {
+    let world = World::new().await;
+    let with = |host: &str, ui| ServeOptions { host: host.into(), port: 0, ui, token: None };
+    let refused = serve(world.engine.clone(), with("0.0.0.0", None)).await;
+    assert!(matches!(refused.err(), Some(ServeError::NotLoopback { .. })));
+    let refused = serve(world.engine.clone(), with("localhost", Some("/no/such/folder".into()))).await;
+    assert!(matches!(refused.err(), Some(ServeError::NoUi { .. })));
+    let taken = ServeOptions { port: world.addr().port(), ..with("127.0.0.1", None) };
+    assert!(matches!(serve(world.engine.clone(), taken).await.err(), Some(ServeError::Bind { .. })));
+    world.stop().await;
+}
