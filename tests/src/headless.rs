@@ -1,5 +1,6 @@
 //! An engine in a folder of its own, answered by the scripted provider.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use domain::Timestamp;
@@ -81,4 +82,32 @@ async fn open(dir: &TempDir, model: &FakeProvider) -> Engine {
         ..Options::default()
     };
     Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Waits for the first piece of the reply in `chat`.
+pub async fn first_token(events: &mut Events, chat: &str) {
+    loop {
+        match events.next().await.expect("the engine lives") {
+            Event::Token { chat: of, .. } if of == chat => return,
+            Event::Ended { chat: of, reason, .. } if of == chat => panic!("no token came: {reason:?}"),
+            _ => {}
+        }
+    }
+}
+
+/// Where `cargo xtask setup` puts the default models.
+pub fn models_dir() -> PathBuf {
+    let cache = || std::env::home_dir().expect("a home folder").join(".cache/inglenook/models");
+    let dir = std::env::var_os("INGLENOOK_MODELS").map_or_else(cache, PathBuf::from);
+    assert!(dir.join("SmolLM2-135M-Instruct.Q4_1.gguf").exists(), "the default model is missing: run `cargo xtask setup`");
+    dir
+}
+
+/// The worker that was built beside this test.
+pub fn worker() -> PathBuf {
+    let exe = std::env::current_exe().expect("a running test");
+    let target = exe.ancestors().nth(2).expect("a target folder");
+    let worker = target.join("inglenook-worker");
+    assert!(worker.exists(), "the worker is missing: run `cargo build -p worker`");
+    worker
 }

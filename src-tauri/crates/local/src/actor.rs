@@ -141,7 +141,8 @@ impl Actor {
             if self.closing.is_some() {
                 return None;
             }
-            self.note(if self.worker.is_some() { State::Idle } else { self.status.borrow().state });
+            let state = if self.worker.is_some() { State::Idle } else { self.state() };
+            self.note(state);
             if let Some(job) = self.waiting.pop_front() {
                 return Some(job);
             }
@@ -171,7 +172,8 @@ impl Actor {
             Some(Command::Texts(job)) if self.busy && self.knows(&job.path) => self.ask(job).await,
             Some(Command::Texts(job)) => self.waiting.push_back(Job::Texts(job)),
         }
-        self.note(self.status.borrow().state);
+        let state = self.state();
+        self.note(state);
     }
 
     async fn reply(&mut self, job: &ReplyJob) {

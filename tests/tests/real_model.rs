@@ -1,0 +1,73 @@
+//! Whole turns with the real worker and the real small model.
+
+use std::path::PathBuf;
+
+use engine::api::EndReason;
+use engine::{Engine, Options};
+use tests::headless::{ended, shown};
+
+async fn open(dir: &tempfile::TempDir) -> Engine {
+    let models = tests::headless::models_dir();
+    let options = Options {
+        data_dir: dir.path().to_owned(),
+        model_dirs: vec![models],
+        worker: Some(tests::headless::worker()),
+        without_keychain: true,
+        ..Options::default()
+    };
+    Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[tokio::test]
+async fn a_second_turn_reads_only_what_is_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(&dir).await;
+    let chat = engine.startup().await.unwrap().chat.unwrap();
+    let mut figures = Vec::new();
+    for words in ["Hello! Who are you?", "What do you like about the fire?", "And what is in that pot?"] {
+        let mut events = engine.subscribe();
+        engine.send_message(chat.clone(), words.into()).await.unwrap();
+        let (reply, reason) = ended(&mut events, &chat).await;
+        assert!(matches!(reason, EndReason::Stop | EndReason::Length), "{reason:?}");
+        let reply = reply.unwrap();
+        println!("{words}\n  {}\n  {:?}", shown(&reply), reply.swipes[0].figures);
+        let manifest = engine.manifest(reply.swipes[0].id.clone()).await.unwrap();
+        let usage = reply.swipes[0].figures.clone().unwrap();
+        // S0.6: what was planned is what the worker counted.
+        assert!(manifest.tokens.exact);
+        assert_eq!(usage.prompt, Some(manifest.tokens.total));
+        figures.push(usage);
+    }
+    assert_eq!(figures[0].reused, Some(0));
+    for pair in figures.windows(2) {
+        let (before, after) = (&pair[0], &pair[1]);
+        let known = before.prompt.unwrap() + before.generated.unwrap();
+        let reused = after.reused.unwrap();
+        // The reply's last token is never fed back, and a reply may be tokenized anew in another way.
+        assert!(reused >= before.prompt.unwrap() && reused <= known, "{before:?} then {after:?}");
+        assert_eq!(after.prompt.unwrap() - reused, after.evaluated.unwrap());
+    }
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_killed_worker_leaves_the_text_and_the_next_reply_is_good() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(&dir).await;
+    let chat = engine.startup().await.unwrap().chat.unwrap();
+    let mut events = engine.subscribe();
+    engine.send_message(chat.clone(), "Tell me a long story about a lighthouse.".into()).await.unwrap();
+    tests::headless::first_token(&mut events, &chat).await;
+    let pid = engine.worker_pid().await.unwrap();
+    std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap();
+    let (reply, reason) = ended(&mut events, &chat).await;
+    assert!(matches!(reason, EndReason::Failed { .. }), "{reason:?}");
+    assert!(!shown(&reply.unwrap()).is_empty());
+
+    engine.regenerate(chat.clone()).await.unwrap();
+    let (reply, reason) = ended(&mut events, &chat).await;
+    assert!(matches!(reason, EndReason::Stop | EndReason::Length), "{reason:?}");
+    assert_eq!(reply.unwrap().swipes.len(), 2);
+    engine.shutdown().await;
+    assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
+}
