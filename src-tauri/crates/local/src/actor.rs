@@ -263,12 +263,8 @@ fn segment(segment: &Segment) -> protocol::Segment {
 
 fn from_done(done: &protocol::Done, first_text_ms: f64) -> GenerationEvent {
     let protocol::Usage { prompt, reused, evaluated, generated } = done.usage;
-    let usage = Usage {
-        prompt: Some(prompt),
-        reused: Some(reused),
-        evaluated: Some(evaluated),
-        generated: Some(generated),
-    };
+    let usage =
+        Usage { prompt: Some(prompt), reused: Some(reused), evaluated: Some(evaluated), generated: Some(generated) };
     let protocol::Timings { prefill_ms, decode_ms } = done.timings;
     let reason = match done.reason {
         protocol::FinishReason::Stop => FinishReason::Stop,

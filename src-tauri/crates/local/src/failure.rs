@@ -11,10 +11,17 @@ const SMALLER: &str = "choose a smaller context size or a smaller model";
 /// An error frame.
 pub(crate) fn from_worker(code: ErrorCode, message: String) -> ProviderError {
     let (kind, hint) = match code {
-        ErrorCode::Missing => (Kind::Model, "put the file back, or remove the model from the library and import it anew"),
-        ErrorCode::Load => (Kind::Model, "the file may be damaged or of a kind too new for this version: fetch it anew, or choose another model"),
+        ErrorCode::Missing => {
+            (Kind::Model, "put the file back, or remove the model from the library and import it anew")
+        }
+        ErrorCode::Load => (
+            Kind::Model,
+            "the file may be damaged or of a kind too new for this version: fetch it anew, or choose another model",
+        ),
         ErrorCode::Memory => (Kind::OutOfMemory, SMALLER),
-        ErrorCode::ContextOverflow => (Kind::ContextOverflow, "raise the context size, or shorten the chat or the card"),
+        ErrorCode::ContextOverflow => {
+            (Kind::ContextOverflow, "raise the context size, or shorten the chat or the card")
+        }
         ErrorCode::Compute => (Kind::Server, "try again; if it comes back, choose a smaller context size"),
         ErrorCode::Empty | ErrorCode::NotLoaded | ErrorCode::Malformed => {
             (Kind::BadRequest, "this is a fault of Inglenook: please report it")
@@ -72,7 +79,11 @@ impl Death {
 
     pub(crate) fn error(&self) -> ProviderError {
         let message = format!("the inference worker died: {}", self.describe());
-        ProviderError::new(Kind::WorkerDied, message, format!("try again, a new one is started; if it dies again, {}", self.advice()))
+        ProviderError::new(
+            Kind::WorkerDied,
+            message,
+            format!("try again, a new one is started; if it dies again, {}", self.advice()),
+        )
     }
 
     fn advice(&self) -> &'static str {

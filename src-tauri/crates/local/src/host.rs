@@ -147,8 +147,7 @@ impl LocalProvider {
 impl Provider for LocalProvider {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
         let (events, arriving) = mpsc::unbounded_channel();
-        let job =
-            ReplyJob { path: self.path.clone(), context: self.context, request, cancel: cancel.clone(), events };
+        let job = ReplyJob { path: self.path.clone(), context: self.context, request, cancel: cancel.clone(), events };
         // A host that is shut down drops the job, and with it the sender: the stream then ends with an error.
         let _ = self.host.commands.send(Command::Reply(Box::new(job)));
         follow(arriving, cancel, self.host.settings.policy.cancel).boxed()

@@ -20,7 +20,8 @@ impl Actor {
         self.ask(job).await;
         while !self.asked.is_empty() {
             // An error has already been told to everyone who asked.
-            let answered = self.until(None, |reply| matches!(reply, Reply::Counts { .. } | Reply::Tokens { .. }).then_some(Ok(())));
+            let answered = self
+                .until(None, |reply| matches!(reply, Reply::Counts { .. } | Reply::Tokens { .. }).then_some(Ok(())));
             if answered.await.is_err() {
                 return;
             }

@@ -152,7 +152,9 @@ impl Actor {
                     }
                 }
                 Turn::Quiet if heard.elapsed() >= policy.silence => {
-                    return Err(self.bury(Some(format!("it said nothing for {} seconds", policy.silence.as_secs()))).await);
+                    return Err(self
+                        .bury(Some(format!("it said nothing for {} seconds", policy.silence.as_secs())))
+                        .await);
                 }
                 Turn::Quiet => {
                     stalls += 1;
@@ -227,6 +229,11 @@ impl Actor {
             status.last_death = Some(how.to_owned());
         });
         self.note(State::Dead);
+    }
+
+    /// The published state. The guard must not outlive this call: publishing waits for it.
+    pub(super) fn state(&self) -> State {
+        self.status.borrow().state
     }
 
     /// Publishes the state.

@@ -22,7 +22,10 @@ enum Value {
     Text(String),
     Numbers(Vec<u64>),
     /// Texts we may come back for: where they begin, and how many there are.
-    Texts { at: u64, count: u64 },
+    Texts {
+        at: u64,
+        count: u64,
+    },
     /// Negative and floating numbers, long texts, long arrays.
     Unused,
 }

@@ -69,8 +69,7 @@ async fn after_three_deaths_it_stops_and_explains_and_another_context_size_is_a_
 
 #[tokio::test]
 async fn a_silent_worker_is_reported_and_then_ended() {
-    let policy =
-        Policy { stall: Duration::from_millis(300), silence: Duration::from_secs(1), ..settings().policy };
+    let policy = Policy { stall: Duration::from_millis(300), silence: Duration::from_secs(1), ..settings().policy };
     let host = LocalHost::new(Settings { policy, ..settings() }).unwrap();
     let provider = host.provider(&model(), 512);
     is_well(&*provider).await;
@@ -115,8 +114,7 @@ fn the_end_of_stdin_ends_a_worker_in_the_middle_of_a_reply() {
     let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let path = model_path().to_str().unwrap().to_owned();
     let load = Load { path, context: 4096, threads: 1, gpu_layers: 0, vocab_only: false };
-    let sampling =
-        Sampling { repeat_penalty: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0, temperature: 0.0, seed: 1 };
+    let sampling = Sampling { repeat_penalty: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0, temperature: 0.0, seed: 1 };
     let segments = vec![Segment { text: "1, 2, 3, 4,".into(), control: false }];
     let generate = Generate { id: 1, cache_key: "k".into(), segments, sampling, stop: vec![], max_tokens: 4_000 };
     worker::frame::write(&mut pipe, &Request::Load(load)).unwrap();

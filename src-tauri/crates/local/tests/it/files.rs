@@ -33,7 +33,11 @@ async fn a_broken_file_is_a_typed_error_and_the_host_goes_on() {
     OpenOptions::new().write(true).open(&cut).unwrap().set_len(64 << 20).unwrap();
     let unknown = folder.path().join("unknown.gguf");
     std::fs::copy(model_path(), &unknown).unwrap();
-    replace(&unknown, b"general.architecture\x08\0\0\0\x05\0\0\0\0\0\0\0llama", b"general.architecture\x08\0\0\0\x05\0\0\0\0\0\0\0llamx");
+    replace(
+        &unknown,
+        b"general.architecture\x08\0\0\0\x05\0\0\0\0\0\0\0llama",
+        b"general.architecture\x08\0\0\0\x05\0\0\0\0\0\0\0llamx",
+    );
     for (path, why) in [
         (cut, "cut.gguf ends in the middle of tensor data: 64 of 93 MiB are there"),
         (unknown, "unknown.gguf"),

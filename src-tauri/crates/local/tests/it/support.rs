@@ -12,7 +12,7 @@ use local::{LocalHost, Policy, Settings};
 use provider::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Timings, Usage};
 use tokio_util::sync::CancellationToken;
 
-pub fn model_path() -> PathBuf {
+pub(crate) fn model_path() -> PathBuf {
     let folder = std::env::var_os("INGLENOOK_MODELS").map(PathBuf::from);
     let folder = folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models")));
     let path = folder.unwrap().join("SmolLM2-135M-Instruct.Q4_1.gguf");
@@ -20,7 +20,7 @@ pub fn model_path() -> PathBuf {
     path
 }
 
-pub fn model_at(path: PathBuf) -> LocalModel {
+pub(crate) fn model_at(path: PathBuf) -> LocalModel {
     LocalModel {
         id: ModelId(uuid::Uuid::nil()),
         name: "SmolLM2".into(),
@@ -32,12 +32,12 @@ pub fn model_at(path: PathBuf) -> LocalModel {
     }
 }
 
-pub fn model() -> LocalModel {
+pub(crate) fn model() -> LocalModel {
     model_at(model_path())
 }
 
 /// One thread, for tests run side by side; deaths do not slow them down.
-pub fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     let settings = Settings {
         threads: 1,
         policy: Policy { deaths: 1_000, backoff: Duration::from_millis(1), ..Policy::default() },
@@ -47,21 +47,22 @@ pub fn settings() -> Settings {
     settings
 }
 
-pub fn host() -> LocalHost {
+pub(crate) fn host() -> LocalHost {
     LocalHost::new(settings()).unwrap()
 }
 
-pub fn control(text: &str) -> Segment {
+pub(crate) fn control(text: &str) -> Segment {
     Segment { text: text.into(), control: true }
 }
 
-pub fn plain(text: &str) -> Segment {
+pub(crate) fn plain(text: &str) -> Segment {
     Segment { text: text.into(), control: false }
 }
 
 /// A ChatML prompt: the messages are the user's and the character's by turns, and the character is to answer.
-pub fn chat(messages: &[&str]) -> Vec<Segment> {
-    let mut segments = vec![control("<|im_start|>system\n"), plain("You are a helpful assistant."), control("<|im_end|>\n")];
+pub(crate) fn chat(messages: &[&str]) -> Vec<Segment> {
+    let mut segments =
+        vec![control("<|im_start|>system\n"), plain("You are a helpful assistant."), control("<|im_end|>\n")];
     for (turn, message) in messages.iter().enumerate() {
         let role = if turn % 2 == 0 { "user" } else { "assistant" };
         segments.extend([control(&format!("<|im_start|>{role}\n")), plain(message), control("<|im_end|>\n")]);
@@ -71,11 +72,11 @@ pub fn chat(messages: &[&str]) -> Vec<Segment> {
 }
 
 /// Some 3,000 tokens to read.
-pub fn long_chat() -> Vec<Segment> {
+pub(crate) fn long_chat() -> Vec<Segment> {
     chat(&[&"The lamplighter walks along the quay and counts the ships. ".repeat(250)])
 }
 
-pub fn greedy(max_tokens: u32) -> Sampling {
+pub(crate) fn greedy(max_tokens: u32) -> Sampling {
     SamplerOptions {
         temperature: Some(0.0),
         repeat_penalty: Some(1.0),
@@ -85,13 +86,13 @@ pub fn greedy(max_tokens: u32) -> Sampling {
     .resolve(1)
 }
 
-pub fn request(segments: Vec<Segment>, max_tokens: u32) -> Request {
+pub(crate) fn request(segments: Vec<Segment>, max_tokens: u32) -> Request {
     let prompt = Prompt { segments, ..Prompt::default() };
     Request { cache_key: "chat".into(), prompt, sampling: greedy(max_tokens) }
 }
 
 /// A reply that goes on until it is cut off.
-pub fn endless() -> Request {
+pub(crate) fn endless() -> Request {
     let mut request = request(vec![plain("1, 2, 3, 4, 5, 6, 7, 8, 9, 10,")], 4_000);
     request.cache_key = "endless".into();
     request
@@ -99,28 +100,28 @@ pub fn endless() -> Request {
 
 /// What a stream came to.
 #[derive(Debug)]
-pub struct Outcome {
-    pub text: String,
-    pub events: Vec<GenerationEvent>,
-    pub end: Result<(FinishReason, Usage, Timings), ProviderError>,
+pub(crate) struct Outcome {
+    pub(crate) text: String,
+    pub(crate) events: Vec<GenerationEvent>,
+    pub(crate) end: Result<(FinishReason, Usage, Timings), ProviderError>,
 }
 
 impl Outcome {
-    pub fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> Usage {
         self.end.as_ref().unwrap().1
     }
 
-    pub fn reason(&self) -> FinishReason {
+    pub(crate) fn reason(&self) -> FinishReason {
         self.end.as_ref().unwrap().0
     }
 
-    pub fn error(&self) -> &ProviderError {
+    pub(crate) fn error(&self) -> &ProviderError {
         self.end.as_ref().unwrap_err()
     }
 }
 
 /// Follows a stream to its end, calling `watch` with each event and its number.
-pub async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize, &GenerationEvent)) -> Outcome {
+pub(crate) async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize, &GenerationEvent)) -> Outcome {
     let (mut text, mut events) = (String::new(), Vec::new());
     while let Some(event) = stream.next().await {
         match event {
@@ -146,18 +147,18 @@ pub async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize, &Gener
     panic!("the stream ended without an end: {events:?}")
 }
 
-pub async fn reply(provider: &dyn Provider, request: Request) -> Outcome {
+pub(crate) async fn reply(provider: &dyn Provider, request: Request) -> Outcome {
     follow(provider.stream(request, CancellationToken::new()), |_, _| {}).await
 }
 
 /// A short reply that shows that all is well.
-pub async fn is_well(provider: &dyn Provider) {
+pub(crate) async fn is_well(provider: &dyn Provider) {
     let outcome = reply(provider, request(chat(&["What is the capital of France?"]), 12)).await;
     assert!(outcome.text.contains("Paris"), "{outcome:?}");
 }
 
 /// Waits for a condition of the outside world.
-pub async fn until(what: &str, condition: impl Fn() -> bool) {
+pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
         assert!(start.elapsed() < Duration::from_secs(5), "{what} did not happen");
@@ -165,12 +166,12 @@ pub async fn until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-pub fn signal(pid: u32, signal: rustix::process::Signal) {
+pub(crate) fn signal(pid: u32, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, signal).unwrap();
 }
 
-pub fn is_running(pid: u32) -> bool {
+pub(crate) fn is_running(pid: u32) -> bool {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::test_kill_process(pid).is_ok()
 }
