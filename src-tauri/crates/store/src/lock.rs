@@ -56,6 +56,16 @@ impl Lock {
     }
 }
 
+/// Closing the file is not enough: a process that is just being started holds a copy of it between fork and exec, and
+/// with it the lock.
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Err(error) = self.file.unlock() {
+            tracing::warn!(%error, "the data folder stays locked until the app ends");
+        }
+    }
+}
+
 fn closed(database: &Path) -> io::Result<String> {
     let file = std::fs::metadata(database)?;
     let changed = file.modified()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
