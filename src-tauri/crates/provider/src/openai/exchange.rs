@@ -27,7 +27,7 @@ const MAX_ERROR: usize = 64 << 10;
 pub(super) enum Frame {
     /// Something came that says nothing, such as a comment that keeps the connection open.
     Alive,
-    Chunk(Chunk),
+    Chunk(Box<Chunk>),
     /// The end, said by the endpoint.
     Done,
 }
@@ -162,7 +162,7 @@ impl Shared {
             "" => Ok(Frame::Alive),
             "[DONE]" => Ok(Frame::Done),
             data => match wire::parse(data) {
-                Ok(Payload::Chunk(chunk)) => Ok(Frame::Chunk(chunk)),
+                Ok(Payload::Chunk(chunk)) => Ok(Frame::Chunk(Box::new(chunk))),
                 Ok(Payload::Error(error)) => Err(diagnose::in_stream(&self.config, error)),
                 // The cause holds a position, no text.
                 Err(error) => Err(diagnose::malformed(&self.config, &error.to_string())),

@@ -89,7 +89,7 @@ enum Taken {
 fn take(shared: &Shared, tally: &mut Tally, frame: Frame) -> Result<Taken, Failure> {
     match frame {
         Frame::Alive => Ok(Taken::Events(Vec::new())),
-        Frame::Chunk(chunk) => tally.take(&shared.config, chunk).map(Taken::Events),
+        Frame::Chunk(chunk) => tally.take(&shared.config, *chunk).map(Taken::Events),
         Frame::Done => Ok(Taken::Ended(tally.ended.unwrap_or(FinishReason::Stop))),
     }
 }

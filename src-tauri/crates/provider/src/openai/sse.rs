@@ -127,6 +127,12 @@ mod tests {
     }
 
     #[test]
+    fn the_two_bytes_of_a_line_end_are_one_line_end_even_apart() {
+        assert_eq!(events(&[b"data: {\r\ndata: }\r\n\r\n"]), ["{\n}"]);
+        assert_eq!(events(&[b"data: {\r", b"\ndata: }\r", b"\n\r\n"]), ["{\n}"]);
+    }
+
+    #[test]
     fn an_event_without_its_blank_line_is_handed_out_at_the_end() {
         assert_eq!(events(&[b"data: a\n\ndata: [DONE]\n"]), ["a", "[[DONE]]"]);
         assert_eq!(events(&[b"data: a\n\ndata: [DO"]), ["a", "[[DO]"]);
