@@ -3,7 +3,7 @@ import type { ApiError, Chat, Event, Message, ModelRef, Persona, Started } from 
 import { activityOf, type Activity } from "./activity";
 import type { Api } from "./api";
 import { DraftSaver } from "./draft";
-import { put, putBefore, shownSwipe, withNewest } from "./messages";
+import { olderThan, put, putBefore, shownSwipe, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
 
 const PAGE = 50;
@@ -180,12 +180,14 @@ export class ChatState {
 	}
 
 	#show(chat: Chat): void {
+		const { generating, page } = chat;
+		const older = olderThan(this.messages, page.messages);
 		this.info = chat;
 		this.prepending = false;
-		this.more = this.messages.length > chat.page.messages.length ? this.more : chat.page.more;
-		this.messages = withNewest(this.messages, chat.page.messages);
+		if (older.length === 0) this.more = page.more;
+		const messages = [...older, ...page.messages];
+		this.messages = generating ? withGenerating(messages, generating, chat.characterName) : messages;
 		this.reply?.discard();
-		const { generating } = chat;
 		this.reply = generating && new Reply(generating.message, generating.swipe, generating.text, generating.seq);
 		if (!generating) this.activity = null;
 		else this.activity = { kind: generating.text ? "writing" : "starting" };

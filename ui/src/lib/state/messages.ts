@@ -1,4 +1,4 @@
-import type { Message, Swipe } from "../api/generated";
+import type { Generating, Message, Swipe } from "../api/generated";
 
 /** The text that is shown of a message. */
 export function shownSwipe(message: Message): Swipe | undefined {
@@ -18,9 +18,20 @@ export function putBefore(messages: Message[], message: Message, next: string): 
 	return at < 0 ? [...messages, message] : messages.toSpliced(at, 0, message);
 }
 
-/** The newest page in place of what was known of it; older messages that were loaded stay. */
-export function withNewest(messages: Message[], newest: Message[]): Message[] {
+/** Those of `messages` that stand before the newest page. */
+export function olderThan(messages: Message[], newest: Message[]): Message[] {
 	const first = newest[0];
 	const at = first ? messages.findIndex((known) => known.id === first.id) : -1;
-	return at > 0 ? [...messages.slice(0, at), ...newest] : newest;
+	return messages.slice(0, Math.max(0, at));
+}
+
+/** With the reply that is being written: the engine stores it only once it has a first text. */
+export function withGenerating(messages: Message[], generating: Generating, name: string): Message[] {
+	const created = new Date().toISOString();
+	const swipe: Swipe = { id: generating.swipe, text: generating.text, state: "streaming", created, model: null, figures: null };
+	const known = messages.find((message) => message.id === generating.message);
+	if (!known) return [...messages, { id: generating.message, role: "character", name, swipes: [swipe], selected: 0, created }];
+	const at = known.swipes.findIndex((one) => one.id === swipe.id);
+	const swipes = at < 0 ? [...known.swipes, swipe] : known.swipes;
+	return put(messages, { ...known, swipes, selected: at < 0 ? swipes.length - 1 : at });
 }

@@ -14,7 +14,6 @@ export class Models {
 	local = $state.raw<Model[]>([]);
 	endpoints = $state.raw<Endpoint[]>([]);
 	loaded = $state(false);
-	readonly none = $derived(this.loaded && this.local.length + this.endpoints.length === 0);
 
 	constructor(private readonly api: Api) {}
 
@@ -23,15 +22,9 @@ export class Models {
 		this.loaded = true;
 	}
 
-	/** What `chosen` names; without a choice, or when it is gone, the default. */
+	/** What `chosen` names; without a choice, or when it is gone, the default, else any model on this machine. */
 	answering(chosen: ModelRef | null | undefined): Answering | null {
 		return this.#find(chosen) ?? this.#default();
-	}
-
-	isDefault(model: ModelRef): boolean {
-		return model.kind === "local"
-			? this.local.some((known) => known.id === model.id && known.default)
-			: this.endpoints.some((known) => known.id === model.id && known.default);
 	}
 
 	#find(chosen: ModelRef | null | undefined): Answering | null {
@@ -41,7 +34,9 @@ export class Models {
 	}
 
 	#default(): Answering | null {
-		return ofModel(this.local.find((model) => model.default)) ?? ofEndpoint(this.endpoints.find((endpoint) => endpoint.default));
+		const usable = this.local.filter((model) => !model.missing);
+		const chosen = ofModel(usable.find((model) => model.default)) ?? ofEndpoint(this.endpoints.find((endpoint) => endpoint.default));
+		return chosen ?? ofModel(usable[0]);
 	}
 }
 

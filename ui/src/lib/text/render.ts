@@ -20,9 +20,10 @@ const speech: TokenizerAndRendererExtension = {
 		const closing = QUOTES[mark];
 		// A mark right after a letter or digit is an inch, an apostrophe or the end of a quote.
 		if (!closing || /[\p{L}\p{N}]$/u.test(tokens.at(-1)?.raw ?? "")) return undefined;
-		const length = quoteLength(source, closing);
-		const raw = source.slice(0, length);
-		return { type: "speech", raw, tokens: [{ type: "text", raw: mark, text: mark }, ...this.lexer.inlineTokens(raw.slice(1))] };
+		const inside = quoted(source, closing);
+		const raw = source.slice(0, inside.length + 2);
+		const end = raw.slice(inside.length + 1);
+		return { type: "speech", raw, tokens: [plain(mark), ...this.lexer.inlineTokens(inside), plain(end)] };
 	},
 	renderer(token) {
 		return `<q>${this.parser.parseInline(token.tokens ?? [])}</q>`;
@@ -30,12 +31,14 @@ const speech: TokenizerAndRendererExtension = {
 	childTokens: ["tokens"],
 };
 
-function quoteLength(source: string, closing: string): number {
-	for (let at = 1; at < source.length; at++) {
-		if (closing.includes(source[at] ?? "")) return at + 1;
-		if (source.startsWith("\n\n", at)) return at;
-	}
-	return source.length;
+/** What stands between the marks; up to the end where the closing one is missing. */
+function quoted(source: string, closing: string): string {
+	const end = [...closing].map((mark) => source.indexOf(mark, 1)).filter((at) => at > 0);
+	return source.slice(1, end.length > 0 ? Math.min(...end) : undefined);
+}
+
+function plain(text: string): Tokens.Text {
+	return { type: "text", raw: text, text, escaped: false };
 }
 
 const markdown = new Marked({ gfm: true, breaks: true, async: false });

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import de from "./de.json";
+import en from "./en.json";
+import { bytes, percent, seconds, when } from "./format";
+import { setLanguage, t } from "./i18n.svelte";
+
+afterEach(() => setLanguage("en"));
+
+const placeholders = (text: string) => [...text.matchAll(/\{\{\w+\}\}/g)].map(([found]) => found).sort();
+
+test("every language has every text, with the same values in it", () => {
+	expect(Object.keys(de).sort()).toEqual(Object.keys(en).sort());
+	for (const [key, text] of Object.entries(en)) expect(placeholders(de[key as keyof typeof de]), key).toEqual(placeholders(text));
+});
+
+test("no text is left over", () => {
+	const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((path) => /(?<!test)\.(svelte|ts)$/.test(path));
+	const code = sources.map((path) => readFileSync(join("src", path), "utf8")).join("\n");
+	const open = [...code.matchAll(/\bt\(`([^`]*)`/g)].map(([, key = ""]) => new RegExp(`^${key.replaceAll(".", "\\.").replaceAll(/\$\{[^}]*\}/g, ".+")}$`));
+	const unused = Object.keys(en)
+		.map((key) => key.replace(/_(one|other)$/, ""))
+		.filter((key) => !code.includes(`t("${key}"`) && !open.some((pattern) => pattern.test(key)));
+	expect(unused).toEqual([]);
+});
+
+test("words, plurals and figures follow the language", () => {
+	expect(t("toast.importedMany", { count: 1 })).toBe("1 file imported");
+	expect(t("toast.importedMany", { count: 3 })).toBe("3 files imported");
+	expect(seconds(310)).toBe("0.3 s");
+	setLanguage("de");
+	expect(t("toast.importedMany", { count: 3 })).toBe("3 Dateien importiert");
+	expect(seconds(310)).toBe("0,3 s");
+	expect(percent(0.96)).toBe("96\u00a0%");
+	expect(document.documentElement.lang).toBe("de");
+});
+
+test("a language nobody has falls back to English", () => {
+	setLanguage("tlh");
+	expect(t("common.undo")).toBe("Undo");
+});
+
+test("what people write is never taken for a placeholder or a text of ours", () => {
+	expect(t("toast.imported", { name: "{{count}} $t(common.undo) <b>" })).toBe("{{count}} $t(common.undo) <b> is here");
+});
+
+test("sizes and times are short", () => {
+	expect(bytes(105_454_432)).toBe("105 MB");
+	expect(bytes(14_334_446_752)).toBe("14.3 GB");
+	const now = new Date("2026-03-10T12:00:00");
+	expect(when("2026-03-10T11:59:40", now)).toBe("now");
+	expect(when("2026-03-10T11:55:00", now)).toBe("5 min");
+	expect(when("2025-01-02T11:55:00", now)).toBe("Jan 2, 2025");
+	expect(when("", now)).toBe("");
+});

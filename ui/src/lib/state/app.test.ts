@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { heldFrames } from "../../../tests/unit/frames";
+import { chat, FakeShell, says, token } from "../../../tests/unit/shell";
+import type { Event } from "../api/generated";
+import { App } from "./app.svelte";
+
+beforeEach(() => {
+	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+	heldFrames();
+	localStorage.clear();
+});
+
+afterEach(() => {
+	vi.useRealTimers();
+	vi.unstubAllGlobals();
+});
+
+const SUMMARY = { id: "chat", title: "Mira", character: "mira", characterName: "Mira", picture: null, lastLine: "", messageCount: 1, updated: "" };
+
+async function started(answers: Record<string, (args: never) => unknown> = {}) {
+	const shell = new FakeShell({
+		startup: () => ({ version: "1", settings: { theme: "dark", language: "en" }, chat: "chat", notices: ["A reply was cut."], dataDir: "/data" }),
+		open_chat: ({ id }: { id: string }) => chat([says("g", "character", "Good evening.")], { id }),
+		list_chats: () => [SUMMARY],
+		list_characters: () => [],
+		list_models: () => [],
+		list_endpoints: () => [],
+		list_personas: () => [],
+		get_settings: () => ({ theme: "dark", language: "en" }),
+		save_draft: () => null,
+		...answers,
+	});
+	const app = new App(shell);
+	app.start();
+	await vi.waitFor(() => expect(app.models.loaded || app.startFailure).toBeTruthy());
+	return { app, shell };
+}
+
+test("the first screen is the chat that was open last", async () => {
+	const { app } = await started();
+	expect(app.chat?.info?.characterName).toBe("Mira");
+	expect(document.documentElement.dataset.theme).toBe("dark");
+	expect(app.toasts.items.map((toast) => toast.text)).toEqual(["A reply was cut."]);
+});
+
+test("an engine that does not start can be tried again", async () => {
+	const startup = vi.fn(() => {
+		throw { kind: "storage", message: "disk I/O error", hint: "" };
+	});
+	const { app, shell } = await started({ startup });
+	expect(app.startFailure?.kind).toBe("storage");
+	shell.answers.startup = () => ({ version: "1", settings: {}, chat: null, notices: [], dataDir: "" });
+	await app.load();
+	expect(app.startFailure).toBeNull();
+});
+
+test("a reply in another chat shows up in the list and nowhere else", async () => {
+	const { app, shell } = await started();
+	shell.listener({ event: "started", chat: "other", message: says("x", "character", "") });
+	shell.listener({ ...token("x/0", 0, "Mine"), chat: "other" } as Event);
+	expect(app.writing.has("other")).toBe(true);
+	expect(app.chat?.messages.map(({ id }) => id)).toEqual(["g"]);
+	shell.listener({ event: "ended", chat: "other", message: says("x", "character", "Mine"), reason: { kind: "stop" } });
+	expect(app.writing.has("other")).toBe(false);
+});
+
+test("missed events make it ask for everything it shows", async () => {
+	const { app, shell } = await started();
+	const before = shell.count("open_chat");
+	shell.listener({ event: "missed" });
+	await vi.waitFor(() => expect(shell.count("open_chat")).toBe(before + 1));
+	expect(app.chat?.info?.id).toBe("chat");
+});
+
+test("the draft is saved when another chat is opened", async () => {
+	const { app, shell } = await started();
+	app.chat?.type("Half a tho");
+	await app.openChat("other");
+	expect(shell.asked.find((call) => call.operation === "save_draft")?.args).toEqual({ chat: "chat", text: "Half a tho" });
+});
+
+test("a deleted chat can be undone and opens again", async () => {
+	const { app, shell } = await started({ delete_chat: () => null, restore_chat: () => null });
+	await app.deleteChat("chat", "Mira");
+	expect(app.chat).toBeNull();
+	app.toasts.items.at(-1)?.action?.run();
+	await vi.waitFor(() => expect(app.chat?.info?.id).toBe("chat"));
+	expect(shell.count("restore_chat")).toBe(1);
+});
+
+test("an import tells what came, what was there and what was refused", async () => {
+	const { app, shell } = await started();
+	shell.listener({
+		event: "imported",
+		report: {
+			imported: [{ kind: "character", id: "c", name: "Juniper", file: "juniper.png", warnings: [] }],
+			skipped: [{ file: "mira.png", reason: "the same card" }],
+			refused: [{ file: "photo.png", kind: "noCard", reason: "no card inside" }],
+		},
+	});
+	const shown = app.toasts.items.slice(-3).map(({ kind, text, detail }) => [kind, text, detail]);
+	expect(shown).toEqual([
+		["news", "Juniper is here", ""],
+		["news", "mira.png was already here", "the same card"],
+		["bad", "photo.png was not imported", "no card inside"],
+	]);
+});
+
+test("talking to a character opens the newest chat, or makes the first", async () => {
+	const { app, shell } = await started({ new_chat: () => chat([], { id: "fresh" }) });
+	await app.talkTo("mira");
+	expect(shell.count("new_chat")).toBe(0);
+	await app.talkTo("juniper");
+	expect(app.chat?.id).toBe("fresh");
+});
+
+test("a refused setting is taken back and told", async () => {
+	const { app } = await started({
+		update_settings: () => {
+			throw { kind: "badInput", message: "The temperature is 9.", hint: "It goes from 0 to 5." };
+		},
+	});
+	await app.settings.sampler({ temperature: 9 });
+	expect(app.settings.value.sampler).toBeUndefined();
+	expect(app.toasts.items.at(-1)).toMatchObject({ kind: "bad", detail: "The temperature is 9. It goes from 0 to 5." });
+});
+
+test("of two quick changes the later one is sent last", async () => {
+	const sent: unknown[] = [];
+	const { app } = await started({ update_settings: ({ settings }: { settings: { theme: string } }) => sent.push(settings.theme) });
+	await Promise.all([app.settings.set({ theme: "light" }), app.settings.set({ theme: "dark" })]);
+	expect(sent).toEqual(["light", "dark"]);
+	expect(app.look.theme).toBe("dark");
+});

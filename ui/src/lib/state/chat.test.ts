@@ -1,0 +1,230 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { heldFrames } from "../../../tests/unit/frames";
+import { chat, FakeShell, says, token } from "../../../tests/unit/shell";
+import type { ApiError, Chat, Message } from "../api/generated";
+import { api } from "./api";
+import { ChatState } from "./chat.svelte";
+
+const NO_MODEL: ApiError = { kind: "noModel", message: "No model is set up.", hint: "Add one." };
+const GREETING = says("g", "character", "Good evening.");
+
+let frame: () => void;
+let undo: (() => Promise<void>) | null;
+let failures: ApiError[];
+let heard: string[];
+
+beforeEach(() => {
+	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+	frame = heldFrames();
+	[undo, failures, heard] = [null, [], []];
+});
+
+afterEach(() => {
+	vi.useRealTimers();
+	vi.unstubAllGlobals();
+});
+
+async function open(stored: Chat, answers: Record<string, (args: never) => unknown> = {}) {
+	const shell = new FakeShell({ open_chat: () => stored, save_draft: () => null, ...answers });
+	const state = new ChatState("chat", api(shell), {
+		deleted: (again) => (undo = again),
+		failed: (error) => failures.push(error),
+		replied: (name, text) => heard.push(`${name}: ${text}`),
+	});
+	await state.load();
+	return { state, shell };
+}
+
+const texts = (state: ChatState) => state.messages.map((message) => message.swipes[message.selected]?.text);
+const begun = (id: string, text = ""): Message => says(id, "character", text);
+
+test("words leave the composer when they are on disk, and the reply streams below them", async () => {
+	const sent = says("u", "user", "Hello");
+	const { state } = await open(chat([GREETING]), { send_message: () => ({ sent, reply: begun("a") }) });
+	state.type("Hello");
+	await state.send();
+	expect(state.draft).toBe("");
+	expect(state.messages.map(({ id }) => id)).toEqual(["g", "u", "a"]);
+	state.receive(token("a/0", 0, "Sit "));
+	state.receive(token("a/0", 1, "down."));
+	frame();
+	expect(state.reply?.text).toBe("Sit down.");
+	state.receive({ event: "ended", chat: "chat", message: says("a", "character", "Sit down."), reason: { kind: "stop" } });
+	expect(state.busy).toBe(false);
+	expect(texts(state)).toEqual(["Good evening.", "Hello", "Sit down."]);
+	expect(heard).toEqual(["Mira: Sit down."]);
+});
+
+test("the reply may be told of before the words it answers", async () => {
+	const state = await open(chat([GREETING]), {
+		send_message: () => {
+			state.state.receive({ event: "started", chat: "chat", message: begun("a") });
+			return { sent: says("u", "user", "Hello"), reply: begun("a") };
+		},
+	});
+	state.state.type("Hello");
+	await state.state.send();
+	expect(state.state.messages.map(({ id }) => id)).toEqual(["g", "u", "a"]);
+});
+
+test("a refused send keeps the words and says why", async () => {
+	const { state } = await open(chat([GREETING]), {
+		send_message: () => {
+			throw NO_MODEL;
+		},
+	});
+	state.type("Hello");
+	await state.send();
+	expect(state.draft).toBe("Hello");
+	expect(state.failure).toEqual(NO_MODEL);
+	expect(state.busy).toBe(false);
+});
+
+test("words that were stored before the reply failed are not typed twice", async () => {
+	const stored = chat([GREETING]);
+	const { state } = await open(stored, {
+		send_message: () => {
+			stored.page.messages = [GREETING, says("u", "user", "Hello")];
+			throw NO_MODEL;
+		},
+	});
+	state.type("Hello ");
+	await state.send();
+	expect(state.draft).toBe("");
+	expect(state.unanswered).toBe(true);
+	expect(state.failure).toEqual(NO_MODEL);
+});
+
+test("a reloaded window joins the reply where it stands", async () => {
+	const { state } = await open(chat([GREETING], { generating: { message: "a", swipe: "a/0", text: "Sit ", seq: 1 } }));
+	expect(state.busy).toBe(true);
+	expect(state.messages.map(({ id }) => id)).toEqual(["g", "a"]);
+	state.receive(token("a/0", 0, "Sit "));
+	state.receive(token("a/0", 1, "down."));
+	frame();
+	expect(state.reply?.text).toBe("Sit down.");
+});
+
+test("tokens that come while the chat is being opened are not lost", async () => {
+	let answer: (chat: Chat) => void = () => {};
+	const shell = new FakeShell({ open_chat: () => new Promise<Chat>((resolve) => (answer = resolve)) });
+	const state = new ChatState("chat", api(shell), { deleted: () => {}, failed: () => {}, replied: () => {} });
+	const loading = state.load();
+	await Promise.resolve();
+	state.receive(token("a/0", 1, "down."));
+	answer(chat([GREETING, begun("a")], { generating: { message: "a", swipe: "a/0", text: "Sit ", seq: 1 } }));
+	await loading;
+	frame();
+	expect(state.reply?.text).toBe("Sit down.");
+});
+
+test("a gap in the tokens makes it ask for the whole text", async () => {
+	const stored = chat([GREETING, begun("a")], { generating: { message: "a", swipe: "a/0", text: "Sit ", seq: 1 } });
+	const { state, shell } = await open(stored);
+	stored.generating = { message: "a", swipe: "a/0", text: "Sit down by", seq: 4 };
+	state.receive(token("a/0", 3, "by"));
+	await vi.waitFor(() => expect(state.reply?.text).toBe("Sit down by"));
+	expect(shell.count("open_chat")).toBe(2);
+});
+
+test("a failed reply leaves its error where it happened", async () => {
+	const { state } = await open(chat([GREETING, says("u", "user", "Hello")]), { regenerate: () => ({ sent: null, reply: begun("a") }) });
+	await state.regenerate();
+	state.receive({ event: "ended", chat: "chat", message: null, reason: { kind: "failed", error: NO_MODEL } });
+	await vi.waitFor(() => expect(state.messages.map(({ id }) => id)).toEqual(["g", "u"]));
+	expect(state.failure).toEqual(NO_MODEL);
+	expect(state.unanswered).toBe(true);
+});
+
+test("prompt processing and waiting are told", async () => {
+	const { state } = await open(chat([GREETING]), { regenerate: () => ({ sent: null, reply: begun("a") }) });
+	await state.regenerate();
+	expect(state.activity).toEqual({ kind: "starting" });
+	state.receive({ event: "queued", chat: "chat" });
+	expect(state.activity?.kind).toBe("queued");
+	state.receive({ event: "prefill", chat: "chat", done: 10, total: 40, reused: 30 });
+	expect(state.activity).toEqual({ kind: "prefill", done: 10, total: 40, reused: 30 });
+	state.receive(token("a/0", 0, "Sit"));
+	expect(state.activity?.kind).toBe("writing");
+});
+
+test("swiping past the last reply writes another; past the last greeting it does not", async () => {
+	const reply = says("a", "character", "One.", "Two.");
+	const { state, shell } = await open(chat([GREETING, says("u", "user", "Hi"), reply]), { regenerate: () => ({ sent: null, reply: begun("a") }) });
+	await state.swipe(reply, 1);
+	expect(shell.count("regenerate")).toBe(1);
+
+	const fresh = await open(chat([GREETING]));
+	await fresh.state.swipe(GREETING, 1);
+	expect(fresh.shell.count("regenerate")).toBe(0);
+});
+
+test("swiping among texts selects one", async () => {
+	const greeting = { ...says("g", "character", "One.", "Two."), selected: 0 };
+	const { state } = await open(chat([greeting]), { select_swipe: ({ index }: { index: number }) => ({ ...greeting, selected: index }) });
+	await state.swipe(greeting, 1);
+	expect(texts(state)).toEqual(["Two."]);
+});
+
+test("a deleted message comes back", async () => {
+	const stored = chat([GREETING, says("u", "user", "Hello")]);
+	const { state, shell } = await open(stored, { delete_message: () => null, restore_message: () => null });
+	await state.remove(stored.page.messages[1] as Message);
+	expect(state.messages).toHaveLength(1);
+	await undo?.();
+	expect(shell.asked.at(-2)).toEqual({ operation: "restore_message", args: { message: "u" } });
+	expect(state.messages).toHaveLength(2);
+});
+
+test("a failed edit keeps what was typed", async () => {
+	const { state } = await open(chat([GREETING, says("u", "user", "Hello")]), {
+		edit_message: () => {
+			throw { kind: "storage", message: "disk full", hint: "" };
+		},
+	});
+	expect(state.editLastOwn()).toBe(true);
+	if (state.editing) state.editing.text = "Hello there";
+	await state.saveEdit();
+	expect(state.editing?.text).toBe("Hello there");
+	expect(failures.map(({ kind }) => kind)).toEqual(["storage"]);
+});
+
+test("a draft is saved once the writer pauses, and at once when the chat is left", async () => {
+	const { state, shell } = await open(chat([GREETING], { draft: "He" }));
+	expect(state.draft).toBe("He");
+	state.type("Hel");
+	state.type("Hello");
+	await vi.advanceTimersByTimeAsync(299);
+	expect(shell.count("save_draft")).toBe(0);
+	await vi.advanceTimersByTimeAsync(1);
+	expect(shell.asked.at(-1)).toEqual({ operation: "save_draft", args: { chat: "chat", text: "Hello" } });
+	state.type("Hello you");
+	await state.close();
+	expect(shell.asked.at(-1)?.args.text).toBe("Hello you");
+	await vi.advanceTimersByTimeAsync(1000);
+	expect(shell.count("save_draft")).toBe(2);
+});
+
+test("older messages are put in front and stay after a reload", async () => {
+	const stored = chat([says("m3", "user", "3"), says("m4", "character", "4")], { page: { messages: [says("m3", "user", "3"), says("m4", "character", "4")], more: true } });
+	const { state, shell } = await open(stored, { messages_before: () => ({ messages: [says("m1", "user", "1"), says("m2", "character", "2")], more: false }) });
+	await Promise.all([state.loadOlder(), state.loadOlder()]);
+	expect(shell.count("messages_before")).toBe(1);
+	expect(state.prepending).toBe(true);
+	await state.load();
+	expect(texts(state)).toEqual(["1", "2", "3", "4"]);
+	expect(state.more).toBe(false);
+});
+
+test("a chat that cannot be opened says why and can be tried again", async () => {
+	const { state, shell } = await open(chat([]), {
+		open_chat: () => {
+			throw { kind: "notFound", message: "This chat is gone." };
+		},
+	});
+	expect(state.openFailure?.kind).toBe("notFound");
+	shell.answers.open_chat = () => chat([GREETING]);
+	await state.load();
+	expect(state.openFailure).toBeNull();
+	expect(texts(state)).toEqual(["Good evening."]);
+});

@@ -1,0 +1,38 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { heldFrames } from "../../../tests/unit/frames";
+import { Reply } from "./reply.svelte";
+
+afterEach(() => vi.unstubAllGlobals());
+
+test("pieces are shown together, once a frame", () => {
+	const frame = heldFrames();
+	const reply = new Reply("m", "s");
+	reply.receive(0, "The ");
+	reply.receive(1, "lamp");
+	expect(reply.text).toBe("");
+	frame();
+	expect(reply.text).toBe("The lamp");
+});
+
+test("a piece that is known already changes nothing", () => {
+	const frame = heldFrames();
+	const reply = new Reply("m", "s", "The lamp", 2);
+	expect(reply.receive(1, "lamp")).toBe(true);
+	expect(reply.receive(2, " hums")).toBe(true);
+	frame();
+	expect(reply.text).toBe("The lamp hums");
+});
+
+test("a missing piece is noticed", () => {
+	const reply = new Reply("m", "s", "The lamp", 2);
+	expect(reply.receive(3, "late")).toBe(false);
+});
+
+test("nothing appears after it was discarded", () => {
+	const frame = heldFrames();
+	const reply = new Reply("m", "s");
+	reply.receive(0, "The lamp");
+	reply.discard();
+	frame();
+	expect(reply.text).toBe("");
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { render } from "./render";
+import { Streamed } from "./streamed";
+
+const LONG = "*The rain stops.*\n\n“At last,” she says.\n\n- a lamp\n- a wick\n\n```\ncode\n\nmore\n```\n\nThe end. “And then?”";
+
+const flat = (html: string) => html.replace(/\s+/g, " ").trim();
+
+test("finished blocks stay the same objects while the last one grows", () => {
+	const streamed = new Streamed();
+	streamed.blocks("One.\n\nTw");
+	const before = streamed.blocks("One.\n\nTwo.\n\nThr");
+	const after = streamed.blocks("One.\n\nTwo.\n\nThree.");
+	expect(after.map(({ html }) => flat(html))).toEqual(["<p>One.</p>", "<p>Two.</p>", "<p>Three.</p>"]);
+	expect(after[0]).toBe(before[0]);
+	expect(after[1]).toBe(before[1]);
+});
+
+test("a text that came letter by letter looks like one that came whole", () => {
+	const streamed = new Streamed();
+	for (let length = 1; length < LONG.length; length++) streamed.blocks(LONG.slice(0, length), true);
+	const html = streamed.blocks(LONG).map((block) => block.html);
+	expect(flat(html.join(" "))).toBe(flat(render(LONG)));
+});
+
+test("another text starts over", () => {
+	const streamed = new Streamed();
+	streamed.blocks("One.\n\nTwo.");
+	expect(streamed.blocks("Three.").map((block) => block.at)).toEqual([0]);
+});
+
+test("an emphasis that has only begun is shown as one", () => {
+	const live = (text: string) => flat(new Streamed().blocks(text, true).map((block) => block.html).join(""));
+	expect(live("*She turns the")).toBe("<p><em>She turns the</em></p>");
+	expect(live("There are **one hundred")).toBe("<p>There are <strong>one hundred</strong></p>");
+	expect(live("She waits. *")).toBe("<p>She waits.</p>");
+	expect(live("*She waits.* Then")).toBe("<p><em>She waits.</em> Then</p>");
+});
+
+test("a repeated last block is not mistaken for the first", () => {
+	const streamed = new Streamed();
+	const texts = streamed.blocks("No.\n\nYes.\n\nNo.").map((block) => flat(block.html));
+	expect(texts.join("")).toBe("<p>No.</p> <p>Yes.</p><p>No.</p>");
+});

@@ -1,0 +1,67 @@
+import type { Chat, Event, ImportReport, Message, Model, Role } from "../../src/lib/api/generated";
+import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
+
+type Answer = (args: never) => unknown;
+
+/** A way to an engine whose answers each test writes itself. */
+export class FakeShell implements Transport {
+	readonly addsModelFiles = true;
+	readonly asked: { operation: string; args: Record<string, unknown> }[] = [];
+	listener: (event: Event) => void = () => {};
+	connection: (state: Connection) => void = () => {};
+	drops: Drops | null = null;
+
+	constructor(readonly answers: Record<string, Answer>) {}
+
+	call = async (operation: string, args: Record<string, unknown>): Promise<unknown> => {
+		this.asked.push({ operation, args });
+		const answer = this.answers[operation];
+		if (!answer) throw new Error(`the test gave no answer to ${operation}`);
+		return answer(args as never);
+	};
+
+	subscribe(listener: (event: Event) => void, connection: (state: Connection) => void): () => void {
+		[this.listener, this.connection] = [listener, connection];
+		return () => (this.listener = () => {});
+	}
+
+	count(operation: string): number {
+		return this.asked.filter((call) => call.operation === operation).length;
+	}
+
+	assetUrl = async (hash: string) => `asset:${hash}`;
+	pickImport = async (): Promise<ImportReport | null> => null;
+	pickModel = async (): Promise<Model | null> => null;
+	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [] });
+	exportCharacter = async (): Promise<string | null> => null;
+	watchDrops(drops: Drops): () => void {
+		this.drops = drops;
+		return () => {};
+	}
+}
+
+/** `says("a1", "character", "One.", "Two.")`: a message whose last text is shown. */
+export function says(id: string, role: Role, ...texts: string[]): Message {
+	const swipes = texts.map((text, index) => ({ id: `${id}/${index}`, text, state: "finished" as const, created: "", model: null, figures: null }));
+	return { id, role, name: role === "user" ? "Sam" : "Mira", swipes, selected: texts.length - 1, created: "" };
+}
+
+export function chat(messages: Message[], over: Partial<Chat> = {}): Chat {
+	return {
+		id: "chat",
+		title: "Mira",
+		character: "mira",
+		characterName: "Mira",
+		picture: null,
+		persona: { id: "sam", name: "Sam", description: "" },
+		draft: "",
+		model: null,
+		page: { messages, more: false },
+		generating: null,
+		...over,
+	};
+}
+
+export function token(swipe: string, seq: number, text: string): Event {
+	return { event: "token", chat: "chat", message: swipe.split("/")[0] ?? "", swipe, seq, text };
+}
