@@ -72,8 +72,9 @@ async fn a_waiting_request_can_be_cancelled() {
     let waiting = provider.stream(endless(), second.clone());
     let (running, waiting) = tokio::join!(follow(running, |_, _| {}), async {
         let outcome = follow(waiting, |_, event| {
-            assert_eq!(*event, GenerationEvent::Queued);
-            second.cancel();
+            if *event == GenerationEvent::Queued {
+                second.cancel();
+            }
         });
         let outcome = tokio::time::timeout(Duration::from_secs(2), outcome).await;
         first.cancel();

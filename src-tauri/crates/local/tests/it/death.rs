@@ -46,6 +46,7 @@ async fn a_death_between_two_requests_is_not_noticed_by_the_next() {
     let provider = host.provider(&model(), 512);
     is_well(&*provider).await;
     signal(host.status().pid.unwrap(), Signal::KILL);
+    host.watch().wait_for(|status| status.state == State::Dead).await.unwrap();
     is_well(&*provider).await;
     assert_eq!(host.status().deaths, 1);
 }
@@ -69,13 +70,13 @@ async fn after_three_deaths_it_stops_and_explains_and_another_context_size_is_a_
 
 #[tokio::test]
 async fn a_silent_worker_is_reported_and_then_ended() {
-    let policy = Policy { stall: Duration::from_millis(300), silence: Duration::from_secs(1), ..settings().policy };
+    let policy = Policy { stall: Duration::from_secs(1), silence: Duration::from_secs(4), ..settings().policy };
     let host = LocalHost::new(Settings { policy, ..settings() }).unwrap();
     let provider = host.provider(&model(), 512);
     is_well(&*provider).await;
     let outcome = killed(&host, &*provider, Signal::STOP, 2).await;
     assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied);
-    assert!(outcome.error().message.contains("it said nothing for 1 seconds"), "{}", outcome.error());
+    assert!(outcome.error().message.contains("it said nothing for 4 seconds"), "{}", outcome.error());
     assert!(outcome.events.iter().any(|event| matches!(event, GenerationEvent::Stalled { .. })), "{outcome:?}");
     is_well(&*provider).await;
 }
@@ -157,13 +158,14 @@ fn bogus(folder: &tempfile::TempDir, name: &str, script: &str) -> Settings {
 #[tokio::test]
 async fn a_program_that_is_no_worker_is_a_typed_error() {
     let folder = tempfile::tempdir().unwrap();
-    let ready = r#"printf '\062\0\0\0{"type":"ready","protocol":0,"build":"","devices":[]}'"#;
+    let old = Reply::Ready { protocol: 0, build: String::new(), devices: Vec::new() };
+    std::fs::write(folder.path().join("old.frame"), worker::frame::encode(&old).unwrap()).unwrap();
     for (name, script, why) in [
         ("garbage", "echo garbage garbage; exec /bin/cat", "a frame of 1651663207 bytes"),
         ("exits", "echo lost a library >&2; exit 3", "it exited with code 3; its last words: lost a library"),
         ("silent", "exec /bin/cat", "it said nothing for 0.5 seconds"),
         ("cut", "printf '\\012\\0\\0\\0{'", "the pipe ended inside a frame: 1 of 10 bytes are there"),
-        ("old", ready, "it speaks version 0 of the protocol, not 1"),
+        ("old", "exec /bin/cat old.frame", "it speaks version 0 of the protocol, not 1"),
     ] {
         let host = LocalHost::new(bogus(&folder, name, script)).unwrap();
         let outcome = reply(&*host.provider(&model(), 512), endless()).await;

@@ -40,7 +40,7 @@ pub(crate) fn model() -> LocalModel {
 pub(crate) fn settings() -> Settings {
     let settings = Settings {
         threads: 1,
-        policy: Policy { deaths: 1_000, backoff: Duration::from_millis(1), ..Policy::default() },
+        policy: Policy { deaths: 1_000, backoff: Duration::ZERO, ..Policy::default() },
         ..Settings::default()
     };
     assert!(settings.worker.is_file(), "{} is missing: run `cargo xtask setup`", settings.worker.display());
