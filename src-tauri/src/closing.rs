@@ -7,8 +7,8 @@ use tauri::{AppHandle, Manager, RunEvent};
 use crate::core::Core;
 use crate::window;
 
-/// The worker ends by itself when its input closes, so a slower engine is not worth waiting for.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The engine gives up by itself after three seconds; a window that is gone must not leave a process behind for longer.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Ends the app with `code`, after the engine.
 pub(crate) fn quit(app: &AppHandle, code: i32) {

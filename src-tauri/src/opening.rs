@@ -29,6 +29,7 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
         match Engine::open(options.clone()).await {
             Ok(engine) => {
                 tauri::async_runtime::spawn(follow(app.clone(), engine.clone()));
+                engine.warm_up_in_background();
                 app.state::<Core>().set(engine);
                 return;
             }
@@ -56,7 +57,9 @@ async fn solve(app: &AppHandle, options: &Options, mut trouble: Trouble) -> bool
         };
         match outcome {
             Ok(kept) => {
-                dialogs::tell(app, "The damaged file is kept", &format!("It is now\n{}", kept.display()));
+                if let Some(kept) = kept {
+                    dialogs::tell(app, "The damaged file is kept", &format!("It is now\n{}", kept.display()));
+                }
                 return true;
             }
             Err(error) => trouble.message = format!("That did not work: {error}\n\n{}", trouble.message),
@@ -66,24 +69,19 @@ async fn solve(app: &AppHandle, options: &Options, mut trouble: Trouble) -> bool
 
 fn trouble(error: &OpenError) -> Trouble {
     match error {
-        OpenError::InUse { dir } => Trouble {
+        OpenError::InUse { message } => Trouble {
             title: "Inglenook is already running",
-            message: format!(
-                "Another Inglenook, perhaps its command line, is using\n{dir}\n\nEnd that one and try again. Two at once would \
-                 overwrite each other's chats."
-            ),
+            message: format!("{message}\n\nEnd the other one and try again."),
             ways: vec![Way::TryAgain, Way::Quit],
         },
-        OpenError::Damaged { path, detail, newest_backup } => {
+        OpenError::Damaged { message, newest_backup } => {
             let (backup, restore) = match newest_backup {
-                Some(backup) => (format!("The newest good backup is\n{backup}"), vec![Way::RestoreBackup]),
+                Some(backup) => (format!("The newest good backup is\n{}", backup.display()), vec![Way::RestoreBackup]),
                 None => ("There is no backup.".into(), vec![]),
             };
             Trouble {
                 title: "The database is damaged",
-                message: format!(
-                    "{path}\ncannot be read: {detail}\n\n{backup}\n\nThe damaged file is kept whatever you choose."
-                ),
+                message: format!("{message}\n\n{backup}\n\nThe damaged file is kept whatever you choose."),
                 ways: restore.into_iter().chain([Way::StartFresh, Way::Quit]).collect(),
             }
         }
@@ -137,8 +135,7 @@ mod tests {
 
     fn damaged(newest_backup: Option<&str>) -> OpenError {
         OpenError::Damaged {
-            path: "/data/inglenook.db".into(),
-            detail: "page 3 is torn".into(),
+            message: "/data/inglenook.db cannot be read: page 3 is torn".into(),
             newest_backup: newest_backup.map(Into::into),
         }
     }
@@ -159,7 +156,7 @@ mod tests {
     #[test]
     fn a_closed_dialog_never_changes_files() {
         let storage = OpenError::Storage { message: String::new(), hint: String::new() };
-        for error in [damaged(Some("x")), damaged(None), OpenError::InUse { dir: String::new() }, storage] {
+        for error in [damaged(Some("x")), damaged(None), OpenError::InUse { message: String::new() }, storage] {
             // `ask` takes the last way then.
             assert_eq!(trouble(&error).ways.last(), Some(&Way::Quit));
         }

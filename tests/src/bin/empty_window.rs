@@ -1,0 +1,25 @@
+//! A window with an empty web view and nothing else: what the app's start and memory are measured against.
+
+#[cfg(target_os = "linux")]
+fn main() {
+    use gtk::prelude::*;
+    use webkit2gtk::{LoadEvent, WebView, WebViewExt};
+
+    gtk::init().expect("a display");
+    let window = gtk::Window::new(gtk::WindowType::Toplevel);
+    window.set_title("empty window");
+    window.set_default_size(1280, 820);
+    let view = WebView::new();
+    window.add(&view);
+    // Shown when its page is there, as the app's window is.
+    view.connect_load_changed(move |_, event| {
+        if event == LoadEvent::Finished {
+            window.show_all();
+        }
+    });
+    view.load_html("<!doctype html><title>empty</title>", None);
+    gtk::main();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {}

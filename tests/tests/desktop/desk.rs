@@ -1,0 +1,181 @@
+//! What a story works with: a home folder, a display, and the app under WebDriver.
+
+use std::env;
+use std::future::Future;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use fantoccini::{Client, ClientBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::json;
+
+use crate::display::Display;
+use crate::processes;
+use crate::window::Window;
+
+/// Debug builds on a busy machine are slow; a story that waits this long has failed.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Desk {
+    pub display: Display,
+    story: String,
+    home: tempfile::TempDir,
+    programs: PathBuf,
+    models: PathBuf,
+}
+
+impl Desk {
+    pub async fn new(story: &str) -> Self {
+        let programs = programs();
+        for program in ["inglenook", "inglenook-worker"] {
+            let path = programs.join(program);
+            assert!(
+                path.is_file(),
+                "{} is not built; `cargo xtask test --only desktop` builds it first",
+                path.display()
+            );
+        }
+        let models = models();
+        let model = models.join("SmolLM2-135M-Instruct.Q4_1.gguf");
+        assert!(model.is_file(), "{} is missing; `cargo xtask setup` fetches it", model.display());
+        let home = tempfile::Builder::new().prefix("inglenook-desk-").tempdir().unwrap();
+        std::fs::create_dir(home.path().join("run")).unwrap();
+        let desk = Self { display: Display::start(), story: story.to_owned(), home, programs, models };
+        FAILURE.set((desk.display.name().to_owned(), desk.picture("failure"))).ok();
+        desk
+    }
+
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The data folder of the app, below the home folder.
+    pub fn data(&self) -> PathBuf {
+        self.home().join(".local/share/inglenook")
+    }
+
+    pub fn app(&self) -> PathBuf {
+        self.programs.join("inglenook")
+    }
+
+    pub fn worker(&self) -> PathBuf {
+        self.programs.join("inglenook-worker")
+    }
+
+    /// A call of `program` as this story's user.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = self.display.command(program);
+        command.env("HOME", self.home()).env("XDG_RUNTIME_DIR", self.home().join("run"));
+        for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "INGLENOOK_DATA_DIR"] {
+            command.env_remove(name);
+        }
+        command.env("INGLENOOK_MODELS", &self.models).env("INGLENOOK_WORKER", self.worker());
+        command
+    }
+
+    /// Starts the app under WebDriver.
+    pub async fn open(&self) -> Window<'_> {
+        self.open_with(&[]).await
+    }
+
+    /// Starts the app with arguments, such as files to import.
+    pub async fn open_with(&self, arguments: &[&str]) -> Window<'_> {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let driver = self
+            .command("WebKitWebDriver")
+            .arg(format!("--port={port}"))
+            // Without these two the session's request would hang.
+            .env("TAURI_AUTOMATION", "true")
+            .env("TAURI_WEBVIEW_AUTOMATION", "true")
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("WebKitWebDriver is needed; `cargo xtask setup` installs it");
+        let options = json!({ "binary": self.app(), "args": arguments });
+        let capabilities = [("webkitgtk:browserOptions".to_owned(), options)].into_iter().collect();
+        until("a listening WebKitWebDriver", || async {
+            tokio::net::TcpStream::connect(("127.0.0.1", port)).await.ok()
+        })
+        .await;
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities)
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .expect("the app starts under WebDriver");
+        let app = until("the app's process", || async { processes::running(&self.app()).first().copied() }).await;
+        Window::new(self, client, Driver(driver), app)
+    }
+
+    /// Where a screenshot of this story belongs.
+    pub fn picture(&self, step: &str) -> PathBuf {
+        let folder = self.programs.parent().unwrap().join("e2e");
+        std::fs::create_dir_all(&folder).unwrap();
+        folder.join(format!("{}-{step}.png", self.story))
+    }
+
+    /// A file of this repository's fixtures, as a file in the user's home.
+    pub fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.home().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+/// Ends with the session it serves.
+pub struct Driver(Child);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+pub type Session = Client;
+
+/// Waits until `look` finds something.
+pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, look: impl FnMut() -> F) -> T {
+    within(PATIENCE, what, look).await
+}
+
+/// Waits at most `patience` until `look` finds something.
+pub async fn within<T, F: Future<Output = Option<T>>>(
+    patience: Duration,
+    what: &str,
+    mut look: impl FnMut() -> F,
+) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        if start.elapsed() > patience {
+            photograph_failure();
+            panic!("waited {patience:?} for {what}");
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Where a story that waits in vain leaves a picture of the screen: the one display of this process, and the file.
+static FAILURE: OnceLock<(String, PathBuf)> = OnceLock::new();
+
+fn photograph_failure() {
+    if let Some((display, picture)) = FAILURE.get() {
+        Command::new("import").args(["-window", "root"]).arg(picture).env("DISPLAY", display).status().ok();
+        eprintln!("the screen: {}", picture.display());
+    }
+}
+
+/// `INGLENOOK_BIN_DIR`, else the folder above this test's.
+fn programs() -> PathBuf {
+    let beside = || env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
+    env::var_os("INGLENOOK_BIN_DIR").map_or_else(beside, PathBuf::from)
+}
+
+fn models() -> PathBuf {
+    let cached = || PathBuf::from(env::var_os("HOME").unwrap_or_default()).join(".cache/inglenook/models");
+    env::var_os("INGLENOOK_MODELS").map_or_else(cached, PathBuf::from)
+}

@@ -1,0 +1,43 @@
+//! The real window with the real worker and the real SmolLM2, driven as a user drives it, with no network at all.
+//!
+//! Each story runs behind walls of its own (`sealed`); screenshots go to `e2e` in the target folder.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
+
+mod desk;
+mod display;
+mod processes;
+mod sealed;
+mod stories;
+mod window;
+
+macro_rules! stories {
+    ($($(#[doc = $doc:literal])* $name:ident: $story:path;)*) => {
+        $(
+            $(#[doc = $doc])*
+            #[test]
+            fn $name() {
+                sealed::sealed(stringify!($name), $story);
+            }
+        )*
+    };
+}
+
+stories! {
+    /// Greeting, first words, figures, swipes.
+    the_first_start_answers_offline: stories::first_light::answers_offline;
+    /// Chat, swipes and imports are there again.
+    everything_is_there_after_a_restart: stories::first_light::survives_a_restart;
+    a_card_dropped_on_the_window_is_imported: stories::imports::by_drop;
+    a_card_picked_in_the_dialog_is_imported: stories::imports::by_dialog;
+    a_refused_file_is_told: stories::imports::refused;
+    a_second_start_hands_over_its_files_and_leaves: stories::instances::second_start;
+    closing_leaves_no_process_behind: stories::instances::closing;
+    the_window_comes_back_where_it_was: stories::instances::place;
+    a_damaged_database_is_a_question: stories::instances::damaged_database;
+    a_killed_app_loses_no_message: stories::kills::app;
+    a_killed_worker_costs_one_reply: stories::kills::worker;
+    the_page_cannot_do_forty_things: stories::walls::forbidden;
+    a_page_that_reloads_joins_its_reply: stories::walls::reload;
+    start_and_memory_stay_near_an_empty_window: stories::costs::measured;
+}

@@ -1,0 +1,38 @@
+//! The processes of this story, which has a `/proc` to itself.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Ids of the living processes that run `program`.
+pub fn running(program: &Path) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.filter(|id| is_alive(*id) && fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|exe| exe == program)).collect()
+}
+
+/// A zombie, dead but not yet collected, does not live.
+pub fn is_alive(id: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
+}
+
+/// Sends `signal`, such as `KILL`.
+pub fn signal(id: u32, signal: &str) {
+    let sent = Command::new("kill").arg(format!("-{signal}")).arg(id.to_string()).status().unwrap();
+    assert!(sent.success() || !is_alive(id), "process {id} does not take SIG{signal}");
+}
+
+/// Proportional share of memory of a process and all its descendants, in MiB.
+pub fn memory_of_tree(root: u32) -> f64 {
+    let mut kib = 0;
+    let mut left = vec![root];
+    while let Some(id) = left.pop() {
+        let rollup = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).unwrap_or_default();
+        let pss = rollup.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap_or("0 kB");
+        kib += pss.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0);
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        left.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+    }
+    kib as f64 / 1024.0
+}

@@ -1,0 +1,33 @@
+//! Runs a story in a world of its own: no network but loopback, its own processes, display and session bus. Whatever the
+//! story leaves behind ends with it.
+
+use std::env;
+use std::fs::File;
+use std::future::Future;
+use std::process::Command;
+
+use crate::desk::Desk;
+
+const INSIDE: &str = "INGLENOOK_DESKTOP_STORY";
+
+/// Runs `tell` as the test `name`: outside, by starting this program again behind the walls; inside, for real.
+pub fn sealed<F: Future<Output = ()>>(name: &str, tell: impl FnOnce(Desk) -> F) {
+    if env::var_os(INSIDE).is_some() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        runtime.block_on(async { tell(Desk::new(name).await).await });
+        return;
+    }
+    // Stories share two cores with a language model: one at a time, whichever runner started them.
+    let turn = File::create(env::temp_dir().join("inglenook-desktop-tests.lock")).unwrap();
+    turn.lock().unwrap();
+    let status = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "--"])
+        .args(["sh", "-c", "ip link set lo up && exec \"$@\"", "sh", "dbus-run-session"])
+        .args(["--config-file", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/desktop/session-bus.conf"), "--"])
+        .arg(env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env(INSIDE, "1")
+        .status()
+        .expect("`unshare` and `dbus-run-session` are needed; `cargo xtask setup` installs them");
+    assert!(status.success(), "the story failed ({status}); its words are above");
+}

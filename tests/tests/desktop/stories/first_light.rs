@@ -1,0 +1,83 @@
+use serde_json::json;
+
+use crate::desk::{Desk, until};
+use crate::window::{Shown, Window};
+
+pub async fn answers_offline(desk: Desk) {
+    let window = desk.open().await;
+    let greeting = greeted(&window).await;
+    assert!(greeting.text.split_whitespace().count() > 8, "{greeting:?}");
+    let focused = "return document.activeElement?.dataset.testid ?? document.activeElement?.tagName";
+    until("the cursor in the composer", || async {
+        (window.script(focused, vec![]).await == json!("composer")).then_some(())
+    })
+    .await;
+    window.photograph("1-greeting").await;
+
+    window.say("Hello! Who are you, and what is this place?").await;
+    let reply = window.reply_begins(2).await;
+    let first = text_of(&window, &reply).await;
+    until("more words", || async { (text_of(&window, &reply).await.len() > first.len()).then_some(()) }).await;
+    window.photograph("2-streaming").await;
+    window.quiet().await;
+    let figures = window.text("figures").await;
+    assert!(figures.contains(|letter: char| letter.is_ascii_digit()), "figures without a number: {figures:?}");
+    window.photograph("3-figures").await;
+
+    window.press("regenerate").await;
+    until("the second swipe", || async { shows_swipe(&window, "2/2").await }).await;
+    window.quiet().await;
+    window.press("swipe-prev").await;
+    until("the first swipe again", || async { shows_swipe(&window, "1/2").await }).await;
+    window.photograph("4-swipes").await;
+    desk.display.photograph(&desk.picture("5-screen"));
+    window.close().await;
+}
+
+pub async fn survives_a_restart(desk: Desk) {
+    let window = desk.open().await;
+    greeted(&window).await;
+    window.say("Good evening. May I sit down?").await;
+    window.reply_begins(2).await;
+    window.quiet().await;
+    window.press("regenerate").await;
+    until("the second swipe", || async { shows_swipe(&window, "2/2").await }).await;
+    window.quiet().await;
+    let before = window.messages().await;
+    assert_eq!(before.len(), 3, "{before:?}");
+    window.close().await;
+
+    let window = desk.open().await;
+    until("the same chat", || async { (ids(&window.messages().await) == ids(&before)).then_some(()) }).await;
+    until("both swipes", || async { shows_swipe(&window, "2/2").await }).await;
+    let reply = &before[2];
+    assert_eq!(text_of(&window, &reply.id).await, reply.text);
+    window.photograph("after-restart").await;
+    window.say("Thank you.").await;
+    window.reply_begins(4).await;
+    window.close().await;
+}
+
+/// Waits for the sample character's greeting.
+pub async fn greeted(window: &Window<'_>) -> Shown {
+    until("the greeting", || async {
+        let messages = window.messages().await;
+        messages.into_iter().next().filter(|message| message.role == "character" && !message.text.trim().is_empty())
+    })
+    .await
+}
+
+/// The text of one message.
+pub async fn text_of(window: &Window<'_>, id: &str) -> String {
+    let messages = window.messages().await;
+    messages.into_iter().find(|message| message.id == id).map(|message| message.text).unwrap_or_default()
+}
+
+async fn shows_swipe(window: &Window<'_>, count: &str) -> Option<()> {
+    let shown: String = window.text("swipe-count").await.split_whitespace().collect();
+    shown.contains(count).then_some(())
+}
+
+fn ids(messages: &[Shown]) -> Vec<&str> {
+    messages.iter().map(|message| message.id.as_str()).collect()
+}

@@ -1,0 +1,94 @@
+use std::path::{Path, PathBuf};
+
+use domain::card::Card;
+
+use crate::desk::{Desk, until};
+use crate::stories::first_light::greeted;
+use crate::window::Window;
+
+/// A drop of the real thing: another program's drag, over the display, onto the window.
+pub async fn by_drop(desk: Desk) {
+    let card = card(&desk, "Ottilie");
+    let window = desk.open().await;
+    greeted(&window).await;
+    drag_onto_the_window(&desk, &card).await;
+    let names = imported(&window, "Ottilie").await;
+    assert!(names.len() >= 2, "the sample characters stay: {names:?}");
+    window.photograph("library").await;
+    window.close().await;
+
+    let window = desk.open().await;
+    greeted(&window).await;
+    imported(&window, "Ottilie").await;
+    window.close().await;
+}
+
+pub async fn by_dialog(desk: Desk) {
+    let card = card(&desk, "Bartholomew");
+    let window = desk.open().await;
+    greeted(&window).await;
+    window.press("nav-people").await;
+    window.press("import").await;
+    let dialog = until("the file dialog", || async { desk.display.windows("Import").pop() }).await;
+    desk.display.photograph(&desk.picture("1-dialog"));
+    let keys = |keys: &[&str]| desk.display.xdotool(keys);
+    keys(&["windowfocus", "--sync", &dialog]);
+    keys(&["key", "ctrl+l"]);
+    keys(&["type", "--delay", "5", card.to_str().unwrap()]);
+    keys(&["key", "Return"]);
+    imported(&window, "Bartholomew").await;
+    window.photograph("2-library").await;
+    window.close().await;
+}
+
+pub async fn refused(desk: Desk) {
+    let broken = desk.file("holiday.png", include_bytes!("../../../../src-tauri/icons/32x32.png"));
+    let window = desk.open_with(&[broken.to_str().unwrap()]).await;
+    greeted(&window).await;
+    until("a notice that names the file", || async {
+        window.text("toast").await.contains("holiday.png").then_some(())
+    })
+    .await;
+    window.photograph("toast").await;
+    window.close().await;
+}
+
+/// A card of ours, as a PNG file in the user's home.
+pub fn card(desk: &Desk, name: &str) -> PathBuf {
+    let mut card = Card::new(name).unwrap();
+    card.set_description("Keeps the lighthouse and counts ships.");
+    card.set_first_mes("*The lamp turns.* You are late, and the kettle is not.");
+    let png = card.to_png(include_bytes!("../../../../src-tauri/icons/128x128.png")).unwrap();
+    desk.file(&format!("{name}.png"), &png)
+}
+
+/// Waits for a character in the library and returns the names of all.
+pub async fn imported(window: &Window<'_>, name: &str) -> Vec<String> {
+    window.press("nav-people").await;
+    until(&format!("{name} in the library"), || async {
+        let script =
+            "return [...document.querySelectorAll('[data-testid=library-card]')].map((card) => card.innerText)";
+        let cards: Vec<String> = serde_json::from_value(window.script(script, vec![]).await).unwrap();
+        cards.iter().any(|card| card.contains(name)).then_some(cards)
+    })
+    .await
+}
+
+async fn drag_onto_the_window(desk: &Desk, file: &Path) {
+    let mut source = desk.display.command(env!("CARGO_BIN_EXE_drag-source")).arg(file).spawn().unwrap();
+    until("the window to drag from", || async { desk.display.windows("drag source").pop() }).await;
+    let mouse = |arguments: &[&str]| desk.display.xdotool(arguments);
+    mouse(&["mousemove", "1370", "70", "mousedown", "1"]);
+    // A drag begins after some way, and targets notice it only as it moves.
+    for x in (600..1370).step_by(35).rev() {
+        mouse(&["mousemove", &x.to_string(), "300"]);
+    }
+    until("the window's welcome for the file", || async {
+        mouse(&["mousemove_relative", "--", "-1", "1"]);
+        Some(())
+    })
+    .await;
+    mouse(&["mouseup", "1"]);
+    source.kill().unwrap();
+    source.wait().unwrap();
+}

@@ -1,0 +1,112 @@
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::desk::{Desk, until, within};
+use crate::processes;
+use crate::stories::first_light::greeted;
+use crate::stories::imports::{card, imported};
+
+pub async fn second_start(desk: Desk) {
+    let card = card(&desk, "Wilhelmina");
+    let window = desk.open().await;
+    greeted(&window).await;
+    let mut second = desk
+        .command(desk.app())
+        .arg(card.file_name().unwrap())
+        // The second start stands in another folder than the first.
+        .current_dir(desk.home())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = within(Duration::from_secs(10), "the end of the second start", || {
+        let status = second.try_wait().unwrap();
+        async move { status }
+    })
+    .await;
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(processes::running(&desk.app()), [window.app]);
+    assert_eq!(desk.display.windows("Inglenook").len(), 1);
+    imported(&window, "Wilhelmina").await;
+    window.close().await;
+}
+
+/// By the window's own button, as a window manager presses it, and in the middle of a reply.
+pub async fn closing(desk: Desk) {
+    let window = desk.open().await;
+    greeted(&window).await;
+    window.say("Tell me a long story about the sea.").await;
+    window.reply_begins(2).await;
+    assert_eq!(processes::running(&desk.worker()).len(), 1, "one worker writes the reply");
+    let id = desk.display.windows("Inglenook").pop().expect("the window");
+    desk.display.xdotool(&["windowclose", &id]);
+    within(Duration::from_secs(10), "the end of every process", || async {
+        let left = [processes::running(&desk.app()), processes::running(&desk.worker())].concat();
+        left.is_empty().then_some(())
+    })
+    .await;
+    drop(window);
+
+    let window = desk.open().await;
+    until("the words written before", || async {
+        let messages = window.messages().await;
+        (messages.len() == 3 && !messages[2].text.trim().is_empty()).then_some(())
+    })
+    .await;
+    window.photograph("partial-kept").await;
+    window.close().await;
+}
+
+pub async fn place(desk: Desk) {
+    let window = desk.open().await;
+    greeted(&window).await;
+    let id = desk.display.windows("Inglenook").pop().expect("the window");
+    desk.display.xdotool(&["windowsize", "--sync", &id, "1010", "640"]);
+    desk.display.xdotool(&["windowmove", "--sync", &id, "120", "80"]);
+    let geometry = || desk.display.xdotool(&["getwindowgeometry", "--shell", &id]);
+    until("the new size in the shell's file", || async {
+        std::fs::read_to_string(desk.data().join("shell.json")).ok().filter(|text| text.contains("1010")).map(drop)
+    })
+    .await;
+    assert!(geometry().contains("WIDTH=1010"));
+    window.close().await;
+
+    let window = desk.open().await;
+    greeted(&window).await;
+    until("the window where it was", || async {
+        let id = desk.display.windows("Inglenook").pop()?;
+        let geometry = desk.display.xdotool(&["getwindowgeometry", "--shell", &id]);
+        ["WIDTH=1010", "HEIGHT=640", "X=120", "Y=80"].iter().all(|part| geometry.contains(part)).then_some(())
+    })
+    .await;
+    window.close().await;
+}
+
+/// The dialog names the file and offers ways out; the damaged file is kept.
+pub async fn damaged_database(desk: Desk) {
+    let window = desk.open().await;
+    greeted(&window).await;
+    window.close().await;
+    let database = database(&desk);
+    let mut bytes = std::fs::read(&database).unwrap();
+    let middle = bytes.len().min(4096);
+    bytes[16..middle].fill(0xaa);
+    std::fs::write(&database, &bytes).unwrap();
+
+    let mut app = desk.command(desk.app()).spawn().unwrap();
+    let dialog = until("the question", || async { desk.display.windows("The database is damaged").pop() }).await;
+    desk.display.photograph(&desk.picture("1-question"));
+    // The last button is Quit, and closing the question means the same: nothing has changed on the disk.
+    desk.display.xdotool(&["windowclose", &dialog]);
+    within(Duration::from_secs(10), "the app's end", || {
+        let ended = app.try_wait().unwrap();
+        async move { ended }
+    })
+    .await;
+    assert_eq!(std::fs::read(&database).unwrap(), bytes);
+}
+
+/// The one database file of the app's data folder.
+pub fn database(desk: &Desk) -> std::path::PathBuf {
+    let files = std::fs::read_dir(desk.data()).unwrap().filter_map(Result::ok).map(|entry| entry.path());
+    files.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "db")).expect("a database")
+}

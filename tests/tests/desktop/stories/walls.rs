@@ -1,0 +1,185 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, until};
+use crate::stories::first_light::greeted;
+use crate::window::Window;
+
+/// Commands that exist in Tauri or its plugins, or would be handy to an attacker. None of them may answer.
+const COMMANDS: [(&str, &str); 20] = [
+    ("no_such_command", "{}"),
+    ("import_paths", r#"{"paths":["/etc/passwd"]}"#),
+    ("add_model", r#"{"path":"/etc/passwd"}"#),
+    ("asset", r#"{"hash":"0"}"#),
+    ("shutdown", "{}"),
+    ("plugin:dialog|open", r#"{"options":{}}"#),
+    ("plugin:dialog|save", r#"{"options":{}}"#),
+    ("plugin:dialog|message", r#"{"message":"hi"}"#),
+    ("plugin:store|load", r#"{"path":"shell.json"}"#),
+    ("plugin:store|set", r#"{"rid":0,"key":"window","value":1}"#),
+    ("plugin:fs|read_text_file", r#"{"path":"/etc/passwd"}"#),
+    ("plugin:shell|open", r#"{"path":"https://example.org"}"#),
+    ("plugin:http|fetch", r#"{"url":"https://example.org"}"#),
+    ("plugin:opener|open_url", r#"{"url":"https://example.org"}"#),
+    ("plugin:window|close", r#"{"label":"main"}"#),
+    ("plugin:window|create", r#"{"options":{"label":"other"}}"#),
+    ("plugin:webview|create_webview_window", r#"{"options":{"label":"other","url":"https://example.org"}}"#),
+    ("plugin:event|emit", r#"{"event":"tauri://drag-drop","payload":{"paths":["/etc/passwd"]}}"#),
+    ("plugin:path|resolve_directory", r#"{"directory":1}"#),
+    ("plugin:app|app_show", "{}"),
+];
+
+/// Bodies of async functions; each returns something only if it got through.
+const ACTIONS: [(&str, &str); 20] = [
+    ("fetch a page", "return (await fetch('https://example.org/')).status"),
+    ("fetch from this machine", "return (await fetch(SERVER)).status"),
+    ("fetch without CORS", "return (await fetch(SERVER, { mode: 'no-cors' })).type"),
+    ("send a beacon", "return navigator.sendBeacon(SERVER, 'x') && (await refused())"),
+    (
+        "ask by XMLHttpRequest",
+        "return await new Promise((ok, no) => { const r = new XMLHttpRequest(); r.onload = () => ok(r.status); r.onerror = no; r.open('GET', SERVER); r.send(); })",
+    ),
+    (
+        "open a web socket",
+        "return await new Promise((ok, no) => { const s = new WebSocket(SERVER.replace('http', 'ws')); s.onopen = () => ok('open'); s.onerror = no; })",
+    ),
+    (
+        "listen to an event source",
+        "return await new Promise((ok, no) => { const s = new EventSource(SERVER); s.onopen = () => ok('open'); s.onerror = no; })",
+    ),
+    ("load a remote picture", "return await loaded(Object.assign(new Image(), { src: SERVER + 'p.png' }))"),
+    (
+        "load a remote script",
+        "return await loaded(Object.assign(document.createElement('script'), { src: SERVER + 's.js' }))",
+    ),
+    (
+        "load a remote style",
+        "return await loaded(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: SERVER + 's.css' }))",
+    ),
+    (
+        "run an inline script",
+        "const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.head.append(s); return window.ran",
+    ),
+    (
+        "run a handler in an attribute",
+        "const d = document.createElement('div'); d.innerHTML = '<img src=x onerror=\"window.ran = 2\">'; document.body.append(d); await refused(); return window.ran",
+    ),
+    ("eval", "return (0, eval)('1 + 1')"),
+    ("make a function of text", "return new Function('return 1')()"),
+    ("import a data: module", "return (await import('data:text/javascript,export default 1')).default"),
+    (
+        "start a worker from a blob",
+        "return await new Promise((ok, no) => { const w = new Worker(URL.createObjectURL(new Blob(['postMessage(1)']))); w.onmessage = () => ok('ran'); w.onerror = no; })",
+    ),
+    ("open a window", "return window.open('https://example.org/')"),
+    ("show a page in a frame", "return await framed({ src: SERVER })"),
+    ("show our own page in a frame", "return await framed({ src: 'tauri://localhost/' })"),
+    (
+        "send a form",
+        "const f = Object.assign(document.createElement('form'), { action: SERVER, method: 'post' }); document.body.append(f); f.submit(); return await refused()",
+    ),
+];
+
+/// Ways to leave the page; afterwards it must still be ours.
+const FLIGHTS: [&str; 6] = [
+    "location.href = 'https://example.org/'",
+    "location.assign('http://127.0.0.1:1/')",
+    "location.href = 'data:text/html,gone'",
+    "location.href = 'file:///etc/passwd'",
+    "Object.assign(document.createElement('a'), { href: 'https://example.org/', target: '_blank' }).click()",
+    "Object.assign(document.createElement('a'), { href: 'https://example.org/' }).click()",
+];
+
+pub async fn forbidden(desk: Desk) {
+    let window = desk.open().await;
+    let greeting = greeted(&window).await;
+    let server = Listener::start().await;
+    for (command, arguments) in COMMANDS {
+        let answer = window.invoke(command, serde_json::from_str(arguments).unwrap()).await;
+        assert!(answer.is_err(), "{command} answered {answer:?}");
+    }
+    for (action, body) in ACTIONS {
+        let answer = attempt(&window, body, &server.address).await;
+        assert!(answer.is_null(), "the page could {action}: {answer}");
+    }
+    for flight in FLIGHTS {
+        window.script(flight, vec![]).await;
+    }
+    let still = greeted(&window).await;
+    assert_eq!(still.id, greeting.id, "the page is still ours");
+    assert!(window.session.current_url().await.unwrap().as_str().starts_with("tauri://localhost"));
+    assert_eq!(window.session.windows().await.unwrap().len(), 1);
+    assert_eq!(server.connections(), 0, "something reached the listener");
+    assert_eq!(window.script("return typeof window.__TAURI__", vec![]).await, json!("undefined"));
+    assert!(window.invoke("startup", json!({})).await.is_ok(), "what is allowed still works");
+    window.close().await;
+}
+
+/// A page that reloads in the middle of a reply shows the same chat and joins the stream.
+pub async fn reload(desk: Desk) {
+    let window = desk.open().await;
+    greeted(&window).await;
+    window.say("Tell me a long story about the sea.").await;
+    let reply = window.reply_begins(2).await;
+    window.session.refresh().await.unwrap();
+    let joined = until("the same reply after the reload", || async {
+        window.messages().await.into_iter().find(|message| message.id == reply && !message.text.trim().is_empty())
+    })
+    .await;
+    until("more words, or the end", || async {
+        let messages = window.messages().await;
+        let now = messages.iter().find(|message| message.id == reply)?;
+        (now.text.len() > joined.text.len() || window.script(IDLE, vec![]).await == json!(true)).then_some(())
+    })
+    .await;
+    window.quiet().await;
+    window.close().await;
+}
+
+const IDLE: &str = "return document.querySelector('[data-testid=stop]') === null";
+
+/// Runs `body` in the page; `null` when it threw, was refused, or came to nothing.
+async fn attempt(window: &Window<'_>, body: &str, server: &str) -> Value {
+    let script = format!(
+        "const done = arguments[arguments.length - 1], SERVER = arguments[0];
+        const refused = () => new Promise((ok) => setTimeout(() => ok(null), 300));
+        const loaded = (element) => new Promise((ok) => {{
+            element.onload = () => ok('loaded'); element.onerror = () => ok(null); setTimeout(() => ok(null), 2000);
+            document.head.append(element); }});
+        const framed = (from) => new Promise((ok) => {{
+            const frame = Object.assign(document.createElement('iframe'), from);
+            frame.onload = () => {{ let seen = null; try {{ seen = frame.contentWindow.location.href; }} catch {{}}
+                ok(seen === null || seen === 'about:blank' ? null : seen); }};
+            setTimeout(() => ok(null), 2000); document.body.append(frame); }});
+        delete window.ran;
+        (async () => {{ {body} }})().then((got) => done(got ?? null), () => done(null));"
+    );
+    window.session.execute_async(&script, vec![json!(server)]).await.unwrap()
+}
+
+/// A server on this machine that must never be reached.
+struct Listener {
+    address: String,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Listener {
+    async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/", listener.local_addr().unwrap());
+        let connections = Arc::new(AtomicUsize::new(0));
+        let counter = connections.clone();
+        tokio::spawn(async move {
+            while listener.accept().await.is_ok() {
+                counter.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        Self { address, connections }
+    }
+
+    fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+}

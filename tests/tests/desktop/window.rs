@@ -1,0 +1,119 @@
+//! The app's one window, as a user finds it: by what is on it.
+
+use std::time::Duration;
+
+use fantoccini::Locator;
+use fantoccini::elements::Element;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Driver, PATIENCE, Session, until, within};
+use crate::processes;
+
+pub struct Window<'a> {
+    pub desk: &'a Desk,
+    pub session: Session,
+    pub app: u32,
+    _driver: Driver,
+}
+
+/// One message as it stands on the page.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+pub struct Shown {
+    pub id: String,
+    pub role: String,
+    /// `streaming`, `finished` or `interrupted`.
+    pub state: String,
+    /// The words themselves, without the buttons and figures around them.
+    pub text: String,
+}
+
+impl<'a> Window<'a> {
+    pub fn new(desk: &'a Desk, session: Session, driver: Driver, app: u32) -> Self {
+        Self { desk, session, app, _driver: driver }
+    }
+
+    /// The element with this `data-testid`, as soon as it is there; that of the last message where every message has one.
+    pub async fn part(&self, id: &str) -> Element {
+        let selector = format!("[data-testid='{id}']");
+        until(&format!("{id} on the page"), || async {
+            self.session.find_all(Locator::Css(&selector)).await.ok().and_then(|mut all| all.pop())
+        })
+        .await
+    }
+
+    pub async fn press(&self, id: &str) {
+        self.part(id).await.click().await.unwrap_or_else(|error| panic!("{id} cannot be pressed: {error}"));
+    }
+
+    /// Runs `script` in the page: a function's body with `arguments`.
+    pub async fn script(&self, script: &str, arguments: Vec<Value>) -> Value {
+        self.session.execute(script, arguments).await.unwrap_or_else(|error| panic!("{script}: {error}"))
+    }
+
+    /// Calls a command as the page does; `Err` is what the page would be told.
+    pub async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
+        let script = "const [command, args, done] = arguments;
+            window.__TAURI_INTERNALS__.invoke(command, args)
+                .then((ok) => done({ ok: ok ?? null }), (err) => done({ err: err ?? null }));";
+        let answer = self.session.execute_async(script, vec![json!(command), arguments]).await.unwrap();
+        match answer.get("ok") {
+            Some(ok) => Ok(ok.clone()),
+            None => Err(answer["err"].clone()),
+        }
+    }
+
+    /// The messages on the page, top to bottom.
+    pub async fn messages(&self) -> Vec<Shown> {
+        let script = "return [...document.querySelectorAll('[data-testid=message]')].map((message) => ({
+            id: message.dataset.messageId ?? '', role: message.dataset.role ?? '', state: message.dataset.state ?? '',
+            text: [...message.querySelectorAll('[data-testid=message-text] > :not([data-testid])')]
+                .map((part) => part.innerText).join('\\n') }))";
+        serde_json::from_value(self.script(script, vec![]).await).unwrap()
+    }
+
+    /// Types into the composer and presses Enter.
+    pub async fn say(&self, text: &str) {
+        self.part("composer").await.send_keys(&format!("{text}\u{e007}")).await.unwrap();
+    }
+
+    /// Waits until no reply is being written.
+    pub async fn quiet(&self) {
+        within(PATIENCE * 2, "the end of the reply", || async {
+            let idle = "return document.querySelector('[data-testid=stop]') === null \
+                        && document.querySelector('[data-testid=send]') !== null";
+            (self.script(idle, vec![]).await == json!(true)).then_some(())
+        })
+        .await;
+    }
+
+    /// Waits for the next reply's first words and returns its id.
+    pub async fn reply_begins(&self, before: usize) -> String {
+        until("the first words of the reply", || async {
+            let messages = self.messages().await;
+            let last = messages.last()?;
+            (messages.len() > before && last.role == "character" && !last.text.trim().is_empty())
+                .then(|| last.id.clone())
+        })
+        .await
+    }
+
+    /// What the element with this `data-testid` says.
+    pub async fn text(&self, id: &str) -> String {
+        self.part(id).await.text().await.unwrap_or_default()
+    }
+
+    /// Photographs the page.
+    pub async fn photograph(&self, step: &str) {
+        let png = self.session.screenshot().await.expect("a screenshot");
+        std::fs::write(self.desk.picture(step), png).unwrap();
+    }
+
+    /// Ends the app as a user does, and waits until it and its worker are gone.
+    pub async fn close(self) {
+        processes::signal(self.app, "TERM");
+        within(Duration::from_secs(10), "the end of the app and its worker", || async {
+            (!processes::is_alive(self.app) && processes::running(&self.desk.worker()).is_empty()).then_some(())
+        })
+        .await;
+    }
+}
