@@ -288,3 +288,13 @@ async fn an_edited_card_and_persona_change_the_next_prompt() {
     let head = &app.model.last_request().unwrap().prompt.messages[0].text;
     assert!(head.contains("Mira now keeps bees for Ada.") && head.contains("About Ada: A clockmaker."), "{head}");
 }
+
+#[tokio::test]
+async fn a_reply_that_begins_with_its_speakers_name_is_shown_without_it() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.model.play(Script::new().text("\nMi").text("ra: Sit").text(" down."));
+    let (reply, _) = app.say(&chat, "Hello.").await;
+    assert_eq!(shown(&reply.unwrap()), "Sit down.");
+    assert_eq!(app.model.last_request().unwrap().prompt.stop, ["\nTraveller:", "\nMira:"]);
+}

@@ -40,6 +40,13 @@ pub(crate) struct Collected {
     took_ms: f64,
 }
 
+impl Collected {
+    /// Whose reply it is, as it would name itself.
+    pub(crate) fn speaker(&self) -> &str {
+        self.card.spoken_name()
+    }
+}
+
 /// A prompt, and how long its stages took.
 pub(crate) struct Made {
     pub(crate) assembled: Assembled,
@@ -102,7 +109,8 @@ impl Engine {
             history: &collected.history,
         };
         let frame = frame(&sources);
-        let stop = vec![format!("\n{}:", collected.persona.name)];
+        // Small models go on with both sides of the conversation; either name at the start of a line ends the reply (S4.79).
+        let stop = [&collected.persona.name, card.spoken_name()].map(|name| format!("\n{name}:")).to_vec();
         let mut timings = AssemblyTimings { collect_ms: collected.took_ms, ..AssemblyTimings::default() };
         let mut counter = Counter::new(answerer);
         loop {

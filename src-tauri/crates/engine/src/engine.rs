@@ -101,10 +101,10 @@ impl Engine {
         };
         let engine = Self { inner: Arc::new(inner) };
         let prepared = async {
-            match opened.is_first {
-                true => engine.welcome().await?,
-                false => engine.purge().await?,
+            if opened.is_first {
+                engine.welcome().await?;
             }
+            engine.purge_in_background();
             engine.find_models(&options.model_dirs).await
         };
         prepared.await.map_err(start::broken)?;

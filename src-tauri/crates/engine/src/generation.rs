@@ -15,6 +15,7 @@ use crate::collect::{Aim, Collected, Made};
 use crate::convert::{self, Speakers};
 use crate::error::{Answer, internal};
 use crate::manifest;
+use crate::opening::Opening;
 use crate::running::Place;
 use crate::turn::TurnOptions;
 
@@ -158,6 +159,7 @@ struct Draft {
     inserted: bool,
     saved: Instant,
     figures: Figures,
+    opening: Opening,
 }
 
 impl Engine {
@@ -170,6 +172,7 @@ impl Engine {
             inserted: false,
             saved: started,
             figures: Figures::default(),
+            opening: Opening::passed(),
         };
         let result = self.write_reply(&job, &mut draft, started).await;
         let reason = match &result {
@@ -201,7 +204,12 @@ impl Engine {
             prompt: made.assembled.prompt.clone(),
             sampling: answerer.sampling,
         };
+        if draft.text.is_empty() {
+            draft.opening = Opening::new(collected.speaker());
+        }
         let finish = self.follow(job, draft, &answerer, request, started).await;
+        let held = draft.opening.finish();
+        self.take(job, draft, &answerer.name, held).await?;
         if draft.inserted {
             let total = made.assembled.total;
             draft.figures = figures(finish.as_ref().ok(), total, draft.figures.first_text_ms);
@@ -227,6 +235,7 @@ impl Engine {
                     if !draft.written {
                         draft.figures.first_text_ms = Some(crate::collect::millis(started));
                     }
+                    let text = draft.opening.push(text);
                     self.take(job, draft, &answerer.name, text).await?;
                     continue;
                 }
@@ -246,9 +255,8 @@ impl Engine {
         Err(internal("a reply ended without saying so"))
     }
 
-    /// A piece of text: to the listeners, and soon to the disk. Blanks in front of a reply are nobody's words.
+    /// A piece of text: to the listeners, and soon to the disk.
     async fn take(&self, job: &Job, draft: &mut Draft, model: &str, text: String) -> Answer<()> {
-        let text = if draft.text.is_empty() { text.trim_start().to_owned() } else { text };
         if text.is_empty() {
             return Ok(());
         }

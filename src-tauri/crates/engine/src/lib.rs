@@ -28,6 +28,7 @@ mod health;
 mod import;
 mod manifest;
 mod models;
+mod opening;
 mod personas;
 mod picture;
 mod running;

@@ -93,11 +93,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Removes for good what was deleted in an earlier session; until then it can be undone.
-    pub(crate) async fn purge(&self) -> Answer<()> {
-        let now = self.now();
-        self.store().purge(now).await?;
-        Ok(())
+    /// Removes for good what was deleted in an earlier session; until then it can be undone. A large purge takes seconds,
+    /// and nobody waits for it.
+    pub(crate) fn purge_in_background(&self) {
+        let purge = self.store().purge(self.now());
+        tokio::spawn(async move {
+            if let Err(error) = purge.await {
+                tracing::warn!(%error, "what was deleted is not purged yet");
+            }
+        });
     }
 }
 
