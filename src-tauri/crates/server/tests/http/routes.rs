@@ -176,7 +176,7 @@ async fn a_hundred_malformed_requests_leave_it_alive() {
     }
     let long = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(1 << 20));
     for bytes in [
-        "\r\n\r\n",
+        "\r\n\r\nx\r\n\r\n",
         "hello\r\n\r\n",
         "GET\r\n\r\n",
         "GET / HTTP/9.9\r\n\r\n",

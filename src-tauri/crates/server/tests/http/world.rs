@@ -86,6 +86,11 @@ impl Answer {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    fn is_whole(&self) -> bool {
+        let length = self.header("content-length").and_then(|length| length.parse().ok());
+        self.status == 101 || length.is_some_and(|length: usize| self.body.len() >= length)
+    }
+
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
@@ -109,7 +114,7 @@ pub(crate) async fn request(
     raw(addr, [bytes.as_bytes(), body].concat()).await
 }
 
-/// Sends `bytes` and reads until the server hangs up, or has shown that it will not: after the head of a switched protocol.
+/// Sends `bytes` and reads until the answer is whole or the server hangs up.
 pub(crate) async fn raw(addr: SocketAddr, bytes: Vec<u8>) -> Answer {
     tokio::task::spawn_blocking(move || {
         let mut stream = TcpStream::connect(addr).unwrap();
@@ -119,7 +124,7 @@ pub(crate) async fn raw(addr: SocketAddr, bytes: Vec<u8>) -> Answer {
         let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
         while let Ok(count @ 1..) = stream.read(&mut piece) {
             answer.extend_from_slice(&piece[..count]);
-            if answer.starts_with(b"HTTP/1.1 101") {
+            if parse(&answer).is_whole() {
                 break;
             }
         }

@@ -1,0 +1,219 @@
+//! Cards in and out, names, models, health.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, card};
+
+#[test]
+fn good_files_come_in_and_bad_ones_are_refused_one_by_one() {
+    let world = World::without_model();
+    let good = world.file("mira.json", card("Mira Quay"));
+    let files = [
+        ("broken.png", b"\x89PNG\r\n\x1a\nbroken".as_slice()),
+        ("nameless.json", br#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"  "}}"#),
+        ("notes.txt", b"no card at all"),
+        ("broken.gguf", b"GGUF\x03\x00\x00\x00garbage"),
+        ("empty.json", b""),
+    ];
+    let bad = files.map(|(name, content)| world.file(name, content));
+    let missing = world.path("missing.png").to_str().unwrap().to_owned();
+
+    let mut args = vec!["import", "--json", &good, &missing];
+    args.extend(bad.iter().map(String::as_str));
+    let done = world.run(&args);
+
+    assert_eq!(done.code, 1, "{done:?}");
+    let report = done.json();
+    assert_eq!(report["imported"].as_array().unwrap().len(), 1);
+    assert_eq!(report["imported"][0]["name"], "Mira Quay");
+    assert_eq!(report["imported"][0]["kind"], "character");
+    assert_eq!(report["imported"][0]["file"], "mira.json");
+    assert!(report["imported"][0]["warnings"].is_array());
+    assert_eq!(report["skipped"], json!([]));
+    let refused = report["refused"].as_array().unwrap();
+    let names: Vec<_> = refused.iter().map(|one| one["file"].as_str().unwrap()).collect();
+    assert_eq!(names, ["missing.png", "broken.png", "nameless.json", "notes.txt", "broken.gguf", "empty.json"]);
+    for one in refused {
+        assert!(!one["kind"].as_str().unwrap().is_empty() && !one["reason"].as_str().unwrap().is_empty(), "{one}");
+    }
+}
+
+#[test]
+fn the_same_file_again_is_skipped() {
+    let world = World::without_model();
+    let file = world.file("mira.json", card("Mira Quay"));
+    world.json(&["import", &file]);
+    let again = world.json(&["import", &file]);
+    assert_eq!(again["imported"], json!([]));
+    assert_eq!(again["skipped"][0]["file"], "mira.json");
+}
+
+#[test]
+fn a_folder_of_cards_comes_in_at_once() {
+    let world = World::without_model();
+    for name in ["Ada", "Bo", "Cleo"] {
+        world.file(&format!("cards/{name}.json"), card(name));
+    }
+    world.file("cards/readme.txt", "not looked at");
+    let report = world.json(&["import", world.path("cards").to_str().unwrap()]);
+    let names: Vec<_> = report["imported"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(names, ["Ada", "Bo", "Cleo"]);
+    assert_eq!(report["refused"], json!([]));
+}
+
+/// Shown with the ids and times that differ from folder to folder left out.
+fn shown(world: &World, name: &str) -> Value {
+    let mut character = world.json(&["show", "character", name]);
+    for own in ["id", "created", "updated", "picture"] {
+        character.as_object_mut().unwrap().remove(own);
+    }
+    character
+}
+
+#[test]
+fn a_card_survives_the_way_out_and_in_again_in_every_form() {
+    let world = World::without_model();
+    let original: Value = serde_json::from_str(&card("Mira Quay")).unwrap();
+    world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    for (format, file) in [("png", "out.png"), ("json-v2", "v2.json"), ("json-v3", "v3.json")] {
+        let out = world.path(file).to_str().unwrap().to_owned();
+        let written = world.json(&["export", "character", "mira quay", "--as", format, "--out", &out]);
+        assert_eq!(written["file"], out.as_str());
+        assert_eq!(written["bytes"], std::fs::metadata(&out).unwrap().len());
+        assert!(written["warnings"].is_array());
+
+        let other = World::without_model();
+        other.json(&["import", &out]);
+        assert_eq!(shown(&other, "Mira Quay")["fields"], shown(&world, "Mira Quay")["fields"], "{format}");
+        let back = other.path("back.json").to_str().unwrap().to_owned();
+        other.json(&["export", "character", "Mira Quay", "--as", "json-v2", "--out", &back]);
+        let back: Value = serde_json::from_slice(&std::fs::read(&back).unwrap()).unwrap();
+        assert_eq!(back["data"]["extensions"], original["data"]["extensions"], "{format}");
+    }
+}
+
+#[test]
+fn an_export_that_cannot_be_written_says_where() {
+    let world = World::without_model();
+    world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    let out = world.path("no/such/folder/mira.png").to_str().unwrap().to_owned();
+    let done = world.run(&["export", "character", "Mira Quay", "--as", "png", "--out", &out, "--json"]);
+    done.assert_failed("storage");
+    assert!(done.err.contains(&out), "{done:?}");
+}
+
+#[test]
+fn names_and_ids_are_the_same_to_every_verb() {
+    let world = World::without_model();
+    let imported = world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    let id = imported["imported"][0]["id"].as_str().unwrap();
+    for name in ["Mira Quay", "MIRA quay", id] {
+        assert_eq!(world.json(&["show", "character", name])["fields"]["name"], "Mira Quay", "{name}");
+    }
+    world.run(&["show", "character", "Nobody", "--json"]).assert_failed("notFound");
+}
+
+#[test]
+fn an_ambiguous_name_is_refused_with_the_candidates() {
+    let world = World::without_model();
+    let twins = [card("Twin"), card("Twin").replace("calm", "wild")];
+    let ids: Vec<String> = twins
+        .iter()
+        .enumerate()
+        .map(|(at, card)| {
+            let report = world.json(&["import", &world.file(&format!("{at}.json"), card)]);
+            report["imported"][0]["id"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let done = world.run(&["show", "character", "twin", "--json"]);
+    done.assert_failed("ambiguous");
+    assert!(ids.iter().all(|id| done.err.contains(id)), "{done:?}");
+}
+
+#[test]
+fn every_list_has_ids_and_names() {
+    let world = World::with_model();
+    for kind in ["characters", "chats", "personas", "models"] {
+        let items = world.json(&["list", kind])["items"].as_array().unwrap().clone();
+        assert!(!items.is_empty(), "{kind}");
+        for item in items {
+            assert!(item["id"].is_string() && item["name"].is_string(), "{item}");
+        }
+    }
+    let persona = &world.json(&["list", "personas"])["items"][0];
+    assert_eq!(&world.json(&["show", "persona", persona["name"].as_str().unwrap()]), persona);
+}
+
+#[test]
+fn text_for_people_carries_no_control_characters_of_a_card() {
+    let world = World::without_model();
+    world.json(&["import", &world.file("evil.json", card("Evil").replace("calm", "\\u001b[2Jcalm\\u0007"))]);
+    let done = world.run(&["show", "character", "Evil"]);
+    assert!(done.out.contains("calm"), "{done:?}");
+    assert!(!done.out.chars().any(|c| c.is_control() && c != '\n'), "{done:?}");
+}
+
+#[test]
+fn models_are_listed_chosen_checked_and_forgotten() {
+    let world = World::with_model();
+    let listed = world.json(&["models", "list"]);
+    let model = &listed["items"][0];
+    for field in ["id", "name", "path", "bytes", "sha256", "architecture", "context", "fits"] {
+        assert!(!model[field].is_null(), "{field}: {model}");
+    }
+    assert_eq!(world.json(&["list", "models"]), listed);
+    assert_eq!(world.json(&["models", "default", "smollm2-135m-instruct.q4_1"])["default"], true);
+    let checked = world.json(&["models", "check"]);
+    assert_eq!((&checked["items"][0]["ok"], &checked["items"][0]["reason"]), (&json!(true), &json!("")));
+    let removed = world.json(&["models", "remove", model["id"].as_str().unwrap()]);
+    assert_eq!(removed["id"], model["id"]);
+}
+
+#[test]
+fn a_model_file_that_changed_or_went_away_fails_the_check() {
+    let source = World::with_model().json(&["models", "list"])["items"][0]["path"].as_str().unwrap().to_owned();
+    let world = World::without_model();
+    let copy = world.path("copy.gguf");
+    std::fs::copy(source, &copy).unwrap();
+    world.json(&["models", "add", copy.to_str().unwrap()]);
+
+    let mut bytes = std::fs::read(&copy).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&copy, bytes).unwrap();
+    let done = world.run(&["models", "check", "--json"]);
+    assert_eq!((done.code, &done.json()["items"][0]["ok"]), (1, &json!(false)), "{done:?}");
+    assert!(done.json()["items"][0]["reason"].as_str().unwrap().contains("not the file that was added"));
+
+    std::fs::remove_file(&copy).unwrap();
+    let done = world.run(&["models", "check", "--json"]);
+    assert!(done.json()["items"][0]["reason"].as_str().unwrap().contains("is gone"), "{done:?}");
+}
+
+#[test]
+fn a_file_that_is_no_model_is_not_added() {
+    let world = World::without_model();
+    let file = world.file("broken.gguf", b"GGUF\x03\x00\x00\x00garbage");
+    world.run(&["models", "add", &file, "--json"]).assert_failed("badInput");
+}
+
+#[test]
+fn doctor_gives_a_reason_with_each_no() {
+    let healthy = World::with_model().json(&["doctor"]);
+    assert_eq!(healthy["ok"], true, "{healthy}");
+
+    let done = World::without_model().run(&["doctor", "--json"]);
+    assert_eq!((done.code, &done.json()["ok"]), (1, &json!(false)), "{done:?}");
+    for check in done.json()["checks"].as_array().unwrap() {
+        assert!(check["ok"] == true || !check["reason"].as_str().unwrap().is_empty(), "{check}");
+    }
+}
+
+#[test]
+fn doctor_explains_a_folder_that_cannot_be_opened() {
+    let world = World::without_model();
+    world.file("data", "a file where the folder should be");
+    let done = world.run(&["doctor", "--json"]);
+    assert_eq!((done.code, &done.json()["ok"]), (1, &json!(false)), "{done:?}");
+    assert!(!done.json()["checks"][0]["reason"].as_str().unwrap().is_empty());
+    world.run(&["list", "chats", "--json"]).assert_failed("storage");
+}

@@ -1,0 +1,7 @@
+//! The real binary on temporary data folders. Where a model answers, it is the default one in the real worker.
+
+mod library;
+mod serving;
+mod talking;
+mod words;
+mod world;

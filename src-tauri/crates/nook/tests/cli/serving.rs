@@ -1,0 +1,118 @@
+//! `serve` as a process.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use futures_util::StreamExt as _;
+use serde_json::Value;
+
+use crate::world::{Running, World, card};
+
+struct Serving {
+    running: Running,
+    addr: String,
+    token: String,
+}
+
+fn serve(world: &World) -> Serving {
+    let mut running = world.start(&["serve", "--json"]);
+    let started: Value = serde_json::from_str(&running.line()).unwrap();
+    let text = |field: &str| started[field].as_str().unwrap().to_owned();
+    assert_eq!(text("url"), format!("http://{}/#token={}", text("addr"), text("token")));
+    Serving { running, addr: text("addr"), token: text("token") }
+}
+
+impl Serving {
+    fn ask(&self, request: &str, headers: &[(&str, &str)], body: &str) -> (u16, Value) {
+        let mut stream = TcpStream::connect(&self.addr).unwrap();
+        let extra: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head = format!(
+            "{request} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n{extra}Content-Length: {}\r\n\r\n",
+            self.addr,
+            self.token,
+            body.len(),
+        );
+        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        let body = answer.split_once("\r\n\r\n").unwrap().1;
+        (status, serde_json::from_str(body).unwrap())
+    }
+}
+
+#[test]
+fn the_served_engine_is_the_same_engine() {
+    let world = World::without_model();
+    world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    let serving = serve(&world);
+    assert_eq!(serving.ask("GET /health", &[], "").0, 200);
+    let (status, characters) = serving.ask("POST /api/op/list_characters", &[], "{}");
+    assert_eq!(status, 200);
+    assert!(characters.as_array().unwrap().iter().any(|one| one["name"] == "Mira Quay"), "{characters}");
+    let foreign = [("Origin", "http://evil.example")];
+    assert_eq!(serving.ask("POST /api/op/list_characters", &foreign, "{}").0, 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_arrive_over_the_socket() {
+    let world = World::without_model();
+    let serving = serve(&world);
+    let ticket = serving.ask("POST /api/ticket", &[], "").1;
+    let url = format!("ws://{}/api/events?ticket={}", serving.addr, ticket["ticket"].as_str().unwrap());
+    let (mut socket, _) = tokio_tungstenite::connect_async(url).await.unwrap();
+    let (status, _) = serving.ask("POST /api/import?name=mira.json", &[], &card("Mira Quay"));
+    assert_eq!(status, 200);
+    loop {
+        let frame = socket.next().await.unwrap().unwrap();
+        let event: Value = serde_json::from_str(frame.to_text().unwrap()).unwrap();
+        if event["event"] == "imported" {
+            assert_eq!(event["report"]["imported"][0]["name"], "Mira Quay");
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_second_process_is_told_that_the_folder_is_in_use() {
+    let world = World::without_model();
+    let _serving = serve(&world);
+    world.run(&["list", "chats", "--json"]).assert_failed("inUse");
+    let doctor = world.run(&["doctor", "--json"]);
+    assert_eq!((doctor.code, &doctor.json()["ok"]), (1, &false.into()), "{doctor:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn it_ends_when_asked_and_gives_the_folder_up() {
+    use rustix::process::Signal;
+
+    let world = World::without_model();
+    for signal in [Signal::INT, Signal::TERM] {
+        let serving = serve(&world);
+        serving.running.signal(signal);
+        assert_eq!(serving.running.wait().code(), Some(0));
+    }
+    world.json(&["list", "chats"]);
+}
+
+#[test]
+fn the_token_can_be_given_and_must_be_strong() {
+    let world = World::without_model();
+    let weak = world.command(&["serve", "--json"]).env("INGLENOOK_TOKEN", "secret").output().unwrap();
+    crate::world::Done::from(weak).assert_failed("weakToken");
+}
+
+#[test]
+fn only_this_machine_and_a_ui_that_exists_are_served() {
+    let world = World::without_model();
+    world.run(&["serve", "--host", "0.0.0.0", "--json"]).assert_failed("notLoopback");
+    let nowhere =
+        world.command(&["serve", "--ui", "--json"]).env("INGLENOOK_UI", world.path("no-ui")).output().unwrap();
+    crate::world::Done::from(nowhere).assert_failed("noUi");
+    world.file("ui/index.html", "<!doctype html><title>Inglenook</title>");
+    let mut command = world.command(&["serve", "--ui"]);
+    let child = command.env("INGLENOOK_UI", world.path("ui")).spawn().unwrap();
+    let mut running = Running::from(child);
+    assert!(running.line().starts_with("http://127.0.0.1:"));
+}

@@ -1,0 +1,49 @@
+//! What is no command at all.
+
+use crate::world::World;
+
+#[test]
+fn wrong_words_exit_2_and_touch_nothing() {
+    let world = World::without_model();
+    for words in [
+        &[][..],
+        &["frobnicate"],
+        &["import"],
+        &["export", "character", "Mira", "--out", "a.png"],
+        &["export", "character", "Mira", "--as", "charx", "--out", "a.charx"],
+        &["list", "dragons"],
+        &["show", "character"],
+        &["chat"],
+        &["chat", "--character", "Mira", "--temperature", "9"],
+        &["chat", "--character", "Mira", "--max-tokens", "0"],
+        &["chat", "--character", "Mira", "--seed", "-1"],
+        &["chat", "--character", "Mira", "--model", "a", "--endpoint", "b"],
+        &["prompt"],
+        &["models", "get"],
+        &["serve", "--port", "99999"],
+    ] {
+        let done = world.run(words);
+        assert_eq!((done.code, done.out.as_str()), (2, ""), "{words:?}: {done:?}");
+        assert!(!done.err.is_empty(), "{words:?}");
+    }
+    assert!(!world.data_dir().exists());
+}
+
+#[test]
+fn wrong_words_are_json_where_json_was_asked_for() {
+    let done = World::without_model().run(&["list", "dragons", "--json"]);
+    assert_eq!(done.code, 2);
+    assert_eq!(done.json()["error"]["kind"], "usage");
+    assert!(done.json()["error"]["message"].as_str().unwrap().contains("dragons"), "{done:?}");
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    let world = World::without_model();
+    let help = world.run(&["--help"]);
+    assert_eq!(help.code, 0);
+    for verb in ["import", "export", "list", "show", "chat", "prompt", "tokens", "models", "serve", "doctor"] {
+        assert!(help.out.contains(verb), "{verb}");
+    }
+    assert_eq!(world.run(&["--version"]).out, format!("nook {}\n", env!("CARGO_PKG_VERSION")));
+}
