@@ -201,7 +201,8 @@ impl Actor {
         self.note(State::Busy);
         self.send(&Frame::Generate(generate(id, &job.request))).await?;
         let (start, mut first_text) = (Instant::now(), None);
-        self.until(Some((job, Some(id))), move |reply| match reply {
+        let patience = self.settings.policy.silence;
+        self.until(Some((job, Some(id))), patience, move |reply| match reply {
             Reply::Prefill { done, total, reused, .. } => {
                 job.tell(GenerationEvent::Prefill { done, total, reused });
                 None

@@ -1,6 +1,6 @@
 //! The way in: a host that keeps one model loaded, and the providers that share it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use domain::model::LocalModel;
@@ -55,11 +55,7 @@ impl LocalHost {
     /// # Errors
     /// The model cannot be loaded, or the worker died.
     pub async fn count(&self, model: &LocalModel, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
-        let mut counts = Vec::with_capacity(texts.len());
-        for texts in portions(texts) {
-            counts.extend(self.ask(model, texts, Answer::Counts).await?);
-        }
-        Ok(counts)
+        self.count_with(Path::new(&model.path), texts).await
     }
 
     /// Token ids of each of `texts`.
@@ -69,7 +65,7 @@ impl LocalHost {
     pub async fn tokenize(&self, model: &LocalModel, texts: &[Segment]) -> Result<Vec<Vec<i32>>, ProviderError> {
         let mut tokens = Vec::with_capacity(texts.len());
         for texts in portions(texts) {
-            tokens.extend(self.ask(model, texts, Answer::Tokens).await?);
+            tokens.extend(self.ask(Path::new(&model.path), texts, Answer::Tokens).await?);
         }
         Ok(tokens)
     }
@@ -80,7 +76,7 @@ impl LocalHost {
     /// # Errors
     /// As [`LocalHost::count`].
     pub async fn adds_bos(&self, model: &LocalModel) -> Result<bool, ProviderError> {
-        self.ask(model, &[], Answer::Bos).await
+        self.ask(Path::new(&model.path), &[], Answer::Bos).await
     }
 
     /// What the worker is doing now.
@@ -101,14 +97,22 @@ impl LocalHost {
         }
     }
 
+    async fn count_with(&self, path: &Path, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
+        let mut counts = Vec::with_capacity(texts.len());
+        for texts in portions(texts) {
+            counts.extend(self.ask(path, texts, Answer::Counts).await?);
+        }
+        Ok(counts)
+    }
+
     async fn ask<T>(
         &self,
-        model: &LocalModel,
+        path: &Path,
         texts: &[Segment],
         answer: impl FnOnce(oneshot::Sender<Result<T, ProviderError>>) -> Answer,
     ) -> Result<T, ProviderError> {
         let (sender, receiver) = oneshot::channel();
-        let job = TextsJob { path: PathBuf::from(&model.path), texts: texts.to_vec(), answer: answer(sender) };
+        let job = TextsJob { path: path.to_owned(), texts: texts.to_vec(), answer: answer(sender) };
         self.commands.send(Command::Texts(job)).map_err(|_| failure::shut_down())?;
         receiver.await.unwrap_or_else(|_| Err(failure::shut_down()))
     }
@@ -141,6 +145,14 @@ impl LocalProvider {
     /// Context size in tokens.
     pub fn context(&self) -> u32 {
         self.context
+    }
+
+    /// As [`LocalHost::count`].
+    ///
+    /// # Errors
+    /// As [`LocalHost::count`].
+    pub async fn count(&self, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
+        self.host.count_with(&self.path, texts).await
     }
 }
 

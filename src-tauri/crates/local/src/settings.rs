@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::library::available_memory;
+
 /// Names the worker binary; for development and tests.
 const WORKER_VARIABLE: &str = "INGLENOOK_WORKER";
 
@@ -15,12 +17,20 @@ pub struct Settings {
     pub threads: u32,
     /// Layers on the GPU; 0 computes on the CPU.
     pub gpu_layers: u32,
+    /// Bytes of memory for the KV caches of chats other than the current one.
+    pub cache_budget: u64,
     pub policy: Policy,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { worker: worker_path(), threads: threads(), gpu_layers: 0, policy: Policy::default() }
+        Self {
+            worker: worker_path(),
+            threads: threads(),
+            gpu_layers: 0,
+            cache_budget: cache_budget(),
+            policy: Policy::default(),
+        }
     }
 }
 
@@ -68,6 +78,12 @@ fn worker_path() -> PathBuf {
         folder => folder,
     };
     folder.unwrap_or(Path::new("")).join(name)
+}
+
+/// A tenth of what is free, and never more than 512 MiB: caches beside the model have frozen machines that had no room.
+fn cache_budget() -> u64 {
+    const MOST: u64 = 512 << 20;
+    available_memory().map_or(MOST / 4, |available| (available / 10).min(MOST))
 }
 
 /// One per physical core: a second thread on a core adds nothing to matrix products. Never more than this process may use.

@@ -7,19 +7,17 @@ use llama_cpp_2::token::LlamaToken;
 /// The one sequence that is computed on.
 pub(crate) const SEQUENCE: i32 = 0;
 
-/// Bytes of caches put aside, at the most.
-const BUDGET: usize = 512 * 1024 * 1024;
-
 /// Tokens below which reading anew is cheaper than keeping.
 const WORTH_KEEPING: usize = 64;
 
 /// What is in the context's KV cache.
-#[derive(Default)]
 pub(crate) struct Cache {
     key: String,
     tokens: Vec<LlamaToken>,
     /// Of other keys; the latest last.
     aside: Vec<Aside>,
+    /// Bytes of caches put aside, at the most.
+    budget: u64,
 }
 
 struct Aside {
@@ -28,7 +26,17 @@ struct Aside {
     state: SeqState,
 }
 
+impl Aside {
+    fn bytes(&self) -> u64 {
+        self.state.byte_len() as u64
+    }
+}
+
 impl Cache {
+    pub(crate) fn new(budget: u64) -> Self {
+        Self { key: String::new(), tokens: Vec::new(), aside: Vec::new(), budget }
+    }
+
     /// Makes the KV cache hold as much of the beginning of `prompt` as is known, and nothing else. Returns how many
     /// tokens that is; at least the last one is left to evaluate, for the logits of a restored cache are gone.
     pub(crate) fn open(&mut self, context: &mut LlamaContext<'_>, key: &str, prompt: &[LlamaToken]) -> usize {
@@ -84,12 +92,12 @@ impl Cache {
     }
 
     fn put_aside(&mut self, context: &LlamaContext<'_>) {
-        if self.tokens.len() < WORTH_KEEPING {
+        if self.tokens.len() < WORTH_KEEPING || self.budget == 0 {
             return;
         }
         let Ok(state) = context.state_seq_get(SEQUENCE, LlamaStateSeqFlags::empty()) else { return };
         self.aside.push(Aside { key: self.key.clone(), tokens: self.tokens.clone(), state });
-        while self.aside.iter().map(|aside| aside.state.byte_len()).sum::<usize>() > BUDGET {
+        while self.aside.iter().map(Aside::bytes).sum::<u64>() > self.budget {
             self.aside.remove(0);
         }
     }

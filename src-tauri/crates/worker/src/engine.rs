@@ -14,6 +14,7 @@ use llama_cpp_2::model::params::LlamaModelParams;
 use worker::frame::FrameError;
 use worker::protocol::{Done, ErrorCode, FinishReason, Load, Loaded, Reply, Request, Segment, Timings, Usage};
 
+use crate::cache::Cache;
 use crate::generate::Session;
 use crate::inbox::{Inbox, Replies};
 use crate::vocab::Vocab;
@@ -146,7 +147,7 @@ fn with_model(
         return Ok(refuse(Refusal { code: ErrorCode::Memory, message }, inbox, replies)?);
     };
     replies.send(&Reply::Loaded(Loaded { context: context.n_ctx(), ..loaded }))?;
-    Ok(serve(&vocab, Some(Session::new(&vocab, context, chunk)), inbox, replies)?)
+    Ok(serve(&vocab, Some(Session::new(&vocab, context, Cache::new(load.aside), chunk)), inbox, replies)?)
 }
 
 /// Tokens read between two looks at the inbox: a cancel must not wait long, even where a token takes a quarter second.

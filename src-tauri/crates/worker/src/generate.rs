@@ -47,8 +47,8 @@ struct Progress {
 }
 
 impl<'model> Session<'model> {
-    pub(crate) fn new(vocab: &'model Vocab<'model>, context: LlamaContext<'model>, chunk: u32) -> Self {
-        Self { vocab, context, cache: Cache::default(), chunk: chunk as usize }
+    pub(crate) fn new(vocab: &'model Vocab<'model>, context: LlamaContext<'model>, cache: Cache, chunk: u32) -> Self {
+        Self { vocab, context, cache, chunk: chunk as usize }
     }
 
     /// Makes one reply.

@@ -41,6 +41,9 @@ pub struct Load {
     pub gpu_layers: u32,
     /// Only counts and tokenizes: no weights are read.
     pub vocab_only: bool,
+    /// Bytes of memory for the KV caches of chats other than the current one.
+    #[serde(default)]
+    pub aside: u64,
 }
 
 /// One reply to make.

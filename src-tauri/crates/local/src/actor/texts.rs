@@ -19,11 +19,14 @@ impl Actor {
         self.note(State::Busy);
         self.ask(job).await;
         while !self.asked.is_empty() {
-            // An error has already been told to everyone who asked.
-            let answered = self
-                .until(None, |reply| matches!(reply, Reply::Counts { .. } | Reply::Tokens { .. }).then_some(Ok(())));
-            if answered.await.is_err() {
-                return;
+            let answered = self.until(None, self.settings.policy.silence, |reply| {
+                let answer = matches!(reply, Reply::Counts { .. } | Reply::Tokens { .. } | Reply::Error { .. });
+                answer.then_some(Ok(()))
+            });
+            if let Err(ProviderError { kind, message, hint, .. }) = answered.await {
+                for (_, answer) in self.asked.drain() {
+                    answer.fail(ProviderError::new(kind, message.as_str(), hint.as_str()));
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Starting, loading, listening to and burying the worker.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ::worker::FrameError;
 use ::worker::protocol::{Load, Loaded, Reply, Request as Frame};
@@ -50,14 +50,14 @@ impl Actor {
             worker.loaded = None;
         }
         self.send(&Frame::Load(load.clone())).await?;
+        let patience = self.settings.policy.silence + time_to_read(path);
         let loaded: Loaded = self
-            .until(job.map(|job| (job, None)), |reply| match reply {
+            .until(job.map(|job| (job, None)), patience, |reply| match reply {
                 Reply::Loading { fraction } => {
                     job.inspect(|job| job.tell(GenerationEvent::Loading { fraction }));
                     None
                 }
                 Reply::Loaded(loaded) => Some(Ok(loaded)),
-                Reply::Error { code, message, .. } => Some(Err(failure::from_worker(code, message))),
                 _ => None,
             })
             .await?;
@@ -81,6 +81,7 @@ impl Actor {
             threads: self.settings.threads,
             gpu_layers: self.settings.gpu_layers,
             vocab_only: context.is_none(),
+            aside: self.settings.cache_budget,
         }
     }
 
@@ -126,17 +127,18 @@ impl Actor {
     }
 
     /// Listens until `step` makes something of a frame. Meanwhile commands are accepted, `job` is cancelled (by the id
-    /// beside it) when it is given up, and a silent worker is reported, then ended.
+    /// beside it) when it is given up, and a worker that is silent for `patience` is reported, then ended.
     pub(super) async fn until<T>(
         &mut self,
         job: Option<(&ReplyJob, Option<u64>)>,
+        patience: Duration,
         mut step: impl FnMut(Reply) -> Option<Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
         let policy = self.settings.policy;
         let (mut heard, mut stalls, mut cancelled) = (tokio::time::Instant::now(), 0, false);
         loop {
             let watched = job.filter(|(_, id)| id.is_some() && !cancelled).map(|(job, _)| job);
-            let quiet_until = heard + (policy.stall * (stalls + 1)).min(policy.silence);
+            let quiet_until = heard + (policy.stall * (stalls + 1)).min(patience);
             match self.turn(watched, quiet_until).await {
                 Turn::Frame(reply) => {
                     (heard, stalls) = (tokio::time::Instant::now(), 0);
@@ -151,10 +153,8 @@ impl Actor {
                         self.send(&Frame::Cancel { id }).await?;
                     }
                 }
-                Turn::Quiet if heard.elapsed() >= policy.silence => {
-                    return Err(self
-                        .bury(Some(format!("it said nothing for {} seconds", policy.silence.as_secs())))
-                        .await);
+                Turn::Quiet if heard.elapsed() >= patience => {
+                    return Err(self.bury(Some(format!("it said nothing for {} seconds", patience.as_secs()))).await);
                 }
                 Turn::Quiet => {
                     stalls += 1;
@@ -191,7 +191,7 @@ impl Actor {
         }
     }
 
-    /// Sorts a frame: answers to texts and errors are dealt with here, the rest is for `step`.
+    /// Sorts a frame: errors, and answers to whoever asked about texts, are dealt with here; the rest is for `step`.
     fn heed<T>(
         &mut self,
         reply: Reply,
@@ -199,10 +199,10 @@ impl Actor {
         step: &mut impl FnMut(Reply) -> Option<Result<T, ProviderError>>,
     ) -> Option<Result<T, ProviderError>> {
         match reply {
-            Reply::Error { id: Some(of), code, message } if Some(of) == id => {
+            Reply::Error { id: of, code, message } if of == id || of.is_none() => {
                 Some(Err(failure::from_worker(code, message)))
             }
-            Reply::Error { id: Some(_), .. } | Reply::Counts { .. } | Reply::Tokens { .. } => {
+            Reply::Error { .. } | Reply::Counts { .. } | Reply::Tokens { .. } => {
                 self.answer(reply.clone());
                 step(reply)
             }
@@ -247,6 +247,11 @@ impl Actor {
             status.waiting = self.waiting.len();
         });
     }
+}
+
+/// The worker is silent while the system reads the file into memory: 20 MB/s is a slow disk.
+fn time_to_read(path: &Path) -> Duration {
+    Duration::from_secs(std::fs::metadata(path).map_or(0, |metadata| metadata.len() / 20_000_000))
 }
 
 fn unusable(error: gguf::GgufError) -> ProviderError {

@@ -1,4 +1,4 @@
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -108,13 +108,39 @@ async fn no_worker_outlives_its_host() {
     assert!(shut_down.count(&model(), &[plain("a")]).await.is_err());
 }
 
+/// Plays the app that is killed: prints its worker's id and writes until the end. Not a test of its own.
+#[tokio::test]
+#[ignore = "run by no_worker_outlives_a_killed_app"]
+async fn app_that_is_killed() {
+    let host = host();
+    let provider = host.provider(&model(), 512);
+    is_well(&*provider).await;
+    println!("worker {}", host.status().pid.unwrap());
+    reply(&*provider, endless()).await;
+}
+
+#[tokio::test]
+async fn no_worker_outlives_a_killed_app() {
+    let mut app = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--nocapture", "death::app_that_is_killed"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(app.stdout.take().unwrap()).lines();
+    let pid = lines.map(Result::unwrap).find_map(|line| line.split_once("worker ")?.1.trim().parse().ok()).unwrap();
+    assert!(is_running(pid));
+    app.kill().unwrap();
+    app.wait().unwrap();
+    until("the end of the worker", || !is_running(pid)).await;
+}
+
 #[test]
 fn the_end_of_stdin_ends_a_worker_in_the_middle_of_a_reply() {
     let settings = settings();
     let mut child = Command::new(&settings.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let path = model_path().to_str().unwrap().to_owned();
-    let load = Load { path, context: 4096, threads: 1, gpu_layers: 0, vocab_only: false };
+    let load = Load { path, context: 4096, threads: 1, gpu_layers: 0, vocab_only: false, aside: 0 };
     let sampling = Sampling { repeat_penalty: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0, temperature: 0.0, seed: 1 };
     let segments = vec![Segment { text: "1, 2, 3, 4,".into(), control: false }];
     let generate = Generate { id: 1, cache_key: "k".into(), segments, sampling, stop: vec![], max_tokens: 4_000 };
