@@ -46,7 +46,8 @@ impl Engine {
         }
         let known = self.store().read(|store| store.models().list()).await?;
         let same = known.iter().find(|model| model.sha256 == inspected.sha256);
-        let model = inspected.into_model(same.map_or_else(|| ModelId(Uuid::now_v7()), |model| model.id));
+        let mut model = inspected.into_model(same.map_or_else(|| ModelId(Uuid::now_v7()), |model| model.id));
+        model.name = file_name(&model.path).unwrap_or(model.name);
         let (row, is_new) = (model.clone(), same.is_none());
         self.store()
             .write(move |store| match is_new {
@@ -146,6 +147,13 @@ pub(crate) fn unusable(why: &str) -> ApiError {
 
 fn no_model() -> ApiError {
     ApiError::NoModel { message: "No model is set up.".into(), hint: "Add a model file, or name one.".into() }
+}
+
+/// People know their models by the names of the files; headers are full of the names of training runs.
+fn file_name(path: &str) -> Option<String> {
+    let stem = Path::new(path).file_stem()?.to_string_lossy();
+    let name: String = stem.replace('.', " ").chars().filter(|letter| !letter.is_control()).take(120).collect();
+    Some(name).filter(|name| !name.trim().is_empty())
 }
 
 /// Encoders make vectors and cannot write.
