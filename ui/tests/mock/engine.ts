@@ -67,11 +67,15 @@ export class MockEngine implements Transport {
 	pickModel = async () => null;
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
 	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
-	pickImport = async (): Promise<ImportReport> => ({
-		imported: [{ kind: "character", id: "c4", name: "Juniper", file: "juniper.png", warnings: ["The card's lorebook has two entries without keys; they were kept."] }],
-		skipped: [],
-		refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture holds no character card." }],
-	});
+	pickImport = async (): Promise<ImportReport> => {
+		const report: ImportReport = {
+			imported: [{ kind: "character", id: "c4", name: "Juniper", file: "juniper.png", warnings: ["The card's lorebook has two entries without keys; they were kept."] }],
+			skipped: [],
+			refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture holds no character card." }],
+		};
+		this.emit({ event: "imported", report });
+		return report;
+	};
 
 	watchDrops(drops: Drops): () => void {
 		this.drops = drops;

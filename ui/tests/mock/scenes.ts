@@ -42,6 +42,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "xray") await app.xray.show(() => app.api.manifest("a2s1"));
 	if (scene === "toast") {
 		await app.import();
+		await until(() => app.toasts.items.length === 2);
 		await app.deleteChat("chat1", "Captain Osei");
 	}
 	if (scene === "lost") engine.connection("lost");

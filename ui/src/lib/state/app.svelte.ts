@@ -1,11 +1,12 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, CardFormat, Changed, Event, ImportReport, ModelRef, Startup } from "../api/generated";
+import type { ApiError, CardFormat, Changed, Event, ModelRef, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
 import { ChatState } from "./chat.svelte";
 import { Editor } from "./editor.svelte";
+import { ImportNews } from "./imports";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
 import { Models } from "./models.svelte";
@@ -40,6 +41,7 @@ export class App {
 	announced = $state("");
 	/** Chats in which a reply is being written. */
 	readonly writing = new SvelteSet<string>();
+	readonly #imports = new ImportNews(this.toasts, (character) => void this.talkTo(character));
 
 	constructor(shell: Transport) {
 		this.api = api(shell);
@@ -55,7 +57,7 @@ export class App {
 		const unsubscribe = shell.subscribe(this.receive, (state) => (this.connection = state));
 		const unwatch = shell.watchDrops({
 			over: (is) => (this.dropping = is),
-			dropped: (files) => void this.importFrom(shell.importFiles(files)),
+			dropped: (files) => void this.attempt(() => shell.importFiles(files)),
 		});
 		void this.load();
 		return () => {
@@ -82,7 +84,7 @@ export class App {
 
 	receive = (event: Event): void => {
 		if (event.event === "changed") void this.#changed(event.what, event.id);
-		else if (event.event === "imported") this.#imported(event.report);
+		else if (event.event === "imported") this.#imports.heard(event.report);
 		else if (event.event === "missed") void this.#reload();
 		else this.#heard(event);
 	};
@@ -170,18 +172,11 @@ export class App {
 		this.editor = null;
 	}
 
-	/** Lets the user choose cards. */
-	import = (): Promise<void> => this.importFrom(this.api.shell.pickImport());
-
-	async importFrom(coming: Promise<ImportReport | null>): Promise<void> {
-		await this.attempt(async () => {
-			const report = await coming;
-			if (report) this.#imported(report);
-		});
-	}
+	/** Lets the user choose cards. What came in is told by an event, whichever door it came through. */
+	import = (): Promise<void> => this.attempt(() => this.api.shell.pickImport());
 
 	/** Runs `action`; what goes wrong is told at the window's edge. */
-	async attempt(action: () => Promise<void>): Promise<void> {
+	async attempt(action: () => Promise<unknown>): Promise<void> {
 		try {
 			await action();
 		} catch (thrown) {
@@ -209,7 +204,7 @@ export class App {
 	async #reload(): Promise<void> {
 		this.writing.clear();
 		if (this.startFailure || !this.startup) await this.load();
-		else await this.attempt(async () => void (await Promise.all([this.#refreshAll(), this.chat?.load()])));
+		else await this.attempt(() => Promise.all([this.#refreshAll(), this.chat?.load()]));
 	}
 
 	async #refreshAll(): Promise<void> {
@@ -224,19 +219,6 @@ export class App {
 		this.chat = null;
 		this.inChat = false;
 		this.xray.close();
-	}
-
-	#imported({ imported, skipped, refused }: ImportReport): void {
-		const [first] = imported;
-		if (first) {
-			const text = imported.length === 1 ? t("toast.imported", { name: first.name }) : t("toast.importedMany", { count: imported.length });
-			const detail = imported.flatMap((one) => one.warnings).join(" ");
-			const talk = { label: t("library.talk"), run: () => void this.talkTo(first.id) };
-			this.toasts.show({ kind: "news", text, detail, action: first.kind === "character" ? talk : undefined });
-			void this.attempt(() => this.#refreshAll());
-		}
-		for (const { file, reason } of skipped) this.toasts.show({ kind: "news", text: t("toast.skipped", { file }), detail: reason });
-		for (const { file, reason } of refused) this.toasts.show({ kind: "bad", text: t("toast.refused", { file }), detail: reason }, 20_000);
 	}
 
 	#undoable(text: string, undo: () => Promise<void>): void {

@@ -98,11 +98,23 @@ test("an import tells what came, what was there and what was refused", async () 
 			refused: [{ file: "photo.png", kind: "noCard", reason: "no card inside" }],
 		},
 	});
+	await vi.advanceTimersByTimeAsync(250);
 	const shown = app.toasts.items.slice(-3).map(({ kind, text, detail }) => [kind, text, detail]);
 	expect(shown).toEqual([
 		["news", "Juniper is here", ""],
 		["news", "mira.png was already here", "the same card"],
 		["bad", "photo.png was not imported", "no card inside"],
+	]);
+});
+
+test("many files that come one by one are told of once", async () => {
+	const { app, shell } = await started();
+	for (const name of ["a.png", "b.png", "c.png"]) {
+		shell.listener({ event: "imported", report: { imported: [], skipped: [], refused: [{ file: name, kind: "noCard", reason: "no card inside" }] } });
+	}
+	await vi.advanceTimersByTimeAsync(250);
+	expect(app.toasts.items.filter(({ kind }) => kind === "bad")).toMatchObject([
+		{ text: "3 files were not imported", detail: "a.png: no card inside\nb.png: no card inside\nc.png: no card inside" },
 	]);
 });
 

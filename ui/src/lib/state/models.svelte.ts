@@ -68,7 +68,8 @@ export const PRESETS: readonly Preset[] = [
 /** The endpoint form: what it holds, and what a test found. */
 export class EndpointForm {
 	draft = $state<EndpointDraft>({ id: null, name: "", url: "", model: "", context: 8192, key: null });
-	readonly hasKey: boolean;
+	/** A key is stored; it is never shown again. */
+	hasKey = $state(false);
 	testing = $state(false);
 	found = $state.raw<EndpointTest | null>(null);
 	failure = $state.raw<ApiError | null>(null);
@@ -95,7 +96,7 @@ export class EndpointForm {
 		this.testing = true;
 		this.#forget();
 		try {
-			this.found = await this.api.testEndpoint($state.snapshot(this.draft));
+			this.found = await this.api.testEndpoint(this.#named());
 			this.draft.model ||= this.found.models[0] ?? "";
 			if (this.found.context) this.draft.context = this.found.context;
 		} catch (thrown) {
@@ -108,12 +109,26 @@ export class EndpointForm {
 	async save(): Promise<Endpoint | null> {
 		this.#forget();
 		try {
-			const draft = $state.snapshot(this.draft);
-			return await this.api.saveEndpoint({ ...draft, name: draft.name.trim() || draft.model || draft.url });
+			return await this.api.saveEndpoint(this.#named());
 		} catch (thrown) {
 			this.failure = asApiError(thrown);
 			return null;
 		}
+	}
+
+	/** What is typed into the key field; left empty, the stored key stays. */
+	typeKey(key: string): void {
+		this.draft.key = key === "" ? null : key;
+	}
+
+	forgetKey = (): void => {
+		this.draft.key = "";
+		this.hasKey = false;
+	};
+
+	#named(): EndpointDraft {
+		const draft = $state.snapshot(this.draft);
+		return { ...draft, name: draft.name.trim() || draft.model || draft.url };
 	}
 
 	#forget(): void {

@@ -62,4 +62,11 @@ test("an untouched key is kept, and a nameless endpoint is named after its model
 	const form = new EndpointForm(api(shell), endpoint("far", "https://far.example/v1", { name: "", model: "qwen", hasKey: true }));
 	await form.save();
 	expect(saved).toMatchObject({ id: "far", key: null, name: "qwen" });
+	form.typeKey("s");
+	form.typeKey("");
+	await form.save();
+	expect(saved).toMatchObject({ key: null });
+	form.forgetKey();
+	await form.save();
+	expect(saved).toMatchObject({ key: "" });
 });

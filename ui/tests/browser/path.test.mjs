@@ -1,0 +1,358 @@
+// The main path, in a real Chromium against the real engine and its small model.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { after, before, test } from "node:test";
+import { launch } from "./browser.mjs";
+import { cardPng } from "./card.mjs";
+import { serve } from "./engine.mjs";
+
+const LONG = 120_000;
+
+let engine;
+let context;
+let page;
+const foreign = [];
+const errors = [];
+
+before(async () => {
+	engine = await serve();
+	context = await launch({ locale: "en-US", reducedMotion: "reduce" });
+	// The desktop window freezes it too; code that writes to it must fail here already.
+	await context.addInitScript(() => Object.freeze(Object.prototype));
+	page = await context.newPage();
+	const own = new URL(engine.url).host;
+	page.on("request", (request) => {
+		const { protocol, host } = new URL(request.url());
+		if (protocol !== "blob:" && protocol !== "data:" && host !== own) foreign.push(request.url());
+	});
+	page.on("pageerror", (error) => errors.push(error.message));
+	page.on("console", (message) => message.type() === "error" && /Content Security|Refused/.test(message.text()) && errors.push(message.text()));
+	page.setDefaultTimeout(10_000);
+	await page.goto(engine.url);
+});
+
+after(async () => {
+	await context?.close();
+	await engine?.stop();
+});
+
+const id = (name) => page.getByTestId(name);
+const messages = () => page.locator("[data-testid=message]");
+const last = () => messages().last();
+const lastText = () => last().getByTestId("message-text").innerText();
+const done = () => id("stop").waitFor({ state: "detached", timeout: LONG });
+
+/** Waits until the last reply has some text of its own and is still being written. */
+const writing = () =>
+	page.waitForFunction(
+		() => {
+			const reply = [...document.querySelectorAll("[data-testid=message]")].at(-1);
+			const text = reply?.querySelector(".prose")?.textContent ?? "";
+			return reply?.dataset.state === "streaming" && text.length > 20;
+		},
+		null,
+		{ timeout: LONG },
+	);
+
+async function say(text) {
+	await id("composer").fill(text);
+	await id("composer").press("Enter");
+}
+
+test("the first start shows a face, a greeting and a place to type", async () => {
+	await last().waitFor();
+	assert.equal(await last().getAttribute("data-role"), "character");
+	assert.ok((await lastText()).length > 40);
+	await page.locator(".opening img.shown").waitFor();
+	assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "composer");
+	assert.match(await id("answering").innerText(), /answers on this machine\. Nothing you write leaves it\./);
+});
+
+test("the token has left the address", async () => {
+	assert.ok(!page.url().includes("token"));
+});
+
+test("greetings are swipes", async () => {
+	assert.match(await id("swipe-count").innerText(), /^1 \/ \d$/);
+	const first = await lastText();
+	await id("swipe-next").click();
+	await page.waitForFunction(() => document.querySelector("[data-testid=swipe-count]")?.textContent?.startsWith("2"));
+	assert.notEqual(await lastText(), first);
+	await last().focus();
+	await page.keyboard.press("ArrowLeft");
+	await page.waitForFunction(() => document.querySelector("[data-testid=swipe-count]")?.textContent?.startsWith("1"));
+	assert.equal(await lastText(), first);
+});
+
+test("Enter sends, the reply streams, and its figures appear", async () => {
+	await say("Good evening. What is that lamp?");
+	await id("stop").waitFor();
+	assert.equal(await id("composer").inputValue(), "");
+	await done();
+	const [own, reply] = await messages().evaluateAll((all) => all.slice(-2).map((one) => one.dataset.role));
+	assert.deepEqual([own, reply], ["user", "character"]);
+	assert.equal(await last().getAttribute("data-state"), "finished");
+	assert.match(await last().getByTestId("figures").innerText(), /^[\d,]+ tokens · \d+% reused · [\d.]+ s$/);
+});
+
+test("the figures open the X-ray of that reply", async () => {
+	await last().getByTestId("figures").click();
+	await id("xray-panel").locator("li button").first().waitFor();
+	assert.match(await id("xray-panel").innerText(), /of [\d,]+ tokens/);
+	await page.keyboard.press("Escape");
+	await id("xray-panel").waitFor({ state: "detached" });
+});
+
+test("the second turn reuses what the model has read", async () => {
+	await say("And who lives up here?");
+	await id("stop").waitFor();
+	await done();
+	const [, percent] = (await last().getByTestId("figures").innerText()).match(/(\d+)% reused/);
+	assert.ok(Number(percent) > 50, `${percent} % reused`);
+});
+
+test("another reply is a swipe, and the first one stays", async () => {
+	const first = await lastText();
+	await id("regenerate").click();
+	await id("stop").waitFor();
+	await done();
+	assert.equal(await last().getByTestId("swipe-count").innerText(), "2 / 2");
+	await last().getByTestId("swipe-prev").click();
+	await page.waitForFunction(() => [...document.querySelectorAll("[data-testid=swipe-count]")].at(-1)?.textContent === "1 / 2");
+	assert.equal(await lastText(), first);
+});
+
+test("a stopped reply keeps what was there", async () => {
+	await say("Tell me a long story about the hill, the town and every lamp in it.");
+	await writing();
+	await page.keyboard.press("Escape");
+	await done();
+	assert.ok((await lastText()).length > 20);
+	assert.equal(await last().getAttribute("data-state"), "interrupted");
+	await last().getByTestId("interrupted").waitFor();
+});
+
+test("a reload in the middle of a reply joins it", async () => {
+	await say("Go on, and take your time: tell me everything about the town.");
+	await writing();
+	const before = await lastText();
+	await page.reload();
+	await last().waitFor();
+	await page.waitForFunction((seen) => {
+		const text = [...document.querySelectorAll("[data-testid=message-text]")].at(-1)?.textContent ?? "";
+		return text.length >= seen;
+	}, before.trim().length - 10);
+	const joined = await lastText();
+	assert.ok(joined.startsWith(before.trim().slice(0, 15)), `${joined} continues ${before}`);
+	if (await id("stop").isVisible()) await id("stop").click();
+	await done();
+});
+
+test("a message is edited in place with Up", async () => {
+	await id("composer").focus();
+	await page.keyboard.press("ArrowUp");
+	await id("edit-text").fill("Tell me about *the mill*.");
+	await page.keyboard.press("Control+Enter");
+	await id("edit-text").waitFor({ state: "detached" });
+	const own = page.locator("[data-testid=message][data-role=user]").last();
+	await own.locator("em", { hasText: "the mill" }).waitFor();
+});
+
+test("a deleted message comes back with Undo", async () => {
+	const count = await messages().count();
+	const text = await lastText();
+	await last().getByTestId("delete").click();
+	await page.waitForFunction((before) => document.querySelectorAll("[data-testid=message]").length < before, count);
+	await id("undo").click();
+	await page.waitForFunction((before) => document.querySelectorAll("[data-testid=message]").length === before, count);
+	assert.equal(await lastText(), text);
+});
+
+test("a draft survives a reload", async () => {
+	await id("composer").fill("Half a thought");
+	await page.waitForResponse((response) => response.url().endsWith("/api/op/save_draft"));
+	await page.reload();
+	await last().waitFor();
+	await page.waitForFunction(() => document.querySelector("[data-testid=composer]")?.value === "Half a thought");
+	await id("composer").fill("");
+});
+
+test("a card is imported through the file dialog and greets", async () => {
+	await id("nav-people").click();
+	const cards = await id("library-card").count();
+	const chooser = page.waitForEvent("filechooser");
+	await id("import").click();
+	await (await chooser).setFiles({ name: "Bea.png", mimeType: "image/png", buffer: cardPng("Bea", "*A bee lands.* “Hold still, {{user}}.”") });
+	await page.waitForFunction((before) => document.querySelectorAll("[data-testid=library-card]").length === before + 1, cards);
+	await id("library-card").filter({ hasText: "Bea" }).locator(".card").click();
+	await page.locator("[data-testid=message] q", { hasText: "Hold still" }).waitFor();
+	assert.equal(await messages().count(), 1);
+});
+
+test("a picture without a card is refused with its name and reason", async () => {
+	await id("nav-people").click();
+	const chooser = page.waitForEvent("filechooser");
+	await id("import").click();
+	await (await chooser).setFiles({ name: "holiday.png", mimeType: "image/png", buffer: Buffer.from("not a picture") });
+	await id("toast").filter({ hasText: "holiday.png was not imported" }).waitFor();
+});
+
+test("a new character is written, saved and exported", async () => {
+	await id("new-character").click();
+	await id("field-name").fill("Juniper");
+	await id("field-description").fill("A hedge witch's apprentice.");
+	await page.getByRole("tab", { name: "Scene" }).click();
+	await id("field-firstMessage").fill("“Careful, that one bites.”");
+	await id("save").click();
+	await page.getByRole("button", { name: "Export as JSON (V3)" }).waitFor();
+	const download = page.waitForEvent("download");
+	await page.getByRole("button", { name: "Export as JSON (V3)" }).click();
+	const card = JSON.parse(await readFile(await (await download).path(), "utf8"));
+	assert.equal(card.spec, "chara_card_v3");
+	assert.equal(card.data.first_mes, "“Careful, that one bites.”");
+	await page.keyboard.press("Escape");
+	await id("library-card").filter({ hasText: "Juniper" }).waitFor();
+});
+
+test("the theme is kept by the engine", async () => {
+	await id("nav-settings").click();
+	const light = page.waitForResponse((response) => response.url().endsWith("/api/op/update_settings"));
+	await id("choice-light").click();
+	await light;
+	await page.evaluate(() => localStorage.clear());
+	await page.reload();
+	await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
+});
+
+test("the interface changes its language", async () => {
+	await id("nav-settings").click();
+	await id("choice-de").click();
+	await page.getByRole("button", { name: "Modelle" }).waitFor();
+	await id("choice-en").click();
+	await page.getByRole("button", { name: "Models" }).waitFor();
+});
+
+test("an endpoint that nobody serves is diagnosed", async () => {
+	const port = await freePort();
+	await id("nav-models").click();
+	await id("model").first().waitFor();
+	await id("add-endpoint").click();
+	await id("endpoint-url").fill(`http://127.0.0.1:${port}/v1`);
+	await id("endpoint-test").click();
+	const text = await id("error").innerText();
+	assert.match(text, /Nobody answers at this address/);
+	await page.keyboard.press("Escape");
+	await id("endpoint-form").waitFor({ state: "detached" });
+});
+
+test("Ctrl+K searches", async () => {
+	await id("nav-chats").click();
+	await page.keyboard.press("Control+k");
+	await page.keyboard.type("Bea");
+	await page.waitForFunction(() => document.querySelectorAll("[data-testid=chat-row]").length === 1);
+	await page.keyboard.press("Escape");
+});
+
+for (const screen of ["chats", "people", "models", "settings"]) {
+	for (const theme of ["light", "dark"]) {
+		test(`axe finds nothing on ${screen} in ${theme}`, async () => {
+			await page.evaluate((name) => (document.documentElement.dataset.theme = name), theme);
+			await id(`nav-${screen}`).click();
+			if (screen === "chats") await id("chat-row").first().click();
+			await page.waitForLoadState("networkidle");
+			assert.deepEqual(await axe(), []);
+		});
+	}
+}
+
+const OVERLAYS = {
+	editor: async () => {
+		await id("nav-people").click();
+		await page.getByRole("button", { name: "More about Juniper" }).click();
+		await id("edit-character").click();
+		await id("field-name").waitFor();
+	},
+	"the endpoint form": async () => {
+		await id("nav-models").click();
+		await id("add-endpoint").click();
+		await id("endpoint-form").waitFor();
+	},
+	"the X-ray": async () => {
+		await id("nav-chats").click();
+		await id("chat-row").last().click();
+		await id("xray").click();
+		await id("xray-panel").locator("li button").first().click();
+	},
+	"a menu": async () => {
+		await id("chat-menu").click();
+		await page.getByRole("menu").waitFor();
+	},
+	samplers: async () => {
+		await id("nav-settings").click();
+		await id("settings-writing").click();
+		await page.getByRole("slider").first().waitFor();
+	},
+};
+
+for (const [name, open] of Object.entries(OVERLAYS)) {
+	test(`axe finds nothing on ${name}`, async () => {
+		await page.evaluate(() => (document.documentElement.dataset.theme = "light"));
+		await open();
+		assert.deepEqual(await axe(), []);
+		await page.keyboard.press("Escape");
+	});
+}
+
+test("files dropped on the window are imported", async () => {
+	const card = [...cardPng("Otis", "“Hm.”")];
+	const files = await page.evaluateHandle((bytes) => {
+		const transfer = new DataTransfer();
+		transfer.items.add(new File([new Uint8Array(bytes)], "otis.png", { type: "image/png" }));
+		return transfer;
+	}, card);
+	await page.dispatchEvent("body", "dragenter", { dataTransfer: files });
+	await id("drop-target").waitFor();
+	await page.dispatchEvent("body", "drop", { dataTransfer: files });
+	await id("drop-target").waitFor({ state: "detached" });
+	await id("toast").filter({ hasText: "Otis is here" }).waitFor();
+});
+
+test("at 320 pixels nothing is cut off", async () => {
+	await page.setViewportSize({ width: 320, height: 640 });
+	for (const screen of ["people", "models", "settings", "chats"]) {
+		await id(`nav-${screen}`).click();
+		const cut = await page.evaluate(() =>
+			[...document.querySelectorAll("button, input, textarea, h1, h2, [role=radio]")]
+				.filter((one) => one.checkVisibility({ opacityProperty: true }) && !one.closest(".hidden, .tabs"))
+				.filter((one) => one.getBoundingClientRect().right > 320 || one.getBoundingClientRect().left < 0)
+				.map((one) => one.outerHTML.slice(0, 120)),
+		);
+		assert.deepEqual(cut, [], screen);
+	}
+	await id("chat-row").first().click();
+	await id("composer").waitFor();
+	assert.ok(await id("send").isVisible());
+});
+
+test("no request left for another host, and no script failed", () => {
+	assert.deepEqual(foreign, []);
+	assert.deepEqual(errors, []);
+});
+
+async function axe() {
+	const source = await readFile(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+	await page.evaluate(`if (!window.axe) { ${source} }`);
+	const { violations, passes } = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] }));
+	assert.ok(passes.some((rule) => rule.id === "color-contrast" && rule.nodes.length > 2), "axe has looked at the colours");
+	return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)} ${node.any.map((check) => check.message).join(" ")}`));
+}
+
+function freePort() {
+	return new Promise((resolve) => {
+		const server = createServer().listen(0, "127.0.0.1", () => {
+			const { port } = server.address();
+			server.close(() => resolve(port));
+		});
+	});
+}

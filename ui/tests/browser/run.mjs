@@ -1,0 +1,22 @@
+// Runs the browser tests and ends with one line that counts them.
+import { run } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const counts = { passed: 0, failed: 0 };
+const stream = run({ files: [fileURLToPath(new URL("path.test.mjs", import.meta.url))], timeout: 900_000 });
+
+stream.on("test:pass", ({ name, details }) => {
+	counts.passed += 1;
+	console.log(`ok    ${name} (${Math.round(details.duration_ms)} ms)`);
+});
+stream.on("test:fail", ({ name, details }) => {
+	counts.failed += 1;
+	const cause = details.error.cause ?? details.error;
+	console.log(`FAIL  ${name}\n      ${String(cause.stack ?? cause).split("\n").slice(0, 14).join("\n      ")}`);
+});
+stream.on("test:stderr", ({ message }) => process.stderr.write(message));
+stream.on("end", () => {
+	console.log(`${counts.passed} passed, ${counts.failed} failed`);
+	process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
+});
+stream.resume();
