@@ -299,8 +299,9 @@ for (const [name, open] of Object.entries(OVERLAYS)) {
 	test(`axe finds nothing on ${name}`, async () => {
 		await page.evaluate(() => (document.documentElement.dataset.theme = "light"));
 		await open();
-		assert.deepEqual(await axe(), []);
+		const found = await axe();
 		await page.keyboard.press("Escape");
+		assert.deepEqual(found, []);
 	});
 }
 
@@ -319,6 +320,7 @@ test("files dropped on the window are imported", async () => {
 });
 
 test("at 320 pixels nothing is cut off", async () => {
+	await id("nav-chats").click();
 	await page.setViewportSize({ width: 320, height: 640 });
 	for (const screen of ["people", "models", "settings", "chats"]) {
 		await id(`nav-${screen}`).click();
