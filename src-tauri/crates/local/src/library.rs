@@ -180,6 +180,8 @@ mod tests {
         std::fs::write(&path, "<html>not found</html>").unwrap();
         let error = inspect(&path, |_, _| {}).unwrap_err().to_string();
         assert!(error.ends_with("page.gguf is not a GGUF file: it begins with \"<htm\""), "{error}");
+        let error = inspect(folder.path(), |_, _| {}).unwrap_err().to_string();
+        assert!(error.ends_with("is no ordinary file"), "{error}");
         let error = inspect(&folder.path().join("none.gguf"), |_, _| {}).unwrap_err().to_string();
         assert!(error.contains("none.gguf cannot be read"), "{error}");
     }

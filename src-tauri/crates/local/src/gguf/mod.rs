@@ -58,6 +58,8 @@ pub struct GgufError {
 pub enum Fault {
     #[error("cannot be read: {0}")]
     Io(#[from] std::io::Error),
+    #[error("is no ordinary file")]
+    NoFile,
     #[error("is not a GGUF file: it begins with {0}")]
     NotGguf(String),
     #[error("is a GGUF file for big-endian machines, which is not supported")]
@@ -95,6 +97,10 @@ fn mebibytes(bytes: u64) -> u64 {
 /// [`GgufError`], naming the file and the first fault.
 pub fn read(path: &Path) -> Result<Header, GgufError> {
     let open = || {
+        // Opening a pipe would wait for a writer for ever.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(Fault::NoFile);
+        }
         let file = File::open(path)?;
         let length = file.metadata()?.len();
         parse(BufReader::with_capacity(64 * 1024, file), length)

@@ -1,5 +1,6 @@
 //! The local provider with a real worker and a real model (SmolLM2-135M). `cargo xtask setup` provides both.
 
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod cancel;

@@ -42,6 +42,16 @@ async fn the_second_turn_reads_only_what_is_new() {
 }
 
 #[tokio::test]
+async fn a_prompt_can_be_read_ahead_of_its_reply() {
+    let host = host();
+    let provider = host.provider(&model(), 2048);
+    let ahead = reply(&*provider, request(chat(&["Tell me about the sea."]), 0)).await;
+    assert_eq!((ahead.text.as_str(), ahead.reason(), ahead.usage().generated), ("", FinishReason::Length, Some(0)));
+    let later = reply(&*provider, request(chat(&["Tell me about the sea."]), 5)).await;
+    assert_eq!(later.usage().evaluated, Some(1), "the last token is read again, for its logits");
+}
+
+#[tokio::test]
 async fn reuse_changes_no_reply() {
     let messages = ["Name three colours.", "Red, green and blue.", "Name three animals."];
     let (warm, cold) = (host(), host());
