@@ -1,5 +1,7 @@
 //! What bad input gets: a clear message that names the thing and the way out, and nothing lost.
 
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
 use std::fs;
 use std::path::PathBuf;
 

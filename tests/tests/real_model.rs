@@ -1,5 +1,7 @@
 //! Whole turns with the real worker and the real small model.
 
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
 use std::path::PathBuf;
 
 use engine::api::EndReason;

@@ -74,20 +74,20 @@ impl Secrets {
     }
 }
 
-#[cfg(target_os = "linux")]
 fn keychain() -> Option<Arc<CredentialStore>> {
-    match zbus_secret_service_keyring_store::Store::new() {
+    #[cfg(target_os = "linux")]
+    let store = zbus_secret_service_keyring_store::Store::new();
+    #[cfg(target_os = "macos")]
+    let store = apple_native_keyring_store::keychain::Store::new();
+    #[cfg(windows)]
+    let store = windows_native_keyring_store::Store::new();
+    match store {
         Ok(store) => Some(store),
         Err(error) => {
-            tracing::info!(%error, "no Secret Service; keys are kept for this session only");
+            tracing::info!(%error, "no keychain; keys are kept for this session only");
             None
         }
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn keychain() -> Option<Arc<CredentialStore>> {
-    None
 }
 
 fn refused(error: &Error) -> ApiError {
