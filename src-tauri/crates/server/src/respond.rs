@@ -70,3 +70,31 @@ pub(crate) fn json(value: &impl Serialize) -> Response {
 pub(crate) fn json_bytes(body: Vec<u8>) -> Response {
     ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use engine::api::ProviderClass;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_of_error_has_its_status() {
+        let (message, hint) = (String::new, String::new);
+        let overflow =
+            ApiError::ContextOverflow { message: message(), hint: hint(), block: message(), needed: 2, available: 1 };
+        let provider = ApiError::Provider { message: message(), hint: hint(), class: ProviderClass::Cut };
+        for (error, expected) in [
+            (ApiError::BadInput { message: message(), hint: hint() }, 400),
+            (ApiError::NotFound { message: message() }, 404),
+            (ApiError::Busy { message: message(), hint: hint() }, 409),
+            (overflow, 422),
+            (ApiError::Internal { message: message() }, 500),
+            (provider, 502),
+            (ApiError::NoModel { message: message(), hint: hint() }, 503),
+            (ApiError::Keychain { message: message(), hint: hint() }, 503),
+            (ApiError::Storage { message: message(), hint: hint() }, 507),
+        ] {
+            assert_eq!(Failure::from(error.clone()).into_response().status(), expected, "{error:?}");
+        }
+    }
+}

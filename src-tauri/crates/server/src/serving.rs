@@ -2,14 +2,14 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use engine::Engine;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -24,7 +24,7 @@ use crate::secret::{Tickets, Token};
 use crate::{events, files};
 
 /// Connections at once; more wait in the system's queue.
-const CONNECTIONS: usize = 128;
+const CONNECTIONS: u32 = 128;
 /// For the head of a request, and between two requests of a connection.
 const HEAD_PATIENCE: Duration = Duration::from_secs(15);
 /// For requests that are under way when the server stops.
@@ -116,11 +116,12 @@ fn loopback(host: &str) -> Result<IpAddr, ServeError> {
 }
 
 async fn accept(listener: TcpListener, router: Router, stopping: CancellationToken) {
-    let graceful = GracefulShutdown::new();
-    let seats = Arc::new(Semaphore::new(CONNECTIONS));
+    let seats = Arc::new(Semaphore::new(CONNECTIONS as usize));
     while let Some(next) = stopping.run_until_cancelled(next(&listener, &seats)).await {
         match next {
-            Ok((stream, seat)) => attend(stream, seat, router.clone(), &graceful),
+            Ok((stream, seat)) => {
+                tokio::spawn(attend(stream, seat, router.clone(), stopping.clone()));
+            }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 sleep(ACCEPT_PAUSE).await;
@@ -128,7 +129,8 @@ async fn accept(listener: TcpListener, router: Router, stopping: CancellationTok
         }
     }
     drop(listener);
-    if timeout(STOP_PATIENCE, graceful.shutdown()).await.is_err() {
+    // All seats are free again when the last connection has ended.
+    if timeout(STOP_PATIENCE, seats.acquire_many(CONNECTIONS)).await.is_err() {
         tracing::warn!("requests were cut off when the server stopped");
     }
 }
@@ -142,18 +144,25 @@ async fn next(
     Ok((listener.accept().await?.0, seat))
 }
 
-fn attend(stream: TcpStream, seat: Option<OwnedSemaphorePermit>, router: Router, graceful: &GracefulShutdown) {
-    let mut builder = auto::Builder::new(TokioExecutor::new()).http1_only();
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE);
-    let service = TowerToHyperService::new(router);
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
-    let connection = graceful.watch(connection);
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection ended early");
+/// HTTP/1.1 alone, of which every wait can be bounded.
+async fn attend(stream: TcpStream, seat: Option<OwnedSemaphorePermit>, router: Router, stopping: CancellationToken) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_PATIENCE)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .with_upgrades();
+    let mut connection = pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stopping.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
         }
-        drop(seat);
-    });
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+    drop(seat);
 }
 
 fn places(folders: &[PathBuf]) -> String {

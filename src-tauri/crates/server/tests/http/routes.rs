@@ -1,12 +1,17 @@
 //! What the addresses answer, to those who may ask.
 
-use crate::world::{World, raw, request};
+use std::time::Duration;
+
 use futures_util::{SinkExt as _, StreamExt as _};
-use serde_json::Value;
+use provider::fake::{Gate, Script};
+use serde_json::{Value, json};
 use server::{ServeError, ServeOptions, serve};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use crate::world::{World, raw, request};
 
 macro_rules! names {
     ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
@@ -81,7 +86,7 @@ async fn health_tells_strangers_only_that_it_answers() {
     let world = World::new().await;
     let host = world.addr().to_string();
     let answer = request(world.addr(), "GET", "/health", &[("Host", &host)], b"").await;
-    assert_eq!(answer.json(), serde_json::json!({ "ok": true }));
+    assert_eq!(answer.json(), json!({ "ok": true }));
     let answer = world.ask("GET", "/health", b"").await;
     assert!(!answer.json()["checks"].as_array().unwrap().is_empty(), "{answer:?}");
     world.stop().await;
@@ -229,7 +234,7 @@ async fn event(socket: &mut Socket, wanted: impl Fn(&Value) -> bool) -> Value {
 
 fn character(name: &str) -> String {
     let fields = engine::api::CharacterFields { name: name.to_owned(), ..Default::default() };
-    serde_json::json!({ "fields": fields }).to_string()
+    json!({ "fields": fields }).to_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -241,6 +246,69 @@ async fn every_listener_hears_every_event() {
         let event = event(listener, |event| event["event"] == "changed").await;
         assert_eq!(event["what"], "characters");
     }
+    world.stop().await;
+}
+
+/// The chat that the first start opens.
+async fn first_chat(world: &World) -> String {
+    world.call("startup", "").await.json()["chat"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_streams_to_every_listener() {
+    let world = World::new().await;
+    let chat = first_chat(&world).await;
+    let mut listeners = [listen(&world).await, listen(&world).await];
+    world.model.reply("Good evening to you.");
+    let args = json!({ "chat": chat, "text": "Good evening!" }).to_string();
+    let started = world.call("send_message", &args).await;
+    assert_eq!(started.json()["sent"]["swipes"][0]["text"], "Good evening!", "{started:?}");
+    for listener in &mut listeners {
+        let mut text = String::new();
+        for seq in 0..4 {
+            let token = event(listener, |event| event["event"] == "token").await;
+            assert_eq!((&token["chat"], &token["seq"]), (&json!(chat), &json!(seq)));
+            text += token["text"].as_str().unwrap();
+        }
+        assert_eq!(text, "Good evening to you.");
+        let ended = event(listener, |event| event["event"] == "ended").await;
+        assert_eq!(ended["reason"]["kind"], "stop");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_message_during_a_reply_is_a_conflict() {
+    let world = World::new().await;
+    let chat = first_chat(&world).await;
+    let gate = Gate::new();
+    world.model.play(Script::new().words("Half a ").gate(&gate).words("reply."));
+    let args = json!({ "chat": chat, "text": "Hello" }).to_string();
+    assert_eq!(world.call("send_message", &args).await.status, 200);
+    gate.reached().await;
+    let refused = world.call("send_message", &args).await;
+    assert_eq!((refused.status, &refused.json()["kind"]), (409, &json!("busy")));
+    gate.open();
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_ends_even_if_its_client_hangs_up() {
+    let world = World::new().await;
+    let chat = first_chat(&world).await;
+    let mut socket = listen(&world).await;
+    let args = json!({ "chat": chat, "text": "Hello" }).to_string();
+    let head = format!(
+        "POST /api/op/send_message HTTP/1.1\r\nHost: {}\r\nAuthorization: {}\r\nContent-Length: {}\r\n\r\n{args}",
+        world.addr(),
+        world.bearer(),
+        args.len(),
+    );
+    let mut client = TcpStream::connect(world.addr()).await.unwrap();
+    client.write_all(head.as_bytes()).await.unwrap();
+    drop(client);
+    let ended = event(&mut socket, |event| event["event"] == "ended").await;
+    assert_eq!(ended["reason"]["kind"], "stop");
     world.stop().await;
 }
 
@@ -270,6 +338,17 @@ async fn stopping_says_goodbye_and_frees_the_port() {
     }
     assert!(matches!(last, Some(Message::Close(Some(_)))), "{last:?}");
     assert!(TcpStream::connect(addr).await.is_err());
+}
+
+/// A client that says nothing is shown the door, so that it cannot hold a seat for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn silence_is_not_waited_for() {
+    let world = World::new().await;
+    let mut silent = TcpStream::connect(world.addr()).await.unwrap();
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(60), silent.read_to_end(&mut answer)).await;
+    assert!(read.is_ok(), "it still waits");
+    world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,15 +3,19 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Engine, Options};
+use provider::fake::FakeProvider;
 use server::{ServeOptions, Serving, serve};
 use tempfile::TempDir;
 
 pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) serving: Serving,
+    /// Answers every turn.
+    pub(crate) model: FakeProvider,
     folder: TempDir,
 }
 
@@ -22,16 +26,17 @@ impl World {
         write(&ui.join("index.html"), "<!doctype html><title>Inglenook</title>");
         write(&ui.join("assets/app-1a2b.js"), "export {};");
         write(&folder.path().join("secret.txt"), "canary");
+        let model = FakeProvider::new();
         let engine = Engine::open(Options {
             data_dir: folder.path().join("data"),
             without_keychain: true,
+            provider: Some(Arc::new(model.clone())),
             ..Options::default()
-        })
-        .await
-        .unwrap();
+        });
+        let engine = engine.await.unwrap();
         let options = ServeOptions { host: "127.0.0.1".into(), port: 0, ui: Some(ui), token: None };
         let serving = serve(engine.clone(), options).await.unwrap();
-        Self { engine, serving, folder }
+        Self { engine, serving, model, folder }
     }
 
     pub(crate) fn addr(&self) -> SocketAddr {
