@@ -22,13 +22,14 @@ pub(crate) struct Options {
 /// Where the programs look for the worker, the models and the web UI: `../lib/inglenook` beside the folder it was started from.
 const LIBRARY: &str = "/usr/lib/inglenook";
 
-/// Builds everything, then the packages, into `target/<profile>/bundle`.
+/// Builds everything, then the packages, into `target/package/<profile>/bundle`.
 ///
 /// # Errors
 /// When a step fails.
 pub(crate) fn bundle(options: &Options) -> Result<()> {
     prepare(&[Need::Build])?;
-    let built = target()?.join(if options.debug { "debug" } else { "release" });
+    let profile = if options.debug { "debug" } else { "release" };
+    let built = target()?.join(profile);
     let libraries = if options.debug {
         programs(false)?;
         Vec::new()
@@ -38,6 +39,11 @@ pub(crate) fn bundle(options: &Options) -> Result<()> {
     };
     let configuration = configuration(&files(&built, &libraries)?);
 
+    // The bundler writes into the program it packs, so it gets a copy, in a target folder of its own.
+    let package = target()?.join("package");
+    fs::create_dir_all(package.join(profile))?;
+    fs::copy(built.join("inglenook"), package.join(profile).join("inglenook")).context("cannot copy the app")?;
+
     // npm's own script has another name on Windows, and `npx` might download.
     let mut tauri = command("node");
     tauri.arg(root().join("ui/node_modules/@tauri-apps/cli/tauri.js"));
@@ -46,8 +52,8 @@ pub(crate) fn bundle(options: &Options) -> Result<()> {
     if options.debug {
         tauri.arg("--debug");
     }
-    run(&mut tauri)?;
-    eprintln!("The packages are in {}", built.join("bundle").display());
+    run(tauri.env("CARGO_TARGET_DIR", &package))?;
+    eprintln!("The packages are in {}", package.join(profile).join("bundle").display());
     Ok(())
 }
 

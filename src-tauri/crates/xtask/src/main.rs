@@ -36,7 +36,7 @@ enum Command {
     },
     /// Runs every check there is and ends with the line `N passed, N failed`.
     Test(test::Options),
-    /// Builds the installers into target/<profile>/bundle.
+    /// Builds the installers into target/package/<profile>/bundle.
     Bundle(bundle::Options),
     /// Draws the screens of the README into target/screenshots.
     Screenshots,

@@ -65,9 +65,10 @@ pub(crate) fn output(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// The command line, for people; words like the bundler's configuration are cut.
 pub(crate) fn words(command: &Command) -> String {
     let words = [command.get_program()].into_iter().chain(command.get_args());
-    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    words.map(|word| word.to_string_lossy().chars().take(120).collect()).collect::<Vec<String>>().join(" ")
 }
 
 /// The program of this name on the path.
