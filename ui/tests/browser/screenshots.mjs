@@ -1,40 +1,35 @@
 // Pictures of every scene, theme and size, in test-results/screenshots. Arguments narrow it: scenes, `light`, `dark`, widths.
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build, preview } from "vite";
 import { launch } from "./browser.mjs";
+import { open, SCENES, serveScripted } from "./scripted.mjs";
 
-const ui = fileURLToPath(new URL("../..", import.meta.url));
-const config = { configFile: `${ui}/vite.mock.config.ts`, logLevel: "error" };
-const SIZES = [[1440, 900], [1024, 768], [390, 844]];
-
-const scenes = ["chat", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled", "failed", "unanswered", "editing", "xray", "toast", "lost", "broken", "drop", "people", "editor", "new", "models", "endpoint", "settings", "writing", "personas", "health"];
-
+const SIZES = { 1440: 900, 1024: 768, 390: 844 };
 const wanted = process.argv.slice(2);
 const chosen = (all) => {
-	const named = all.filter((one) => wanted.includes(String(one)));
+	const named = all.filter((one) => wanted.includes(one));
 	return named.length > 0 ? named : all;
 };
 
-await build(config);
-const server = await preview({ ...config, preview: { port: 0, host: "127.0.0.1" } });
-const address = server.resolvedUrls.local[0];
-const folder = `${ui}/test-results/screenshots`;
+const folder = fileURLToPath(new URL("../../test-results/screenshots", import.meta.url));
 await mkdir(folder, { recursive: true });
-const context = await launch();
+const scripted = await serveScripted();
+const context = await launch({ locale: "en-US", reducedMotion: "reduce" });
 let count = 0;
+let failed = 0;
 try {
-	const widths = chosen(SIZES.map(([width]) => width));
-	for (const [width, height] of SIZES.filter(([width]) => widths.includes(width))) {
+	for (const width of chosen(Object.keys(SIZES))) {
 		const page = await context.newPage();
-		page.on("pageerror", (error) => console.error(`${page.url()}: ${error.message}`));
-		await page.setViewportSize({ width, height });
+		page.on("pageerror", (error) => {
+			failed += 1;
+			console.error(`${page.url()}: ${error.message}`);
+		});
+		await page.setViewportSize({ width: Number(width), height: SIZES[width] });
 		for (const theme of chosen(["dark", "light"])) {
-			for (const scene of chosen(scenes)) {
-				await page.goto(`${address}?scene=${scene}&theme=${theme}`);
-				await page.waitForSelector("html[data-ready]");
-				await page.waitForTimeout(250);
-				await page.screenshot({ path: `${folder}/${scene}-${theme}-${width}.png` });
+			for (const scene of chosen(SCENES)) {
+				await open(page, scripted.address, scene, theme);
+				await page.waitForLoadState("networkidle");
+				await page.screenshot({ path: `${folder}/${scene}-${theme}-${width}.png`, animations: "disabled" });
 				count += 1;
 			}
 		}
@@ -42,7 +37,7 @@ try {
 	}
 } finally {
 	await context.close();
-	await server.close();
+	await scripted.stop();
 }
 console.log(`${count} pictures in test-results/screenshots`);
-process.exit(0);
+process.exit(failed > 0 ? 1 : 0);

@@ -218,7 +218,7 @@ export class MockEngine implements Transport {
 		this.chats.map((chat) => {
 			const character = this.op_get_character({ id: chat.character });
 			const last = chat.messages.at(-1);
-			const lastLine = (last?.swipes[last.selected]?.text ?? "").replace(/[*\n]+/g, " ").trim();
+			const lastLine = last?.swipes[last.selected]?.text ?? "";
 			return { id: chat.id, title: chat.title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, lastLine, messageCount: chat.messages.length, updated: chat.updated };
 		});
 	op_new_chat = ({ character }: { character: string }) => {

@@ -34,6 +34,11 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
 	return i18n.t(key, { ...values, lng: current });
 }
 
+/** The words for a key that the engine made; its own word where we have none. */
+export function named(group: "kind", name: string): string {
+	return i18n.t(`${group}.${name}`, { lng: current, defaultValue: name });
+}
+
 export function language(): string {
 	return current;
 }

@@ -1,0 +1,148 @@
+// Every state on the scripted engine: drawn without an error, and right for keyboard, screen reader and scrolling.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { axe } from "./axe.mjs";
+import { launch } from "./browser.mjs";
+import { open, SCENES, serveScripted } from "./scripted.mjs";
+
+let scripted;
+let context;
+let page;
+const errors = [];
+
+before(async () => {
+	scripted = await serveScripted();
+	context = await launch({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 1280, height: 800 } });
+	page = await context.newPage();
+	page.setDefaultTimeout(10_000);
+	page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
+});
+
+after(async () => {
+	await context?.close();
+	await scripted?.stop();
+});
+
+const show = (scene, theme) => open(page, scripted.address, scene, theme);
+const id = (name) => page.getByTestId(name);
+const log = (read) => id("log").evaluate(read);
+const distance = () => log((node) => node.scrollHeight - node.scrollTop - node.clientHeight);
+
+/** Waits until the next frame has been drawn. */
+const frame = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+
+for (const theme of ["dark", "light"]) {
+	test(`axe finds nothing in any scene in ${theme}`, async () => {
+		const found = [];
+		for (const scene of SCENES) {
+			await show(scene, theme);
+			found.push(...(await axe(page)).map((line) => `${scene}: ${line}`));
+		}
+		assert.deepEqual(found, []);
+	});
+}
+
+test("a chat opens at its end", async () => {
+	await show("long");
+	await page.locator("[data-message-id=l599]").waitFor();
+	assert.ok((await distance()) < 2);
+});
+
+test("only what is near the reader is in the page", async () => {
+	await show("long");
+	assert.ok((await id("message").count()) < 40);
+});
+
+test("older messages load above the reader without moving what is read", async () => {
+	await show("long");
+	const box = await id("log").boundingBox();
+	await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+	const first = () => log((node) => Math.min(...[...node.querySelectorAll("[data-message-id]")].map((one) => Number(one.dataset.messageId.slice(1)))));
+	for (let turns = 0; turns < 200 && (await first()) >= 500; turns++) {
+		const [seen, top] = await log((node) => {
+			const edge = node.getBoundingClientRect().top;
+			const one = [...node.querySelectorAll("[data-message-id]")].find((message) => message.getBoundingClientRect().bottom > edge + 60);
+			return [one.dataset.messageId, one.getBoundingClientRect().top];
+		});
+		await page.mouse.wheel(0, -150);
+		await frame();
+		await frame();
+		const now = await page.locator(`[data-message-id=${seen}]`).boundingBox();
+		assert.ok(Math.abs(now.y - top) < 240, `${seen} went from ${top} to ${now.y}`);
+	}
+	assert.ok((await first()) < 500, "an older page has come");
+	await id("jump").click();
+	await frame();
+	assert.ok((await distance()) < 60);
+});
+
+test("the end stays in view while a reply streams, unless the reader has moved up", async () => {
+	await show("chat");
+	await id("composer").fill("Show me.");
+	await id("composer").press("Enter");
+	await page.locator("[data-state=streaming] .prose").waitFor();
+	await frame();
+	assert.ok((await distance()) < 4);
+	const box = await id("log").boundingBox();
+	await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+	await page.mouse.wheel(0, -300);
+	await id("jump").waitFor();
+	const top = await log((node) => node.scrollTop);
+	await id("stop").waitFor({ state: "detached" });
+	assert.ok(Math.abs((await log((node) => node.scrollTop)) - top) < 2, "the reader's place is kept");
+	await id("jump").click();
+	await frame();
+	assert.ok((await distance()) < 4);
+});
+
+test("Enter in an input method chooses a word and sends nothing", async () => {
+	await show("chat");
+	await id("composer").fill("にほん");
+	await id("composer").dispatchEvent("keydown", { key: "Enter", isComposing: true });
+	await id("composer").dispatchEvent("keydown", { key: "Enter", keyCode: 229 });
+	assert.equal(await id("composer").inputValue(), "にほん");
+	assert.equal(await id("message").last().getAttribute("data-message-id"), "a2");
+});
+
+test("Shift+Enter breaks the line and the composer grows", async () => {
+	await show("chat");
+	const low = (await id("composer").boundingBox()).height;
+	await id("composer").fill("one");
+	await page.keyboard.press("Shift+Enter");
+	await page.keyboard.type("two");
+	assert.equal(await id("composer").inputValue(), "one\ntwo");
+	assert.ok((await id("composer").boundingBox()).height > low + 10);
+});
+
+test("the keyboard walks through chats and messages", async () => {
+	await show("chat");
+	await id("chat-row").first().focus();
+	await page.keyboard.press("ArrowDown");
+	assert.match(await page.evaluate(() => document.activeElement.textContent), /Captain Osei/);
+	await page.locator("[data-message-id=a2]").focus();
+	await page.keyboard.press("ArrowRight");
+	await page.waitForFunction(() => document.querySelector("[data-message-id=a2] [data-testid=swipe-count]").textContent === "3 / 3");
+	await page.keyboard.press("ArrowUp");
+	assert.equal(await page.evaluate(() => document.activeElement.dataset.messageId), "u2");
+});
+
+test("a finished reply is told to a screen reader once, whole", async () => {
+	await show("chat");
+	await id("composer").fill("Show me.");
+	await id("composer").press("Enter");
+	await id("stop").waitFor();
+	await id("stop").waitFor({ state: "detached" });
+	assert.match(await page.locator(".hidden[aria-live=polite]").textContent(), /^Mira: \*She laughs.*Look\.”$/s);
+});
+
+test("a menu opens, moves and closes by keyboard and gives the focus back", async () => {
+	await show("chat");
+	await id("chat-menu").focus();
+	await page.keyboard.press("Enter");
+	await page.getByRole("menu").waitFor();
+	await page.keyboard.press("Escape");
+	await page.getByRole("menu").waitFor({ state: "detached" });
+	assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "chat-menu");
+});
+
+test("nothing failed in any scene", () => assert.deepEqual(errors, []));
