@@ -17,9 +17,14 @@ pub(crate) fn quit(app: &AppHandle, code: i32) {
         if let Some(window) = app.get_webview_window(window::LABEL) {
             window.hide().ok();
         }
-        if let Some(engine) = app.state::<Core>().opened()
-            && tokio::time::timeout(PATIENCE, engine.shutdown()).await.is_err()
-        {
+        let end = async {
+            if let Some(engine) = app.state::<Core>().take() {
+                engine.shutdown().await;
+                // The last clone closes the database, which waits for its threads.
+                tokio::task::spawn_blocking(move || drop(engine)).await.ok();
+            }
+        };
+        if tokio::time::timeout(PATIENCE, end).await.is_err() {
             tracing::warn!(seconds = PATIENCE.as_secs(), "the engine did not end in time");
         }
         tracing::info!(code, "the end");

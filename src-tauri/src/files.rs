@@ -33,8 +33,9 @@ pub(crate) fn import(app: &AppHandle, paths: Vec<PathBuf>) {
     }
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
-        let count = paths.len();
-        match app.state::<Core>().engine().await.import_paths(paths).await {
+        let (core, count) = (app.state::<Core>(), paths.len());
+        core.heard().await;
+        match core.engine().await.import_paths(paths).await {
             Ok(report) => tracing::info!(
                 count,
                 imported = report.imported.len(),

@@ -1,7 +1,7 @@
 //! Opening the engine, and the ways out when it does not open. Nothing is deleted, and nothing fails silently.
 
 use engine::api::{Changed, Event};
-use engine::{Engine, OpenError, Options};
+use engine::{Engine, Events, OpenError, Options};
 use tauri::{AppHandle, Manager};
 
 use crate::core::Core;
@@ -28,7 +28,7 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
     loop {
         match Engine::open(options.clone()).await {
             Ok(engine) => {
-                tauri::async_runtime::spawn(follow(app.clone(), engine.clone()));
+                tauri::async_runtime::spawn(follow(app.clone(), engine.subscribe()));
                 engine.warm_up_in_background();
                 app.state::<Core>().set(engine);
                 return;
@@ -113,18 +113,17 @@ fn class(error: &OpenError) -> &'static str {
 }
 
 /// The window follows the theme in the settings.
-async fn follow(app: AppHandle, engine: Engine) {
-    let mut news = engine.subscribe();
-    show_theme(&app, &engine).await;
+async fn follow(app: AppHandle, mut news: Events) {
+    show_theme(&app).await;
     while let Some(event) = news.next().await {
         if matches!(event, Event::Changed { what: Changed::Settings, .. } | Event::Missed) {
-            show_theme(&app, &engine).await;
+            show_theme(&app).await;
         }
     }
 }
 
-async fn show_theme(app: &AppHandle, engine: &Engine) {
-    if let Ok(settings) = engine.get_settings().await {
+async fn show_theme(app: &AppHandle) {
+    if let Ok(settings) = app.state::<Core>().engine().await.get_settings().await {
         window::set_theme(app, settings.theme);
     }
 }

@@ -19,6 +19,7 @@ pub(crate) async fn subscribe(core: State<'_, Core>, events: Channel<Event>) -> 
     // The subscription exists before the answer: what the page asks next is already watched.
     let mut page = core.page();
     let mut news = core.engine().await.subscribe();
+    core.is_heard();
     tauri::async_runtime::spawn(async move {
         loop {
             let event = tokio::select! {

@@ -71,9 +71,11 @@ impl<'a> Window<'a> {
         serde_json::from_value(self.script(script, vec![]).await).unwrap()
     }
 
-    /// Types into the composer and presses Enter.
-    pub async fn say(&self, text: &str) {
+    /// Types into the composer and presses Enter. Returns the id of the message that was last before.
+    pub async fn say(&self, text: &str) -> String {
+        let last = self.messages().await.pop().map(|message| message.id).unwrap_or_default();
         self.part("composer").await.send_keys(&format!("{text}\u{e007}")).await.unwrap();
+        last
     }
 
     /// Waits until no reply is being written.
@@ -86,13 +88,12 @@ impl<'a> Window<'a> {
         .await;
     }
 
-    /// Waits for the next reply's first words and returns its id.
-    pub async fn reply_begins(&self, before: usize) -> String {
+    /// Says something and waits for the reply's first words. Returns the reply's id.
+    pub async fn ask(&self, text: &str) -> String {
+        let before = self.say(text).await;
         until("the first words of the reply", || async {
-            let messages = self.messages().await;
-            let last = messages.last()?;
-            (messages.len() > before && last.role == "character" && !last.text.trim().is_empty())
-                .then(|| last.id.clone())
+            let last = self.messages().await.pop()?;
+            (last.id != before && last.role == "character" && !last.text.trim().is_empty()).then_some(last.id)
         })
         .await
     }

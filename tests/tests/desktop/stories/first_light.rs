@@ -14,8 +14,7 @@ pub async fn answers_offline(desk: Desk) {
     .await;
     window.photograph("1-greeting").await;
 
-    window.say("Hello! Who are you, and what is this place?").await;
-    let reply = window.reply_begins(2).await;
+    let reply = window.ask("Hello! Who are you, and what is this place?").await;
     let first = text_of(&window, &reply).await;
     until("more words", || async { (text_of(&window, &reply).await.len() > first.len()).then_some(()) }).await;
     window.photograph("2-streaming").await;
@@ -37,8 +36,7 @@ pub async fn answers_offline(desk: Desk) {
 pub async fn survives_a_restart(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
-    window.say("Good evening. May I sit down?").await;
-    window.reply_begins(2).await;
+    window.ask("Good evening. May I sit down?").await;
     window.quiet().await;
     window.press("regenerate").await;
     until("the second swipe", || async { shows_swipe(&window, "2/2").await }).await;
@@ -53,8 +51,7 @@ pub async fn survives_a_restart(desk: Desk) {
     let reply = &before[2];
     assert_eq!(text_of(&window, &reply.id).await, reply.text);
     window.photograph("after-restart").await;
-    window.say("Thank you.").await;
-    window.reply_begins(4).await;
+    window.ask("Thank you.").await;
     window.close().await;
 }
 

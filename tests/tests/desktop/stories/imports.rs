@@ -11,7 +11,8 @@ pub async fn by_drop(desk: Desk) {
     let card = card(&desk, "Ottilie");
     let window = desk.open().await;
     greeted(&window).await;
-    drag_onto_the_window(&desk, &card).await;
+    drag_onto(&window, &card).await;
+    until("the toast", || async { window.text("toast").await.contains("Ottilie").then_some(()) }).await;
     let names = imported(&window, "Ottilie").await;
     assert!(names.len() >= 2, "the sample characters stay: {names:?}");
     window.photograph("library").await;
@@ -35,7 +36,15 @@ pub async fn by_dialog(desk: Desk) {
     keys(&["windowfocus", "--sync", &dialog]);
     keys(&["key", "ctrl+l"]);
     keys(&["type", "--delay", "5", card.to_str().unwrap()]);
-    keys(&["key", "Return"]);
+    // While the chooser still looks at the folder, Enter only completes the name.
+    until("the dialog's end", || async {
+        let open = !desk.display.windows("Import").is_empty();
+        if open {
+            keys(&["key", "Return", "sleep", "0.5"]);
+        }
+        (!open).then_some(())
+    })
+    .await;
     imported(&window, "Bartholomew").await;
     window.photograph("2-library").await;
     window.close().await;
@@ -74,20 +83,18 @@ pub async fn imported(window: &Window<'_>, name: &str) -> Vec<String> {
     .await
 }
 
-async fn drag_onto_the_window(desk: &Desk, file: &Path) {
-    let mut source = desk.display.command(env!("CARGO_BIN_EXE_drag-source")).arg(file).spawn().unwrap();
-    until("the window to drag from", || async { desk.display.windows("drag source").pop() }).await;
-    let mouse = |arguments: &[&str]| desk.display.xdotool(arguments);
+async fn drag_onto(window: &Window<'_>, file: &Path) {
+    let display = &window.desk.display;
+    let mut source = display.command(env!("CARGO_BIN_EXE_drag-source")).arg(file).spawn().unwrap();
+    until("the window to drag from", || async { display.windows("drag source").pop() }).await;
+    let mouse = |arguments: &[&str]| display.xdotool(arguments);
     mouse(&["mousemove", "1370", "70", "mousedown", "1"]);
     // A drag begins after some way, and targets notice it only as it moves.
     for x in (600..1370).step_by(35).rev() {
         mouse(&["mousemove", &x.to_string(), "300"]);
     }
-    until("the window's welcome for the file", || async {
-        mouse(&["mousemove_relative", "--", "-1", "1"]);
-        Some(())
-    })
-    .await;
+    window.part("drop-target").await;
+    display.photograph(&window.desk.picture("over-the-window"));
     mouse(&["mouseup", "1"]);
     source.kill().unwrap();
     source.wait().unwrap();

@@ -34,8 +34,7 @@ pub async fn second_start(desk: Desk) {
 pub async fn closing(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
-    window.say("Tell me a long story about the sea.").await;
-    window.reply_begins(2).await;
+    window.ask("Tell me a long story about the sea.").await;
     assert_eq!(processes::running(&desk.worker()).len(), 1, "one worker writes the reply");
     let id = desk.display.windows("Inglenook").pop().expect("the window");
     desk.display.xdotool(&["windowclose", &id]);
@@ -81,28 +80,49 @@ pub async fn place(desk: Desk) {
     window.close().await;
 }
 
-/// The dialog names the file and offers ways out; the damaged file is kept.
+/// The dialog names the file and offers ways out; the damaged file is kept whatever is chosen.
 pub async fn damaged_database(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
     window.close().await;
     let database = database(&desk);
-    let mut bytes = std::fs::read(&database).unwrap();
-    let middle = bytes.len().min(4096);
-    bytes[16..middle].fill(0xaa);
-    std::fs::write(&database, &bytes).unwrap();
+    let mut damaged = std::fs::read(&database).unwrap();
+    damaged[16..4096].fill(0xaa);
+    std::fs::write(&database, &damaged).unwrap();
 
     let mut app = desk.command(desk.app()).spawn().unwrap();
-    let dialog = until("the question", || async { desk.display.windows("The database is damaged").pop() }).await;
+    let dialog = until("the question", || async { desk.display.windows(QUESTION).pop() }).await;
     desk.display.photograph(&desk.picture("1-question"));
-    // The last button is Quit, and closing the question means the same: nothing has changed on the disk.
-    desk.display.xdotool(&["windowclose", &dialog]);
-    within(Duration::from_secs(10), "the app's end", || {
+    desk.display.xdotool(&["windowfocus", "--sync", &dialog, "key", "Escape"]);
+    let status = within(Duration::from_secs(10), "the app's end", || {
         let ended = app.try_wait().unwrap();
         async move { ended }
     })
     .await;
-    assert_eq!(std::fs::read(&database).unwrap(), bytes);
+    assert_eq!(status.code(), Some(1));
+    assert!(std::fs::read(&database).unwrap() == damaged, "no answer changes nothing");
+
+    let mut app = desk.command(desk.app()).spawn().unwrap();
+    let dialog = until("the question", || async { desk.display.windows(QUESTION).pop() }).await;
+    // The left button: keep it and start fresh.
+    desk.display.xdotool(&["mousemove", "--window", &dialog, "130", "196", "click", "1"]);
+    until("the window, and where the damaged file is", || async {
+        let shown = !desk.display.windows("Inglenook").is_empty();
+        (shown && !desk.display.windows("The damaged file is kept").is_empty()).then_some(())
+    })
+    .await;
+    desk.display.photograph(&desk.picture("2-fresh"));
+    let holds_damage = |path: std::path::PathBuf| std::fs::read(path).is_ok_and(|bytes| bytes == damaged);
+    assert!(files_below(&desk.data()).into_iter().any(holds_damage), "the damaged file is kept");
+    processes::signal(app.id(), "TERM");
+    app.wait().unwrap();
+}
+
+const QUESTION: &str = "The database is damaged";
+
+fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().filter_map(Result::ok).map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 /// The one database file of the app's data folder.

@@ -121,8 +121,7 @@ pub async fn forbidden(desk: Desk) {
 pub async fn reload(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
-    window.say("Tell me a long story about the sea.").await;
-    let reply = window.reply_begins(2).await;
+    let reply = window.ask("Tell me a long story about the sea.").await;
     window.session.refresh().await.unwrap();
     let joined = until("the same reply after the reload", || async {
         window.messages().await.into_iter().find(|message| message.id == reply && !message.text.trim().is_empty())
