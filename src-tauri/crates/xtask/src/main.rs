@@ -38,7 +38,7 @@ enum Command {
     Test(test::Options),
     /// Builds the installers into target/package/<profile>/bundle.
     Bundle(bundle::Options),
-    /// Draws the screens of the README into target/screenshots.
+    /// Photographs every screen of the UI into ui/test-results/screenshots.
     Screenshots,
 }
 

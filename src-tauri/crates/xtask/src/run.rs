@@ -1,6 +1,6 @@
 //! Builds the programs and opens the window.
 
-use crate::process::{FEATURES, cargo, command, run as execute, target};
+use crate::process::{FEATURES, cargo, command, root, run as execute, target};
 use crate::{models, system, ui};
 use anyhow::{Result, bail};
 use std::env;
@@ -23,17 +23,15 @@ pub(crate) fn window(release: bool) -> Result<()> {
     execute(command(program).env(models::FOLDER_VARIABLE, models::folder()?))
 }
 
-/// Draws the screens of the README.
+/// Photographs every screen of the UI on its scripted engine.
 ///
 /// # Errors
 /// When a step fails.
 pub(crate) fn screenshots() -> Result<()> {
-    prepare(&[system::Need::Build, system::Need::Test])?;
-    programs(false)?;
-    let folder = target()?.join("screenshots");
-    std::fs::create_dir_all(&folder)?;
-    execute(with_surroundings(ui::npm("screenshots").env("INGLENOOK_SCREENSHOTS", &folder))?)?;
-    eprintln!("The screenshots are in {}", folder.display());
+    system::ensure(&[system::Need::Build, system::Need::Test])?;
+    ui::install()?;
+    execute(with_surroundings(&mut ui::npm("screenshots"))?)?;
+    eprintln!("The screenshots are in {}", root().join("ui/test-results/screenshots").display());
     Ok(())
 }
 
