@@ -93,8 +93,15 @@ impl Engine {
         let turn = options.model.as_ref().map(convert::model_choice).transpose()?;
         let default = settings.default_model.as_ref().map(convert::model_choice).transpose()?;
         match self.first_there([turn, chat.model, default]).await? {
-            ModelChoice::Local(id) => self.local_answerer(self.local_model(id).await?, sampling).await,
-            ModelChoice::Remote(id) => self.remote_answerer(self.endpoint(id).await?, sampling).await,
+            ModelChoice::Local(id) => {
+                let model = self.local_model(id).await?;
+                self.local_answerer(model, sampling, options.context).await
+            }
+            ModelChoice::Remote(id) => {
+                let mut endpoint = self.endpoint(id).await?;
+                endpoint.context = options.context.map_or(endpoint.context, |chosen| chosen.min(endpoint.context));
+                self.remote_answerer(endpoint, sampling).await
+            }
         }
     }
 
@@ -116,9 +123,9 @@ impl Engine {
         })
     }
 
-    async fn local_answerer(&self, model: LocalModel, sampling: Sampling) -> Answer<Answerer> {
+    async fn local_answerer(&self, model: LocalModel, sampling: Sampling, chosen: Option<u32>) -> Answer<Answerer> {
         let (template, adds_bos) = self.template_of(&model).await?;
-        let context = match self.settings().local_context {
+        let context = match chosen.unwrap_or(self.settings().local_context) {
             0 => local::library::default_context(model.context),
             chosen => chosen.min(model.context),
         };

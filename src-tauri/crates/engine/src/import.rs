@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::card::{self, Card, CardError};
-use store::AssetHash;
+use store::{AssetHash, Character};
 
 use crate::Engine;
 use crate::api::{ApiError, Event, ImportReport, Imported, Refused, Skipped};
@@ -85,8 +85,9 @@ impl Engine {
                 return Ok(());
             }
         };
-        if let Some(name) = self.known(&bytes).await? {
-            report.skipped.push(Skipped { file, reason: format!("{name} is in the library already") });
+        if let Some(known) = self.known(&bytes).await? {
+            let reason = format!("{} is in the library already", known.name);
+            report.skipped.push(Skipped { id: known.id.to_string(), file, reason });
             return Ok(());
         }
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
@@ -107,13 +108,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Name of the character that came from the very same file and was not changed since.
-    async fn known(&self, bytes: &[u8]) -> Answer<Option<String>> {
+    /// The character that came from the very same file and was not changed since.
+    async fn known(&self, bytes: &[u8]) -> Answer<Option<Character>> {
         let hash = AssetHash::of(bytes);
         let (card, _) = Card::read(bytes)?;
         let listed = self.store().read(|store| store.characters().list()).await?;
         let mut same = listed.into_iter().map(|listed| listed.character).filter(|each| each.source == Some(hash));
-        Ok(same.find(|each| card_of(each).is_ok_and(|known| known == card)).map(|each| each.name))
+        Ok(same.find(|each| card_of(each).is_ok_and(|known| known == card)))
     }
 }
 

@@ -22,6 +22,8 @@ const MAX_MESSAGE: usize = 4 << 20;
 pub struct TurnOptions {
     pub model: Option<ModelRef>,
     pub sampler: SamplerOptions,
+    /// Tokens of context to plan for; never more than the model takes.
+    pub context: Option<u32>,
 }
 
 impl Engine {

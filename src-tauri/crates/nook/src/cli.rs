@@ -154,6 +154,9 @@ pub(crate) struct PromptArgs {
     /// The words that would be sent
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) message: String,
+    /// Plan for a context of so many tokens
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
     #[command(flatten)]
     pub(crate) answering: Answering,
 }

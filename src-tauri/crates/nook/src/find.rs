@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use domain::card::{Card, MAX_FILE};
 use engine::Engine;
 use engine::api::{CharacterSummary, ChatSummary, Endpoint, Model, ModelRef, Persona};
 
@@ -61,15 +60,10 @@ async fn import_card(engine: &Engine, file: &Path) -> Result<String, Failure> {
     if let Some(imported) = report.imported.iter().find(|one| one.kind == "character") {
         return Ok(imported.id.clone());
     }
-    let name = name_on(file).ok_or_else(|| Failure::because("noCard", format!("{} holds no card", file.display())))?;
-    Ok(character(engine, &name).await?.id)
-}
-
-/// The name on a card that the library already has.
-fn name_on(file: &Path) -> Option<String> {
-    let size = std::fs::metadata(file).ok()?.len();
-    let bytes = if size <= MAX_FILE as u64 { std::fs::read(file).ok()? } else { return None };
-    Some(Card::read(&bytes).ok()?.0.name().to_owned())
+    match report.skipped.first() {
+        Some(known) => Ok(known.id.clone()),
+        None => Err(Failure::because("noCard", format!("{} holds no card", file.display()))),
+    }
 }
 
 /// The one item with that id, else the one with that name in whatever case.

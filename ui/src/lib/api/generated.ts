@@ -450,6 +450,8 @@ export type Settings = {
 
 /**  What was already there. */
 export type Skipped = {
+	/**  Of what is there already. */
+	id: string,
 	file: string,
 	reason: string,
 };

@@ -94,7 +94,7 @@ test("an import tells what came, what was there and what was refused", async () 
 		event: "imported",
 		report: {
 			imported: [{ kind: "character", id: "c", name: "Juniper", file: "juniper.png", warnings: [] }],
-			skipped: [{ file: "mira.png", reason: "the same card" }],
+			skipped: [{ id: "1", file: "mira.png", reason: "the same card" }],
 			refused: [{ file: "photo.png", kind: "noCard", reason: "no card inside" }],
 		},
 	});

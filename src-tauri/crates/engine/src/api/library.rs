@@ -95,6 +95,8 @@ pub struct ImportReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Skipped {
+    /// Of what is there already.
+    pub id: String,
     pub file: String,
     pub reason: String,
 }

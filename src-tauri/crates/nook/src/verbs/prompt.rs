@@ -18,7 +18,7 @@ const COUNTED: u64 = 64 * 1024 * 1024;
 pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> Result<(), Failure> {
     let chat = chat(engine, &args).await?;
     let model = find::answering(engine, &args.answering).await?;
-    let options = TurnOptions { model, ..TurnOptions::default() };
+    let options = TurnOptions { model, context: args.limit, ..TurnOptions::default() };
     let report = engine.preview_with(chat, args.message, options).await?;
     out.answer(&report, |report| report.text.clone())?;
     let tokens = report.tokens;
