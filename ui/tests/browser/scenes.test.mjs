@@ -53,6 +53,21 @@ test("only what is near the reader is in the page", async () => {
 	assert.ok((await id("message").count()) < 40);
 });
 
+test("two thousand characters and chats are there at once", async () => {
+	await show("crowd");
+	await id("library-card").first().waitFor();
+	assert.ok((await id("library-card").count()) < 80);
+	await page.locator(".grid").evaluate((node) => (node.scrollTop = node.scrollHeight));
+	await id("library-card").filter({ hasText: "1999" }).waitFor();
+	await id("search").fill("juniper 1203");
+	await page.waitForFunction(() => document.querySelectorAll("[data-testid=library-card]").length === 1);
+	const started = Date.now();
+	await id("nav-chats").click();
+	await id("chat-row").first().waitFor();
+	assert.ok((await id("chat-row").count()) < 60);
+	assert.ok(Date.now() - started < 3_000, `${Date.now() - started} ms`);
+});
+
 test("older messages load above the reader without moving what is read", async () => {
 	await show("long");
 	const box = await id("log").boundingBox();

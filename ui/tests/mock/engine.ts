@@ -45,6 +45,7 @@ export class MockEngine implements Transport {
 		else if (scene === "long") this.#chat("c1", data.longChat(600), 0);
 		else if (scene !== "empty") this.#chat("c1", data.conversation(), 0.2);
 		if (!["first", "empty"].includes(scene)) this.#more();
+		if (scene === "crowd") this.#crowd(2000);
 		if (scene === "nomodel" || scene === "empty") [this.models, this.endpoints] = [[], []];
 	}
 
@@ -152,6 +153,16 @@ export class MockEngine implements Transport {
 		this.#chat("c3", [data.message("x2", "character", [data.swipe("x2s", "“Ah. You found the wrong door, which is the only one worth opening.”")])], 27, "The archive at night");
 		this.#chat("c1", [data.greeting()], 80, "A first evening, long ago and far from here");
 		this.#chat("c5", [data.message("x3", "character", [data.swipe("x3s", "「ようこそ。道は静かです。」")])], 900);
+	}
+
+	#crowd(count: number): void {
+		for (let index = 0; index < count; index++) {
+			const [copied] = structuredClone(data.characters.slice(index % 6, (index % 6) + 1));
+			if (!copied) continue;
+			copied.fields.name = `${copied.fields.name} ${index}`;
+			this.characters.push({ ...copied, id: `x${index}` });
+			this.#chat("c1", [data.greeting()], index, copied.fields.name);
+		}
 	}
 
 	#summary({ id, picture, fields, created }: Character): CharacterSummary {

@@ -4,7 +4,7 @@ import { REPLY } from "./data";
 import type { MockEngine } from "./engine";
 
 export const SCENES = [
-	"chat", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
+	"chat", "crowd", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "editing", "xray", "toast", "lost", "broken", "drop",
 	"people", "editor", "new", "models", "endpoint", "settings", "writing", "personas", "health",
 ] as const;
@@ -48,7 +48,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "lost") engine.connection("lost");
 	if (scene === "drop") engine.drops?.over(true);
 	if (scene === "people" || scene === "models") app.go(scene);
-	if (scene === "empty") app.go("people");
+	if (scene === "empty" || scene === "crowd") app.go("people");
 	if (scene === "editor") app.edit("c1");
 	if (scene === "new") app.edit(null);
 	if (scene === "endpoint") await endpoint(app);

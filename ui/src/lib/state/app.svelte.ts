@@ -193,12 +193,19 @@ export class App {
 	async #changed(what: Changed, id: string | null): Promise<void> {
 		const { chat } = this;
 		await this.attempt(async () => {
-			if (what === "characters") await this.library.load();
+			if (what === "characters") await this.#characterChanged(id);
 			else if (what === "chats") await this.chats.load();
 			else if (what === "models" || what === "endpoints") await this.models.load();
 			else if (what === "messages") await (chat?.id === id && !chat?.busy ? chat?.load() : undefined);
 			else await this.settings.load();
 		});
+	}
+
+	/** A new name or picture shows in the lists and in the open chat. */
+	async #characterChanged(id: string | null): Promise<void> {
+		const { chat } = this;
+		const shown = id !== null && chat?.info?.character === id && !chat.busy;
+		await Promise.all([this.#refreshLists(), shown ? chat.load() : undefined]);
 	}
 
 	async #reload(): Promise<void> {

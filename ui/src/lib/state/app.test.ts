@@ -118,6 +118,13 @@ test("many files that come one by one are told of once", async () => {
 	]);
 });
 
+test("a renamed character is renamed in the open chat", async () => {
+	const { app, shell } = await started();
+	shell.answers.open_chat = () => chat([], { characterName: "Mira Lind" });
+	shell.listener({ event: "changed", what: "characters", id: "mira" });
+	await vi.waitFor(() => expect(app.chat?.info?.characterName).toBe("Mira Lind"));
+});
+
 test("talking to a character opens the newest chat, or makes the first", async () => {
 	const { app, shell } = await started({ new_chat: () => chat([], { id: "fresh" }) });
 	await app.talkTo("mira");

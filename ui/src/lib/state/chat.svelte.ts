@@ -173,6 +173,9 @@ export class ChatState {
 		this.failure = null;
 	};
 
+	/** Saves what is typed without waiting for a pause. */
+	keepDraft = (): void => void this.#saver.now();
+
 	/** To be called before the chat leaves the screen. */
 	async close(): Promise<void> {
 		this.reply?.discard();

@@ -1,7 +1,8 @@
 /** A text's start as one line, without the marks of emphasis, headings and lists. */
 export function plainLine(text: string): string {
 	return text
-		.replace(/[*`]+|(^|\n)\s*[#>-]+\s+/g, " ")
+		.replace(/[*`]+/g, "")
+		.replace(/(^|\n)\s*[#>-]+\s+/g, " ")
 		.replace(/\s+/g, " ")
 		.trim();
 }
