@@ -4,7 +4,7 @@ use std::env;
 use std::future::Future;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,9 @@ use crate::window::Window;
 
 /// Debug builds on a busy machine are slow; a story that waits this long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// WebKitWebDriver now and then never answers the request for a session, although the app runs.
+const ATTEMPTS: u32 = 3;
 
 pub struct Desk {
     pub display: Display,
@@ -83,29 +86,45 @@ impl Desk {
 
     /// Starts the app with arguments, such as files to import.
     pub async fn open_with(&self, arguments: &[&str]) -> Window<'_> {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let driver = self
-            .command("WebKitWebDriver")
-            .arg(format!("--port={port}"))
-            // Without these two the session's request would hang.
-            .env("TAURI_AUTOMATION", "true")
-            .env("TAURI_WEBVIEW_AUTOMATION", "true")
-            .stderr(Stdio::inherit())
-            .spawn()
-            .expect("WebKitWebDriver is needed; `cargo xtask setup` installs it");
+        for _ in 0..ATTEMPTS {
+            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            let driver = self.driver(port);
+            until("a listening WebKitWebDriver", || async {
+                tokio::net::TcpStream::connect(("127.0.0.1", port)).await.ok()
+            })
+            .await;
+            match tokio::time::timeout(PATIENCE / 2, self.session(port, arguments)).await {
+                Ok(session) => {
+                    let app =
+                        until("the app's process", || async { processes::running(&self.app()).first().copied() }).await;
+                    return Window::new(self, session, driver, app);
+                }
+                Err(_) => {
+                    let left = processes::running(&self.app());
+                    eprintln!("no session in time; the app's processes: {left:?}");
+                    left.into_iter().for_each(|id| processes::signal(id, "KILL"));
+                }
+            }
+        }
+        photograph_failure();
+        panic!("no session after {ATTEMPTS} attempts")
+    }
+
+    fn driver(&self, port: u16) -> Driver {
+        let mut driver = self.command("WebKitWebDriver");
+        driver.arg(format!("--port={port}"));
+        // Without these two the session's request would hang.
+        driver.env("TAURI_AUTOMATION", "true").env("TAURI_WEBVIEW_AUTOMATION", "true");
+        Driver(driver.spawn().expect("WebKitWebDriver is needed; `cargo xtask setup` installs it"))
+    }
+
+    async fn session(&self, port: u16, arguments: &[&str]) -> Session {
         let options = json!({ "binary": self.app(), "args": arguments });
-        let capabilities = [("webkitgtk:browserOptions".to_owned(), options)].into_iter().collect();
-        until("a listening WebKitWebDriver", || async {
-            tokio::net::TcpStream::connect(("127.0.0.1", port)).await.ok()
-        })
-        .await;
-        let client = ClientBuilder::new(HttpConnector::new())
-            .capabilities(capabilities)
+        ClientBuilder::new(HttpConnector::new())
+            .capabilities([("webkitgtk:browserOptions".to_owned(), options)].into_iter().collect())
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
-            .expect("the app starts under WebDriver");
-        let app = until("the app's process", || async { processes::running(&self.app()).first().copied() }).await;
-        Window::new(self, client, Driver(driver), app)
+            .expect("the app starts under WebDriver")
     }
 
     /// Where a screenshot of this story belongs.

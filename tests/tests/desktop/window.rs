@@ -55,7 +55,9 @@ impl<'a> Window<'a> {
         let script = "const [command, args, done] = arguments;
             window.__TAURI_INTERNALS__.invoke(command, args)
                 .then((ok) => done({ ok: ok ?? null }), (err) => done({ err: err ?? null }));";
-        let answer = self.session.execute_async(script, vec![json!(command), arguments]).await.unwrap();
+        let asked = self.session.execute_async(script, vec![json!(command), arguments]);
+        let answer = tokio::time::timeout(PATIENCE, asked).await.unwrap_or_else(|_| panic!("{command} never answered"));
+        let answer = answer.unwrap_or_else(|error| panic!("{command}: {error}"));
         match answer.get("ok") {
             Some(ok) => Ok(ok.clone()),
             None => Err(answer["err"].clone()),
@@ -103,8 +105,19 @@ impl<'a> Window<'a> {
         self.part(id).await.text().await.unwrap_or_default()
     }
 
+    /// Waits until the page's pictures are loaded and what changed is painted.
+    pub async fn painted(&self) {
+        let script = "const done = arguments[arguments.length - 1];
+            const loaded = [...document.images].filter((image) => !image.complete)
+                .map((image) => new Promise((ok) => { image.onload = image.onerror = ok; }));
+            Promise.all(loaded).then(() => requestAnimationFrame(() => requestAnimationFrame(() => done(null))));
+            setTimeout(() => done(null), 5000);";
+        self.session.execute_async(script, vec![]).await.unwrap();
+    }
+
     /// Photographs the page.
     pub async fn photograph(&self, step: &str) {
+        self.painted().await;
         let png = self.session.screenshot().await.expect("a screenshot");
         std::fs::write(self.desk.picture(step), png).unwrap();
     }

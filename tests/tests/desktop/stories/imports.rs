@@ -94,6 +94,7 @@ async fn drag_onto(window: &Window<'_>, file: &Path) {
         mouse(&["mousemove", &x.to_string(), "300"]);
     }
     window.part("drop-target").await;
+    window.painted().await;
     display.photograph(&window.desk.picture("over-the-window"));
     mouse(&["mouseup", "1"]);
     source.kill().unwrap();

@@ -40,9 +40,10 @@ pub async fn app(desk: Desk) {
         tokio::time::sleep(moment).await;
         processes::signal(window.app, "KILL");
         within(Duration::from_secs(2), "the worker's end after its app's", || async {
-            processes::running(&desk.worker()).is_empty().then_some(())
+            (!processes::is_alive(window.app) && processes::running(&desk.worker()).is_empty()).then_some(())
         })
         .await;
+        eprintln!("round {round} after {moment:?}");
         assert_eq!(integrity(&desk), "ok", "after round {round}");
     }
     let window = desk.open().await;
