@@ -116,6 +116,8 @@ fn head(sources: &Sources<'_>) -> Vec<Block> {
         "" => built_in,
         own => expand(own, &Names { original: Some(&built_in), ..names }).trim().to_owned(),
     };
+    // There is no text of the user's own after the history that a card could embed (V2-10).
+    let post_history = expand(sources.post_history, &Names { original: Some(""), ..names }).trim().to_owned();
     let labelled = |label: &str, text: &str| match say(text) {
         text if text.is_empty() => text,
         text => format!("{label}: {text}"),
@@ -133,7 +135,7 @@ fn head(sources: &Sources<'_>) -> Vec<Block> {
             format!("persona {}", sources.persona),
         ),
         (BlockKind::Examples, labelled("Examples of how they talk", &examples(sources.examples)), card()),
-        (BlockKind::PostHistory, say(sources.post_history), card()),
+        (BlockKind::PostHistory, post_history, card()),
     ];
     candidates
         .into_iter()

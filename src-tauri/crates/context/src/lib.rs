@@ -21,5 +21,5 @@ mod window;
 pub use budget::Budget;
 pub use count::{CountTokens, Counts, Estimate};
 pub use frame::{Block, BlockKind, Frame, HistoryMessage, Sources, Zone, frame};
-pub use plan::{AssembleError, Assembled, Overflow, PlannedBlock, assemble};
+pub use plan::{AssembleError, Assembled, Overflow, PlannedBlock, assemble, base};
 pub use template::{ChatTemplate, TemplateError};

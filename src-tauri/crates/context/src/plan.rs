@@ -62,8 +62,8 @@ pub struct Assembled {
 
 /// Makes the prompt of a turn: the one function behind send, regenerate, continue, preview and tests.
 ///
-/// `template` is the local model's; `None` means a remote chat endpoint, which has its own. `model` names the model, for a
-/// change of it ends the epoch. The history in `frame` starts at `state.anchor`.
+/// `template` is the local model's; `None` means a remote chat endpoint, which has its own. `model` tells models apart, for
+/// a change of it ends the epoch. The history in `frame` starts at `state.anchor`.
 ///
 /// # Errors
 /// [`AssembleError::Uncounted`] asks for counts; [`AssembleError::Overflow`] if what must stay does not fit.
@@ -87,12 +87,15 @@ pub fn assemble(
     let mut draft = Draft::new(frame, layout, counter)?;
     draft.fit_head(&budget)?;
     draft.fit_history(&budget)?;
+    let (mut segments, mut total) = draft.settle(&budget)?;
 
     let fingerprint = draft.fingerprint(model, &budget);
     let anchor = draft.first_kept_message().filter(|_| draft.trimmed).or(state.anchor);
     let new_epoch = draft.trimmed || state.fingerprint != fingerprint;
     let stale_context = if new_epoch { draft.drop_stale_context() } else { Vec::new() };
-    let (segments, total) = draft.settle(&budget)?;
+    if !stale_context.is_empty() {
+        (segments, total) = draft.settle(&budget)?;
+    }
 
     let window = WindowState { epoch: state.epoch + u32::from(new_epoch), anchor, fingerprint };
     let prompt = Prompt {
@@ -148,11 +151,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What must stay, against the limit; then the examples, which get what the history cannot have.
+    /// What must stay, against the limit; then the examples, which get what the history cannot have. Their room depends on
+    /// the head alone: it must not come and go with the length of the user's words, for the head stands before everything.
     fn fit_head(&mut self, budget: &Budget) -> Result<(), AssembleError> {
         let fixed = self.fixed();
         let Some(usable) = budget.usable(fixed) else { return Err(self.overflow(fixed, budget).into()) };
-        let room = usable - budget.history(usable);
+        let beside_head = budget.usable(self.head()).unwrap_or(0);
+        let room = (beside_head - budget.history(beside_head)).min(usable);
         for planned in &mut self.blocks {
             if planned.block.kind == BlockKind::Examples && planned.tokens > room {
                 planned.dropped = Some("no room for examples beside the history");
@@ -164,8 +169,11 @@ impl<'a> Draft<'a> {
     /// The messages before the last one, against the history's share.
     fn fit_history(&mut self, budget: &Budget) -> Result<(), AssembleError> {
         let Some(usable) = budget.usable(self.fixed()) else { return Ok(()) };
+        let examples: u32 =
+            self.kept().filter(|each| each.block.kind == BlockKind::Examples).map(|each| each.tokens).sum();
+        let history = budget.history(usable).min(usable.saturating_sub(examples));
         let (ids, costs): (Vec<MessageId>, Vec<Cost>) = self.history().into_iter().unzip();
-        let gone = leaving(&costs, budget.history(usable), budget);
+        let gone = leaving(&costs, history, budget);
         self.leave_out(&ids[..gone]);
         Ok(())
     }
@@ -187,9 +195,15 @@ impl<'a> Draft<'a> {
             if budget.usable(total).is_some() {
                 return Ok((segments, total));
             }
-            let oldest = self.history().first().map(|(id, _)| *id);
-            let Some(oldest) = oldest else { return Err(self.overflow(total, budget).into()) };
-            self.leave_out(&[oldest]);
+            let history = self.history();
+            if history.is_empty() {
+                return Err(self.overflow(total, budget).into());
+            }
+            // Up to the next words of the user: no reply without its question (S3.17).
+            let turn =
+                history.iter().skip(1).position(|(_, cost)| cost.role == Role::User).map_or(history.len(), |at| at + 1);
+            let oldest: Vec<MessageId> = history[..turn].iter().map(|(id, _)| *id).collect();
+            self.leave_out(&oldest);
         }
     }
 
@@ -306,6 +320,12 @@ impl<'a> Draft<'a> {
         self.kept().filter(|planned| self.must_stay(&planned.block)).map(|planned| planned.tokens).sum()
     }
 
+    /// Of that, the head's part.
+    fn head(&self) -> u32 {
+        let of_head = |planned: &&PlannedBlock| planned.block.zone == Zone::Head && self.must_stay(&planned.block);
+        self.kept().filter(of_head).map(|planned| planned.tokens).sum()
+    }
+
     fn first_kept_message(&self) -> Option<MessageId> {
         self.kept().find_map(|planned| planned.block.message)
     }
@@ -321,19 +341,25 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Everything whose change makes the prefix a new one: model, limit, and the head's texts.
+    /// Everything whose change makes the prefix a new one: [`base`], and the head's texts.
     fn fingerprint(&self, model: &str, budget: &Budget) -> String {
         let head =
             self.kept().filter(|planned| planned.block.zone == Zone::Head).map(|planned| planned.block.text.as_str());
-        let limit = budget.limit.to_string();
-        let parts = [model, limit.as_str()].into_iter().chain(head);
-        // FNV-1a: a change is to be noticed, nobody is to be kept out; and it is the same on every platform and release.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for byte in parts.flat_map(|part| part.bytes().chain([0])) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-        format!("{hash:016x}")
+        format!("{}{:016x}", base(model, budget), hash(head))
     }
+}
+
+/// The part of an epoch's fingerprint that stands for the model and its budget. While it is the same, the anchor stays
+/// where it is; another model, or another budget, finds its own (requirements, section 2.3, rule 6).
+pub fn base(model: &str, budget: &Budget) -> String {
+    let budget = format!("{} {}", budget.limit, budget.history_cap);
+    format!("{:016x}-", hash([model, &budget].into_iter()))
+}
+
+/// FNV-1a: a change is to be noticed, nobody is to be kept out; and it is the same on every platform and release.
+fn hash<'a>(texts: impl Iterator<Item = &'a str>) -> u64 {
+    let bytes = texts.flat_map(|text| text.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// Parts of one message are paragraphs of it. The blank line goes in front, so that a part's own text stays as it is.

@@ -250,3 +250,32 @@ proptest! {
         prop_assert_eq!(ids.len(), unique.len());
     }
 }
+
+/// The head stands before everything: what the user says must not change it (S3.13).
+#[test]
+fn the_length_of_a_message_does_not_switch_the_examples() {
+    let examples = vec!["example"; 50].join(" ");
+    let heads: Vec<bool> = [1, 20, 60, 5]
+        .map(|words| {
+            let mut history = chat(6, 3);
+            history.push(said(99, Role::User, &vec!["long"; words].join(" ")));
+            let assembled =
+                with_state(&sources(&history, "A keeper.", &examples), 260, &WindowState::default()).unwrap();
+            assembled
+                .blocks
+                .iter()
+                .any(|planned| planned.block.kind == context::BlockKind::Examples && planned.dropped.is_none())
+        })
+        .to_vec();
+    assert_eq!(heads, [true; 4]);
+}
+
+#[test]
+fn a_post_history_instruction_has_no_macro_left() {
+    let history = chat(1, 1);
+    let mut sources = sources(&history, "", "");
+    sources.post_history = "{{original}} {{char}} is brief.";
+    assert!(
+        text(&with_state(&sources, 200, &WindowState::default()).unwrap()).contains("\n\nMira is brief.<|im_end|>")
+    );
+}
