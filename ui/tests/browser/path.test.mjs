@@ -161,12 +161,12 @@ test("a message is edited in place with Up", async () => {
 });
 
 test("a deleted message comes back with Undo", async () => {
-	const count = await messages().count();
 	const text = await lastText();
+	const deleted = page.locator(`[data-message-id="${await last().getAttribute("data-message-id")}"]`);
 	await last().getByTestId("delete").click();
-	await page.waitForFunction((before) => document.querySelectorAll("[data-testid=message]").length < before, count);
+	await deleted.waitFor({ state: "detached" });
 	await id("undo").click();
-	await page.waitForFunction((before) => document.querySelectorAll("[data-testid=message]").length === before, count);
+	await deleted.waitFor();
 	assert.equal(await lastText(), text);
 });
 

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Event } from "./generated";
+import { TauriTransport } from "./tauri";
+
+const invoke = vi.fn();
+let callbacks: ((message: unknown) => void)[];
+
+beforeEach(() => {
+	callbacks = [];
+	vi.stubGlobal("__TAURI_INTERNALS__", {
+		invoke,
+		transformCallback: (callback: (message: unknown) => void) => callbacks.push(callback) - 1,
+		convertFileSrc: (path: string, protocol: string) => `${protocol}://localhost/${encodeURIComponent(path)}`,
+	});
+});
+
+afterEach(() => {
+	invoke.mockReset();
+	vi.unstubAllGlobals();
+});
+
+test("an operation is the command of the same name", async () => {
+	invoke.mockResolvedValue({ id: "c" });
+	expect(await new TauriTransport().call("open_chat", { id: "c" })).toEqual({ id: "c" });
+	expect(invoke.mock.calls[0]?.slice(0, 2)).toEqual(["open_chat", { id: "c" }]);
+});
+
+test("a refusal keeps its kind, and anything else becomes an error of ours", async () => {
+	invoke.mockRejectedValueOnce({ kind: "busy", message: "a reply is being written", hint: "" });
+	await expect(new TauriTransport().call("regenerate", {})).rejects.toMatchObject({ kind: "busy" });
+	invoke.mockRejectedValueOnce("command not found");
+	await expect(new TauriTransport().call("nonsense", {})).rejects.toEqual({ kind: "internal", message: "command not found" });
+});
+
+test("events come over a channel in the order they were sent", async () => {
+	const heard: Event[] = [];
+	const states: string[] = [];
+	invoke.mockResolvedValue(null);
+	new TauriTransport().subscribe((event) => heard.push(event), (state) => states.push(state));
+	await vi.waitFor(() => expect(states).toEqual(["live"]));
+	callbacks[0]?.({ index: 1, message: { event: "missed" } });
+	callbacks[0]?.({ index: 0, message: { event: "queued", chat: "c" } });
+	expect(heard).toEqual([{ event: "queued", chat: "c" }, { event: "missed" }]);
+});
+
+test("a picture's address names its hash and no file", async () => {
+	expect(await new TauriTransport().assetUrl("abc")).toBe("nook://localhost/asset/abc");
+});
+
+test("what only the shell can do are commands of its own", async () => {
+	invoke.mockResolvedValue(null);
+	const shell = new TauriTransport();
+	await shell.pickImport();
+	await shell.pickModel();
+	await shell.exportCharacter("c", "json-v3");
+	expect(invoke.mock.calls.map((call) => call.slice(0, 2))).toEqual([
+		["pick_import", {}],
+		["pick_model", {}],
+		["export_character", { id: "c", format: "json-v3" }],
+	]);
+});
