@@ -42,7 +42,13 @@ const id = (name) => page.getByTestId(name);
 const messages = () => page.locator("[data-testid=message]");
 const last = () => messages().last();
 const lastText = () => last().getByTestId("message-text").innerText();
-const done = () => id("stop").waitFor({ state: "detached", timeout: LONG });
+
+/** Waits until no reply is being written; a reply that failed says why. */
+async function done() {
+	await id("stop").waitFor({ state: "detached", timeout: LONG });
+	const [failure] = await id("error").allInnerTexts();
+	assert.equal(failure, undefined);
+}
 
 /** Waits until the last reply has some text of its own and is still being written. */
 const writing = () =>
@@ -89,7 +95,7 @@ test("greetings are swipes", async () => {
 test("Enter sends, the reply streams, and its figures appear", async () => {
 	await say("Good evening. What is that lamp?");
 	await id("stop").waitFor();
-	assert.equal(await id("composer").inputValue(), "");
+	await page.waitForFunction(() => document.querySelector("[data-testid=composer]").value === "");
 	await done();
 	const [own, reply] = await messages().evaluateAll((all) => all.slice(-2).map((one) => one.dataset.role));
 	assert.deepEqual([own, reply], ["user", "character"]);

@@ -40,8 +40,11 @@ export class ChatState {
 
 	#saver: DraftSaver;
 	#loadingOlder = false;
-	/** Events that came while the chat was being opened. */
+	/** Events that come while the chat is being read; they are newer than what was read, or known already. */
 	#early: Event[] | null = [];
+	#reading: Promise<void> | null = null;
+	/** What was read no longer holds: something has been changed meanwhile. */
+	#stale = false;
 
 	constructor(
 		readonly id: string,
@@ -52,19 +55,10 @@ export class ChatState {
 	}
 
 	/** Reads the chat; a reply being written is joined where it stands. */
-	async load(): Promise<void> {
-		this.#early ??= [];
-		try {
-			const chat = await this.api.openChat(this.id);
-			if (!this.info) this.draft = chat.draft;
-			this.openFailure = null;
-			this.#show(chat);
-		} catch (thrown) {
-			this.openFailure = asApiError(thrown);
-		}
-		const early = this.#early ?? [];
-		this.#early = null;
-		for (const event of early) this.receive(event);
+	load(): Promise<void> {
+		this.#stale = true;
+		this.#reading ??= this.#read().finally(() => (this.#reading = null));
+		return this.#reading;
 	}
 
 	receive = (event: Event): void => {
@@ -89,7 +83,9 @@ export class ChatState {
 		if (text.trim() === "" || this.busy) return;
 		const before = this.last?.id;
 		const started = await this.#start(() => this.api.sendMessage(this.id, text));
-		if (started || (await this.#committed(before, text))) this.type("");
+		if (!started && !(await this.#committed(before, text))) return;
+		// What was typed in the meantime stays.
+		if (this.draft.startsWith(text)) this.type(this.draft.slice(text.length));
 	}
 
 	regenerate = (): Promise<unknown> => this.#start(() => this.api.regenerate(this.id));
@@ -139,6 +135,7 @@ export class ChatState {
 			return true;
 		});
 		if (!gone) return;
+		this.#stale = true;
 		this.messages = this.messages.filter((known) => known.id !== message.id);
 		this.around.deleted(async () => {
 			await this.#do(() => this.api.restoreMessage(message.id));
@@ -182,9 +179,27 @@ export class ChatState {
 		await this.#saver.now();
 	}
 
+	async #read(): Promise<void> {
+		this.#early ??= [];
+		while (this.#stale) {
+			this.#stale = false;
+			try {
+				const chat = await this.api.openChat(this.id);
+				this.openFailure = null;
+				if (!this.#stale) this.#show(chat);
+			} catch (thrown) {
+				this.openFailure = asApiError(thrown);
+			}
+		}
+		const early = this.#early;
+		this.#early = null;
+		for (const event of early) this.receive(event);
+	}
+
 	#show(chat: Chat): void {
 		const { generating, page } = chat;
 		const older = olderThan(this.messages, page.messages);
+		if (!this.info) this.draft = chat.draft;
 		this.info = chat;
 		this.prepending = false;
 		if (older.length === 0) this.more = page.more;
@@ -227,8 +242,10 @@ export class ChatState {
 		if (this.busy) return null;
 		this.activity = { kind: "starting" };
 		this.failure = null;
+		this.#stale = true;
 		try {
 			const started = await call();
+			this.#stale = true;
 			if (started.sent) this.messages = putBefore(this.messages, started.sent, started.reply.id);
 			// The reply may have ended before the call returned.
 			if (this.activity && !this.reply) this.#begin(started.reply);
@@ -251,6 +268,7 @@ export class ChatState {
 
 	async #change(call: () => Promise<Message>): Promise<Message | null> {
 		const message = await this.#do(call);
+		this.#stale = true;
 		if (message) this.messages = put(this.messages, message);
 		return message;
 	}

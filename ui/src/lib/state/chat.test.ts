@@ -118,6 +118,51 @@ test("tokens that come while the chat is being opened are not lost", async () =>
 	expect(state.reply?.text).toBe("Sit down.");
 });
 
+test("what was read before a message was sent does not hide it", async () => {
+	const stored = chat([GREETING]);
+	const sent = says("u", "user", "Hello");
+	const { state, shell } = await open(stored, {
+		send_message: () => {
+			stored.page = { messages: [GREETING, sent], more: false };
+			stored.generating = { message: "a", swipe: "a/0", text: "", seq: 0 };
+			return { sent, reply: begun("a") };
+		},
+	});
+	let answer: (chat: Chat) => void = () => {};
+	shell.answers.open_chat = () => {
+		shell.answers.open_chat = () => stored;
+		return new Promise<Chat>((resolve) => (answer = resolve));
+	};
+	const loading = state.load();
+	await Promise.resolve();
+	state.type("Hello");
+	const sending = state.send();
+	answer(chat([GREETING]));
+	expect(state.busy).toBe(true);
+	await Promise.all([loading, sending]);
+	expect(state.busy).toBe(true);
+	expect(state.messages.map(({ id }) => id)).toEqual(["g", "u", "a"]);
+});
+
+test("readings asked for at the same time become one more", async () => {
+	const { state, shell } = await open(chat([GREETING]));
+	await Promise.all([state.load(), state.load(), state.load()]);
+	expect(shell.count("open_chat")).toBe(3);
+	expect(texts(state)).toEqual(["Good evening."]);
+});
+
+test("what is typed while a message is on its way stays", async () => {
+	const { state } = await open(chat([GREETING]), {
+		send_message: () => {
+			state.type("Hello, and");
+			return { sent: says("u", "user", "Hello"), reply: begun("a") };
+		},
+	});
+	state.type("Hello");
+	await state.send();
+	expect(state.draft).toBe(", and");
+});
+
 test("a gap in the tokens makes it ask for the whole text", async () => {
 	const stored = chat([GREETING, begun("a")], { generating: { message: "a", swipe: "a/0", text: "Sit ", seq: 1 } });
 	const { state, shell } = await open(stored);
