@@ -99,7 +99,10 @@ pub async fn first_token(events: &mut Events, chat: &str) {
 pub fn models_dir() -> PathBuf {
     let cache = || std::env::home_dir().expect("a home folder").join(".cache/inglenook/models");
     let dir = std::env::var_os("INGLENOOK_MODELS").map_or_else(cache, PathBuf::from);
-    assert!(dir.join("SmolLM2-135M-Instruct.Q4_1.gguf").exists(), "the default model is missing: run `cargo xtask setup`");
+    assert!(
+        dir.join("SmolLM2-135M-Instruct.Q4_1.gguf").exists(),
+        "the default model is missing: run `cargo xtask setup`"
+    );
     dir
 }
 

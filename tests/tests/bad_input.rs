@@ -162,3 +162,49 @@ async fn words_that_make_no_sense_are_refused_and_change_nothing() {
     assert!(matches!(app.engine.asset("../inglenook.db".into()).await, Err(ApiError::NotFound { .. })));
     assert_eq!(app.transcript(&chat).await.len(), 1);
 }
+
+/// S4.75: whoever may change an address may not have the key sent there.
+#[tokio::test]
+async fn a_stored_key_does_not_follow_to_another_address() {
+    let app = Headless::new().await;
+    let draft = |id: Option<String>, url: &str, key: Option<&str>| EndpointDraft {
+        id,
+        name: "Mine".into(),
+        url: url.into(),
+        model: String::new(),
+        context: 8_192,
+        key: key.map(Into::into),
+    };
+    let saved = app.engine.save_endpoint(draft(None, "https://127.0.0.1:1/v1", Some("canary"))).await.unwrap();
+    let elsewhere = draft(Some(saved.id.clone()), "https://127.0.0.1:2/v1", None);
+    for result in [
+        app.engine.test_endpoint(elsewhere.clone()).await.map(drop),
+        app.engine.save_endpoint(elsewhere).await.map(drop),
+        app.engine.save_endpoint(draft(Some(saved.id.clone()), "http://127.0.0.1:1/v1", None)).await.map(drop),
+    ] {
+        let Err(ApiError::BadInput { hint, .. }) = result else { panic!("{result:?}") };
+        assert_eq!(hint, "Enter the key again.");
+    }
+    app.engine.save_endpoint(draft(Some(saved.id), "https://127.0.0.1:1/v2", None)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_welcome_that_was_cut_off_is_finished_by_the_next_start() {
+    let app = Headless::new().await;
+    let chats = app.engine.list_chats().await.unwrap().len();
+    let dir = app.dir;
+    app.engine.shutdown().await;
+    drop(app.engine);
+    let database = rusqlite::Connection::open(dir.path().join("inglenook.db")).unwrap();
+    database
+        .execute_batch("DELETE FROM setting WHERE key = 'welcomed'; DELETE FROM chat; DELETE FROM character WHERE name = 'Sorrel';")
+        .unwrap();
+    drop(database);
+    let engine = Engine::open(options(&dir)).await.unwrap_or_else(|error| panic!("{error}"));
+    let names: Vec<_> = engine.list_characters().await.unwrap().into_iter().map(|each| each.name).collect();
+    assert_eq!(
+        (names.as_slice(), engine.list_chats().await.unwrap().len()),
+        (["Mira", "Otto Finch", "Sorrel"].map(String::from).as_slice(), chats)
+    );
+    assert_eq!(engine.list_personas().await.unwrap().len(), 1);
+}

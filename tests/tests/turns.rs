@@ -233,7 +233,8 @@ async fn each_prompt_begins_with_the_one_before_it() {
         assert_eq!(after[..before.len()], before[..]);
         assert_eq!(pair[0].cache_key, pair[1].cache_key);
     }
-    let clocks: Vec<_> = requests[5].prompt.messages.iter().filter(|message| message.text.starts_with("[CONTEXT:")).collect();
+    let clocks: Vec<_> =
+        requests[5].prompt.messages.iter().filter(|message| message.text.starts_with("[CONTEXT:")).collect();
     assert_eq!(clocks.len(), 1);
     assert_eq!(clocks[0].text, "[CONTEXT: Saturday, 21 November 2026, 23:11]\n\nQuestion 0, please.");
 }
@@ -252,6 +253,7 @@ async fn the_preview_is_what_is_sent_and_what_is_recorded() {
 
     let manifest = app.engine.manifest(reply.unwrap().swipes[0].id.clone()).await.unwrap();
     assert_eq!((&manifest.text, &manifest.segments), (&preview.text, &preview.segments));
+    assert_eq!(manifest.messages, preview.messages);
     let texts = |report: &engine::api::PromptReport| {
         report.blocks.iter().map(|block| (block.kind.clone(), block.text.clone())).collect::<Vec<_>>()
     };
@@ -297,4 +299,60 @@ async fn a_reply_that_begins_with_its_speakers_name_is_shown_without_it() {
     let (reply, _) = app.say(&chat, "Hello.").await;
     assert_eq!(shown(&reply.unwrap()), "Sit down.");
     assert_eq!(app.model.last_request().unwrap().prompt.stop, ["\nTraveller:", "\nMira:"]);
+}
+
+/// Text that is on the screen is on the disk within half a second, even if no more follows.
+#[tokio::test]
+async fn a_stalled_stream_keeps_nothing_from_the_disk() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let gate = Gate::new();
+    app.model.play(Script::new().words("One two three four").gate(&gate));
+    app.engine.send_message(chat.clone(), "Go.".into()).await.unwrap();
+    gate.reached().await;
+    let whole = async {
+        while app.transcript(&chat).await.last().unwrap() != "Mira: One two three four" {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), whole).await.expect("it reaches the disk");
+    gate.open();
+}
+
+#[tokio::test]
+async fn nothing_is_edited_or_deleted_under_a_running_reply() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await;
+    let gate = Gate::new();
+    app.model.play(Script::new().gate(&gate));
+    let mut events = app.engine.subscribe();
+    app.engine.send_message(chat.id.clone(), "Go.".into()).await.unwrap();
+    gate.reached().await;
+    let greeting = chat.page.messages[0].id.clone();
+    let refused = |result: Result<(), ApiError>| assert!(matches!(result, Err(ApiError::Busy { .. })));
+    refused(app.engine.edit_message(greeting.clone(), "Mine.".into()).await.map(drop));
+    refused(app.engine.delete_message(greeting.clone()).await);
+    refused(app.engine.continue_reply(chat.id.clone()).await.map(drop));
+    app.engine.stop(chat.id.clone()).await.unwrap();
+    let (message, reason) = ended(&mut events, &chat.id).await;
+    assert!(message.is_none() && reason == EndReason::Cancelled, "stopped before a word: nothing is left behind");
+    app.engine.edit_message(greeting, "Mine.".into()).await.unwrap();
+}
+
+/// Requirements 2.3, rule 6: a smaller model trims for itself, and the larger one has everything again.
+#[tokio::test]
+async fn one_turn_with_a_small_context_does_not_cost_the_history() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    for turn in 0..8 {
+        app.say(&chat, &format!("Turn {turn}: {}", "many words ".repeat(40))).await;
+    }
+    let small = engine::TurnOptions { context: Some(2_048), ..Default::default() };
+    let count = |report: engine::api::PromptReport| report.messages.len();
+    let large = count(app.engine.preview_prompt(chat.clone(), "And now?".into()).await.unwrap());
+    let mut events = app.engine.subscribe();
+    app.engine.send_with(chat.clone(), "Short.".into(), small).await.unwrap();
+    ended(&mut events, &chat).await;
+    assert!(app.model.last_request().unwrap().prompt.messages.len() < large);
+    assert_eq!(count(app.engine.preview_prompt(chat.clone(), "And now?".into()).await.unwrap()), large + 2);
 }

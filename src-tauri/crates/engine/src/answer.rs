@@ -19,10 +19,15 @@ use crate::error::{Answer, internal, not_found};
 use crate::turn::TurnOptions;
 use crate::{convert, models};
 
+/// Tokens of context that are planned for, however many more an endpoint takes (S2.1).
+const MAX_CONTEXT: u32 = 200_000;
+
 /// Everything that is needed to ask one model.
 pub(crate) struct Answerer {
     /// As the reply names it.
     pub(crate) name: String,
+    /// Tells it from every other, whatever their names.
+    pub(crate) key: String,
     pub(crate) provider: Arc<dyn Provider>,
     /// The local model's; remote endpoints have their own.
     pub(crate) template: Option<Arc<ChatTemplate>>,
@@ -87,8 +92,9 @@ impl Engine {
         let settings = self.settings();
         let sampling = options.sampler.over(sampler_options(&settings.sampler)).resolve(crate::seed());
         if let Some(provider) = self.injected_provider() {
-            let budget = Budget::remote(8_192, sampling.max_tokens);
-            return Ok(Answerer { name: "scripted".into(), provider, template: None, budget, sampling, local: None });
+            let budget = Budget::remote(options.context.unwrap_or(8_192), sampling.max_tokens);
+            let name = "scripted".to_owned();
+            return Ok(Answerer { key: name.clone(), name, provider, template: None, budget, sampling, local: None });
         }
         let turn = options.model.as_ref().map(convert::model_choice).transpose()?;
         let default = settings.default_model.as_ref().map(convert::model_choice).transpose()?;
@@ -135,6 +141,7 @@ impl Engine {
         let budget = Budget { margin, ..Budget::local(provider.context(), sampling.max_tokens) };
         Ok(Answerer {
             name: model.name.clone(),
+            key: model.sha256.clone(),
             provider,
             template: Some(template),
             budget,
@@ -165,12 +172,13 @@ impl Engine {
     }
 
     async fn remote_answerer(&self, endpoint: Endpoint, sampling: Sampling) -> Answer<Answerer> {
-        let key = self.key(endpoint.id).await?;
-        let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?;
+        let secret = self.key(endpoint.id).await?;
+        let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), secret)?;
+        let key = format!("{} {}", endpoint.id, endpoint.model);
         let name = if endpoint.model.is_empty() { endpoint.name } else { endpoint.model };
-        let budget = Budget::remote(endpoint.context.max(512), sampling.max_tokens);
+        let budget = Budget::remote(endpoint.context.clamp(512, MAX_CONTEXT), sampling.max_tokens);
         let provider = Arc::new(OpenAiClient::new(config)?);
-        Ok(Answerer { name, provider, template: None, budget, sampling, local: None })
+        Ok(Answerer { name, key, provider, template: None, budget, sampling, local: None })
     }
 
     pub(crate) async fn local_model(&self, id: ModelId) -> Answer<LocalModel> {

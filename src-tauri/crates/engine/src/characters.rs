@@ -165,7 +165,7 @@ impl Engine {
 pub(crate) fn card_of(character: &Character) -> Answer<Card> {
     match Card::from_json(character.card_json.as_bytes()) {
         Ok((card, _)) => Ok(card),
-        Err(error) => Err(internal(&format!("the stored card of {} is not readable ({error})", character.name))),
+        Err(_) => Err(internal("a stored card is not readable")),
     }
 }
 

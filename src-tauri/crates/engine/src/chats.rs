@@ -16,9 +16,12 @@ use crate::clock::rfc3339;
 use crate::convert::{self, Speakers};
 use crate::error::{Answer, bad_input, not_found};
 use crate::manifest;
+use crate::running::Place;
 
 /// Messages on the first page of an opened chat.
 const PAGE: u32 = 50;
+/// Tokens, about, that are loaded before the chat can be used (S1.13).
+const EAGER: u32 = 3_000;
 /// Messages on any page at the most.
 const MAX_PAGE: u32 = 500;
 
@@ -93,8 +96,9 @@ impl Engine {
     }
 
     pub async fn open_chat(&self, id: String) -> Answer<api::Chat> {
-        let chat = self.load_chat(id.parse()?, PAGE).await?;
-        self.remember_open(&chat.id).await?;
+        let mut chat = self.load_chat(id.parse()?, PAGE).await?;
+        keep_newest(&mut chat.page);
+        self.remember_open(&chat.id);
         Ok(chat)
     }
 
@@ -193,6 +197,7 @@ impl Engine {
         let (id, now) = (id.parse::<ChatId>()?, self.now());
         self.running().cancel(id);
         self.store().write(move |store| store.chats_mut().soft_delete(id, now)).await?;
+        self.local().forget(&id.to_string());
         self.events().changed(Changed::Chats, Some(id.to_string()));
         Ok(())
     }
@@ -205,20 +210,20 @@ impl Engine {
     }
 
     pub async fn select_swipe(&self, message: String, index: u32) -> Answer<api::Message> {
-        let message = self.quiet_message(&message).await?;
-        self.change(message, move |store, id| store.swipes_mut().select(id, index)).await
+        let (message, place) = self.quiet_message(&message).await?;
+        self.change(message, place, move |store, id| store.swipes_mut().select(id, index)).await
     }
 
     pub async fn edit_message(&self, message: String, text: String) -> Answer<api::Message> {
-        let message = self.quiet_message(&message).await?;
         if text.trim().is_empty() {
             return Err(bad_input("A message cannot be empty.", "Delete it instead."));
         }
-        self.change(message, move |store, id| store.messages_mut().edit(id, &text)).await
+        let (message, place) = self.quiet_message(&message).await?;
+        self.change(message, place, move |store, id| store.messages_mut().edit(id, &text)).await
     }
 
     pub async fn delete_message(&self, message: String) -> Answer<()> {
-        let message = self.quiet_message(&message).await?;
+        let (message, _place) = self.quiet_message(&message).await?;
         let (id, chat, now) = (message.id, message.chat, self.now());
         self.store()
             .write(move |store| {
@@ -247,15 +252,16 @@ impl Engine {
         Ok(())
     }
 
-    /// A message of a chat in which no reply is being written: editing under a running reply would change what it answers.
-    async fn quiet_message(&self, id: &str) -> Answer<Message> {
+    /// A message of a chat in which no reply is being written, and none begins while the place is held: an edit under a
+    /// running reply would change what it answers.
+    async fn quiet_message(&self, id: &str) -> Answer<(Message, Place)> {
         let message = self.message(id.parse()?).await?;
-        self.running().none_in(message.chat)?;
-        Ok(message)
+        let place = self.running().begin(message.chat)?;
+        Ok((message, place))
     }
 
     /// Changes a message; the sent prefix is not valid any more, so the epoch ends with it.
-    async fn change<F>(&self, message: Message, work: F) -> Answer<api::Message>
+    async fn change<F>(&self, message: Message, place: Place, work: F) -> Answer<api::Message>
     where
         F: FnOnce(&mut store::Write<'_>, MessageId) -> Result<(), store::StoreError> + Send + 'static,
     {
@@ -266,6 +272,7 @@ impl Engine {
                 end_epoch(store, chat)
             })
             .await?;
+        drop(place);
         self.messages_changed(chat);
         self.shown_message(id).await
     }
@@ -300,6 +307,23 @@ impl Engine {
 
 fn shown(message: &Message, speakers: &Speakers, figures: &HashMap<SwipeId, String>) -> api::Message {
     convert::message(message, speakers, |swipe| manifest::figures(figures.get(&swipe.id)?))
+}
+
+/// Keeps the newest messages of at most [`EAGER`] tokens, and one at least; the others come when the reader scrolls up.
+fn keep_newest(page: &mut MessagePage) {
+    let mut room = EAGER;
+    let fits = |message: &&api::Message| {
+        let text = &message.swipes[message.selected as usize].text;
+        let segment = domain::prompt::Segment { text: text.clone(), control: false };
+        let tokens = context::CountTokens::count(&context::Estimate, &segment).unwrap_or(0);
+        let left = room.checked_sub(tokens);
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let kept = page.messages.iter().rev().take_while(fits).count().max(1).min(page.messages.len());
+    let gone = page.messages.len() - kept;
+    page.messages.drain(..gone);
+    page.more |= gone > 0;
 }
 
 /// Makes the next prompt start a new epoch.

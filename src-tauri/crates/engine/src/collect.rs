@@ -18,6 +18,8 @@ use crate::error::Answer;
 /// The product's own rules for a reply (S4.79), which a card's system prompt may replace.
 const RULES: &str = include_str!("../../../../presets/prompts/rules.txt");
 
+const BYTES_A_TOKEN: usize = 8;
+
 /// What the reply answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Aim {
@@ -54,8 +56,12 @@ pub(crate) struct Made {
 }
 
 impl Engine {
-    pub(crate) async fn collect(&self, chat: Chat, aim: Aim) -> Answer<Collected> {
+    pub(crate) async fn collect(&self, mut chat: Chat, aim: Aim, answerer: &Answerer) -> Answer<Collected> {
         let started = Instant::now();
+        // Another model or budget, or an edit, finds its own anchor: it may move back then, and only then.
+        if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
+            chat.window.anchor = None;
+        }
         let character = self.character(chat.character).await?;
         let persona = self.persona_of(chat.persona).await?;
         let (id, anchor) = (chat.id, chat.window.anchor);
@@ -72,6 +78,9 @@ impl Engine {
                 created: message.created,
             })
             .collect();
+        if leave_out_the_distant_past(&mut history, answerer.budget.limit) {
+            chat.window.anchor = history.first().map(|message| message.id);
+        }
         if let Aim::Words(text) = aim {
             history.push(preview_message(text, self.now()));
         }
@@ -118,7 +127,7 @@ impl Engine {
             let template = answerer.template.as_deref();
             let window = &collected.chat.window;
             let result =
-                assemble(&frame, template, &answerer.name, answerer.budget, window, stop.clone(), counter.counts());
+                assemble(&frame, template, &answerer.key, answerer.budget, window, stop.clone(), counter.counts());
             timings.plan_ms += millis(started);
             match result {
                 Ok(assembled) => return Ok(Made { assembled, timings }),
@@ -131,6 +140,21 @@ impl Engine {
             }
         }
     }
+}
+
+/// A token is rarely more than [`BYTES_A_TOKEN`] bytes: what is further back than that cannot be in the window, and of ten
+/// years of chat not all has to be counted to know it. True if something was left out.
+fn leave_out_the_distant_past(history: &mut Vec<HistoryMessage>, limit: u32) -> bool {
+    let mut room = limit as usize * BYTES_A_TOKEN;
+    let near = history.iter().rev().take_while(|message| {
+        let left = room.checked_sub(message.text.len());
+        room = left.unwrap_or(0);
+        left.is_some()
+    });
+    let kept = near.count().max(1).min(history.len());
+    let gone = history.len() - kept;
+    history.drain(..gone);
+    gone > 0
 }
 
 fn preview_message(text: String, now: Timestamp) -> HistoryMessage {

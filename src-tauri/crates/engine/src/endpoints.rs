@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use domain::EndpointId;
 use domain::model::Endpoint;
+use provider::ProviderError;
 use provider::openai::{EndpointConfig, probe};
 use secrecy::SecretString;
 use uuid::Uuid;
@@ -28,6 +29,13 @@ impl Engine {
         let endpoint = parse(&draft)?;
         // Refuses an address that could never work.
         EndpointConfig::new(&endpoint.url, endpoint.model.clone(), None)?;
+        if draft.key.is_none() {
+            self.check_key_stays(&endpoint).await?;
+        }
+        // The key first: if the keychain refuses, nothing is half saved.
+        if let Some(key) = draft.key {
+            self.keep_key(endpoint.id, key).await?;
+        }
         let (row, is_new) = (endpoint.clone(), draft.id.is_none());
         self.store()
             .write(move |store| match is_new {
@@ -35,27 +43,39 @@ impl Engine {
                 false => store.endpoints_mut().update(&row),
             })
             .await?;
-        if let Some(key) = draft.key {
-            self.keep_key(endpoint.id, key).await?;
-        }
         self.events().changed(Changed::Endpoints, Some(endpoint.id.to_string()));
         self.shown_endpoint(endpoint).await
+    }
+
+    /// A stored key goes to the address it was entered for, and to no other (S4.75).
+    async fn check_key_stays(&self, endpoint: &Endpoint) -> Answer<()> {
+        let id = endpoint.id;
+        let Some(stored) = self.store().read(move |store| store.endpoints().get(id)).await? else { return Ok(()) };
+        let authority = |url: &str| Ok::<_, ProviderError>(EndpointConfig::new(url, "", None)?.authority());
+        let same = authority(&stored.url)? == authority(&endpoint.url)?
+            && stored.url.starts_with("https:") == endpoint.url.starts_with("https:");
+        if same || self.key(id).await?.is_none() {
+            return Ok(());
+        }
+        Err(bad_input("The address has changed, and the key was entered for the old one.", "Enter the key again."))
     }
 
     pub async fn delete_endpoint(&self, id: String) -> Answer<()> {
         let id = id.parse::<EndpointId>()?;
         self.store().write(move |store| store.endpoints_mut().delete(id)).await?;
-        self.keep_key(id, String::new()).await?;
         self.forget_default(&ModelRef::Remote { id: id.to_string() }).await?;
         self.events().changed(Changed::Endpoints, Some(id.to_string()));
-        Ok(())
+        self.keep_key(id, String::new()).await
     }
 
     pub async fn test_endpoint(&self, draft: EndpointDraft) -> Answer<EndpointTest> {
         let endpoint = parse(&draft)?;
         let key = match draft.key {
             Some(key) => Some(SecretString::from(key)),
-            None => self.key(endpoint.id).await?,
+            None => {
+                self.check_key_stays(&endpoint).await?;
+                self.key(endpoint.id).await?
+            }
         };
         let started = Instant::now();
         let found = probe(&EndpointConfig::new(&endpoint.url, endpoint.model, key)?).await?;

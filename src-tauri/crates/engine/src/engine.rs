@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use context::ChatTemplate;
@@ -10,6 +10,7 @@ use domain::{ModelId, Timestamp};
 use local::LocalHost;
 use provider::Provider;
 use store::{AssetHash, Store};
+use tokio_util::sync::CancellationToken;
 
 use crate::api::Settings;
 use crate::clock::Clock;
@@ -22,10 +23,13 @@ use crate::start::{self, OpenError};
 /// How long an ending engine waits for replies to be kept and the worker to go.
 const GOODBYE: Duration = Duration::from_secs(3);
 
+/// In the data folder: what the worker has read of chats. It can be deleted at any time.
+const CACHE: &str = "cache";
+
 /// Where the engine works, and with what.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// Holds the database, the assets and the backups.
+    /// Holds the database, the assets, the backups and what the worker has read of chats.
     pub data_dir: PathBuf,
     /// Folders with the models that come with the app.
     pub model_dirs: Vec<PathBuf>,
@@ -44,6 +48,17 @@ pub struct Engine {
     inner: Arc<Inner>,
 }
 
+/// An engine that may be gone.
+pub(crate) struct WeakEngine {
+    inner: Weak<Inner>,
+}
+
+impl WeakEngine {
+    pub(crate) fn upgrade(&self) -> Option<Engine> {
+        Some(Engine { inner: self.inner.upgrade()? })
+    }
+}
+
 type Templates = HashMap<ModelId, (Arc<ChatTemplate>, bool)>;
 
 struct Inner {
@@ -57,6 +72,7 @@ struct Inner {
     templates: Mutex<Templates>,
     notices: Vec<String>,
     provider: Option<Arc<dyn Provider>>,
+    reading_ahead: CancellationToken,
 }
 
 /// A file of the store by its content hash.
@@ -78,6 +94,7 @@ impl Engine {
         if let Some(worker) = &options.worker {
             settings.worker.clone_from(worker);
         }
+        settings.state_dir = Some(options.data_dir.join(CACHE));
         let local = LocalHost::new(settings).map_err(|error| OpenError::Storage {
             message: format!("The system gives Inglenook no thread: {error}."),
             hint: "Close other programs and try again.".into(),
@@ -98,12 +115,11 @@ impl Engine {
             templates: Mutex::default(),
             notices: opened.notices,
             provider: options.provider,
+            reading_ahead: CancellationToken::new(),
         };
         let engine = Self { inner: Arc::new(inner) };
         let prepared = async {
-            if opened.is_first {
-                engine.welcome().await?;
-            }
+            engine.welcome().await?;
             engine.purge_in_background();
             engine.find_models(&options.model_dirs).await
         };
@@ -128,22 +144,35 @@ impl Engine {
         Ok(Asset { bytes: bytes.map_err(|_| not_found("file"))?, mime: known.mime })
     }
 
-    /// Loads the model that will answer next, so that the first reply need not wait for it.
+    /// Loads the model that will answer next and lets it read the open chat, so that the first reply need not wait.
     pub fn warm_up_in_background(&self) {
         let engine = self.clone();
-        tokio::spawn(async move { engine.warm_up().await });
+        tokio::spawn(async move { engine.read_ahead().await });
     }
 
-    /// Ends: replies stop and what they wrote is kept, the worker goes. Takes three seconds at the most.
+    /// The user is here: the model is theirs.
+    pub(crate) fn stop_reading_ahead(&self) {
+        self.inner.reading_ahead.cancel();
+    }
+
+    pub(crate) fn reading_ahead(&self) -> CancellationToken {
+        self.inner.reading_ahead.clone()
+    }
+
+    /// Ends: replies stop and what they wrote is kept, the worker goes. Takes a few seconds at the most.
     pub async fn shutdown(&self) {
+        self.stop_reading_ahead();
         self.inner.running.cancel_all();
-        let goodbye = async {
-            self.inner.running.idle().await;
-            self.inner.local.shutdown().await;
-        };
-        if tokio::time::timeout(GOODBYE, goodbye).await.is_err() {
-            tracing::warn!("the engine ended before everything had");
+        if tokio::time::timeout(GOODBYE, self.inner.running.idle()).await.is_err() {
+            tracing::warn!("a reply did not end in time");
         }
+        if tokio::time::timeout(GOODBYE, self.inner.local.shutdown()).await.is_err() {
+            tracing::warn!("the worker did not end in time");
+        }
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakEngine {
+        WeakEngine { inner: Arc::downgrade(&self.inner) }
     }
 
     pub(crate) fn store(&self) -> &Store {

@@ -45,7 +45,8 @@ impl From<StoreError> for ApiError {
 
 impl From<ProviderError> for ApiError {
     fn from(error: ProviderError) -> Self {
-        log(&error);
+        // Not the message: endpoints quote what was said to them.
+        tracing::warn!(kind = ?error.kind, status = error.status, "a provider failed");
         Self::Provider { message: error.message, hint: error.hint, class: error.kind.into() }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use domain::chat::{Chat, Message, Role, Swipe, SwipeState};
+use domain::sampling::Sampling;
 use domain::{MessageId, SwipeId, Timestamp};
 use futures_util::StreamExt;
 use provider::{FinishReason, GenerationEvent, Request, Timings, Usage};
@@ -21,6 +22,9 @@ use crate::turn::TurnOptions;
 
 /// A reply's text is on the disk this soon after it was written (R-1: at most half a second of it is ever lost).
 const CHECKPOINT: Duration = Duration::from_millis(250);
+
+/// Waiting for less than this is not worth a word.
+const QUIET: Duration = Duration::from_millis(200);
 
 /// A reply to write.
 pub(crate) struct Job {
@@ -56,7 +60,7 @@ impl Target {
         }
     }
 
-    fn swipe(&self) -> SwipeId {
+    pub(crate) fn swipe(&self) -> SwipeId {
         match self {
             Self::NewMessage { swipe, .. } | Self::NewSwipe { swipe, .. } => *swipe,
             Self::Extend { message } => message.swipe().id,
@@ -64,7 +68,7 @@ impl Target {
     }
 
     /// The text that stands before the first new token.
-    fn base(&self) -> &str {
+    pub(crate) fn base(&self) -> &str {
         match self {
             Self::NewMessage { .. } | Self::NewSwipe { .. } => "",
             Self::Extend { message } => message.text(),
@@ -150,6 +154,20 @@ struct Finish {
     timings: Timings,
 }
 
+impl Finish {
+    /// Stopped before the model was called.
+    fn cancelled() -> Self {
+        Self { reason: FinishReason::Cancelled, usage: Usage::default(), timings: Timings::default() }
+    }
+}
+
+/// What a reply needs before its model is called.
+struct Prepared {
+    answerer: Answerer,
+    collected: Collected,
+    made: Made,
+}
+
 /// The text so far, and how much of it is on the disk.
 struct Draft {
     /// With the base of a continued reply.
@@ -157,6 +175,8 @@ struct Draft {
     /// What was written in this turn.
     written: bool,
     inserted: bool,
+    /// Some of it is not on the disk yet.
+    dirty: bool,
     saved: Instant,
     figures: Figures,
     opening: Opening,
@@ -170,6 +190,7 @@ impl Engine {
             text: job.target.base().to_owned(),
             written: false,
             inserted: false,
+            dirty: false,
             saved: started,
             figures: Figures::default(),
             opening: Opening::passed(),
@@ -195,14 +216,21 @@ impl Engine {
     }
 
     async fn write_reply(&self, job: &Job, draft: &mut Draft, started: Instant) -> Answer<Finish> {
-        let answerer = self.answerer(&job.chat, &job.options).await?;
-        let collected = self.collect(self.chat(job.chat.id).await?, job.aim.clone()).await?;
-        let made = self.make(&collected, &answerer).await?;
+        let preparing = self.prepare(job);
+        let prepared = tokio::select! {
+            biased;
+            () = job.place.cancel.cancelled() => return Ok(Finish::cancelled()),
+            prepared = preparing => prepared?,
+        };
+        let Prepared { answerer, collected, made } = prepared;
         self.keep_plan(&collected, &made).await?;
+        // Strict servers count the prompt and the longest reply against the context (invariant 1, on the wire).
+        let room = made.assembled.budget.limit.saturating_sub(made.assembled.total).max(1);
+        let max_tokens = answerer.sampling.max_tokens.min(room);
         let request = Request {
             cache_key: job.chat.id.to_string(),
             prompt: made.assembled.prompt.clone(),
-            sampling: answerer.sampling,
+            sampling: Sampling { max_tokens, ..answerer.sampling },
         };
         if draft.text.is_empty() {
             draft.opening = Opening::new(collected.speaker());
@@ -218,6 +246,25 @@ impl Engine {
         finish
     }
 
+    /// Everything before the model is called. It may wait: for a keychain to be unlocked, for a model to be looked at, for
+    /// another reply that holds the worker.
+    async fn prepare(&self, job: &Job) -> Answer<Prepared> {
+        let preparing = async {
+            let answerer = self.answerer(&job.chat, &job.options).await?;
+            let collected = self.collect(self.chat(job.chat.id).await?, job.aim.clone(), &answerer).await?;
+            let made = self.make(&collected, &answerer).await?;
+            Ok(Prepared { answerer, collected, made })
+        };
+        tokio::pin!(preparing);
+        if let Ok(prepared) = tokio::time::timeout(QUIET, &mut preparing).await {
+            return prepared;
+        }
+        if self.running().others(job.chat.id) {
+            self.events().announce(Event::Queued { chat: job.chat.id.to_string() });
+        }
+        preparing.await
+    }
+
     /// Takes the events of the provider until the last one.
     async fn follow(
         &self,
@@ -229,7 +276,18 @@ impl Engine {
     ) -> Answer<Finish> {
         let chat = job.chat.id.to_string();
         let mut stream = answerer.provider.stream(request, job.place.cancel.clone());
-        while let Some(event) = stream.next().await {
+        loop {
+            let due = tokio::time::Instant::from_std(draft.saved + CHECKPOINT);
+            let next = tokio::select! {
+                biased;
+                next = stream.next() => next,
+                // A stalled stream must not keep from the disk what is on the screen already.
+                () = tokio::time::sleep_until(due), if draft.dirty => {
+                    self.checkpoint(job, draft, &answerer.name).await?;
+                    continue;
+                }
+            };
+            let Some(event) = next else { return Err(internal("a reply ended without saying so")) };
             let event = match event? {
                 GenerationEvent::Text(text) => {
                     if !draft.written {
@@ -252,7 +310,6 @@ impl Engine {
             };
             self.events().announce(event);
         }
-        Err(internal("a reply ended without saying so"))
     }
 
     /// A piece of text: to the listeners, and soon to the disk.
@@ -261,7 +318,7 @@ impl Engine {
             return Ok(());
         }
         draft.text.push_str(&text);
-        draft.written = true;
+        (draft.written, draft.dirty) = (true, true);
         let first = !draft.inserted;
         if first || draft.saved.elapsed() >= CHECKPOINT {
             self.checkpoint(job, draft, model).await?;
@@ -286,7 +343,7 @@ impl Engine {
                 false => store.swipes_mut().set_text(target.swipe(), &text, SwipeState::Streaming),
             })
             .await?;
-        (draft.inserted, draft.saved) = (true, Instant::now());
+        (draft.inserted, draft.dirty, draft.saved) = (true, false, Instant::now());
         Ok(())
     }
 

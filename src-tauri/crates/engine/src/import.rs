@@ -1,6 +1,7 @@
 //! What people bring: cards, and model files that stay where they are.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use domain::card::{self, Card, CardError};
@@ -9,7 +10,7 @@ use store::{AssetHash, Character};
 use crate::Engine;
 use crate::api::{ApiError, Event, ImportReport, Imported, Refused, Skipped};
 use crate::characters::card_of;
-use crate::error::Answer;
+use crate::error::{Answer, internal};
 use crate::picture;
 
 /// Files taken from one folder at the most.
@@ -51,7 +52,9 @@ impl Engine {
         if !asked_for && ending != "png" && ending != "json" {
             return Ok(());
         }
-        match read_capped(path) {
+        let file = path.to_owned();
+        let read = tokio::task::spawn_blocking(move || read_capped(&file));
+        match read.await.map_err(|_| internal("a file could not be read"))? {
             Ok(bytes) => self.import_card(name, bytes, report).await,
             Err((kind, reason)) => {
                 report.refused.push(Refused { file: name, kind: kind.into(), reason });
@@ -85,7 +88,7 @@ impl Engine {
                 return Ok(());
             }
         };
-        if let Some(known) = self.known(&bytes).await? {
+        if let Some(known) = self.known(&bytes, &card).await? {
             let reason = format!("{} is in the library already", known.name);
             report.skipped.push(Skipped { id: known.id.to_string(), file, reason });
             return Ok(());
@@ -109,12 +112,10 @@ impl Engine {
     }
 
     /// The character that came from the very same file and was not changed since.
-    async fn known(&self, bytes: &[u8]) -> Answer<Option<Character>> {
+    async fn known(&self, bytes: &[u8], card: &Card) -> Answer<Option<Character>> {
         let hash = AssetHash::of(bytes);
-        let (card, _) = Card::read(bytes)?;
-        let listed = self.store().read(|store| store.characters().list()).await?;
-        let mut same = listed.into_iter().map(|listed| listed.character).filter(|each| each.source == Some(hash));
-        Ok(same.find(|each| card_of(each).is_ok_and(|known| known == card)))
+        let same = self.store().read(move |store| store.characters().from_source(hash)).await?;
+        Ok(same.into_iter().find(|each| card_of(each).is_ok_and(|known| known == *card)))
     }
 }
 
@@ -139,12 +140,19 @@ fn files(paths: Vec<PathBuf>) -> Vec<(PathBuf, bool)> {
 /// Reads a file that may be anything, up to the limit for cards.
 fn read_capped(path: &Path) -> Result<Vec<u8>, (&'static str, String)> {
     let unreadable = |error: std::io::Error| ("unreadable", format!("the file cannot be read: {error}"));
-    let bytes = fs::metadata(path).map_err(unreadable)?.len();
-    if bytes > card::MAX_FILE as u64 {
-        let (size, limit) = (bytes >> 20, card::MAX_FILE >> 20);
+    let about = fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() {
+        return Err(("unreadable", "it is no file".to_owned()));
+    }
+    if about.len() > card::MAX_FILE as u64 {
+        let (size, limit) = (about.len() >> 20, card::MAX_FILE >> 20);
         return Err(("tooLarge", format!("the file has {size} MiB; a card may have {limit}")));
     }
-    fs::read(path).map_err(unreadable)
+    let mut bytes = Vec::with_capacity(about.len() as usize);
+    // Capped once more: it may grow while it is read.
+    let file = fs::File::open(path).map_err(unreadable)?;
+    file.take(card::MAX_FILE as u64).read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(bytes)
 }
 
 /// The class of a refusal, as the faces know it.

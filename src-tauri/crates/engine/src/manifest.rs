@@ -8,6 +8,7 @@ use crate::api::{Figures, PromptReport};
 pub(crate) fn to_json(report: &PromptReport) -> String {
     let mut report = report.clone();
     report.text = String::new();
+    report.messages.iter_mut().for_each(|message| message.text = String::new());
     for block in report.blocks.iter_mut().filter(|block| block.kept) {
         block.text = String::new();
     }
@@ -18,13 +19,22 @@ pub(crate) fn to_json(report: &PromptReport) -> String {
 pub(crate) fn from_json(json: &str) -> Option<PromptReport> {
     let mut report: PromptReport = serde_json::from_str(json).ok()?;
     report.text = report.segments.iter().map(|segment| segment.text.as_str()).collect();
-    let mut texts = report
-        .segments
-        .iter()
-        .filter(|segment| !segment.control)
-        .map(|segment| segment.text.trim_start_matches("\n\n"));
+    let mut texts = report.segments.iter().filter(|segment| !segment.control).map(|segment| segment.text.as_str());
+    let mut messages = report.messages.iter_mut();
+    let (mut message, mut owner) = (None, String::new());
     for block in report.blocks.iter_mut().filter(|block| block.kept) {
-        block.text = texts.next().unwrap_or_default().to_owned();
+        let part = texts.next().unwrap_or_default();
+        block.text = part.strip_prefix("\n\n").unwrap_or(part).to_owned();
+        // Blocks of one message, or of the head, share what stands before the last dash of their ids.
+        let of = block.id.rsplit_once('-').map_or("", |(of, _)| of);
+        if owner != of {
+            (message, owner) = (messages.next(), of.to_owned());
+        }
+        if let Some(message) = &mut message {
+            let join = if message.text.is_empty() { "" } else { "\n\n" };
+            message.text.push_str(join);
+            message.text.push_str(&block.text);
+        }
     }
     Some(report)
 }

@@ -4,11 +4,16 @@ use std::path::{Path, PathBuf};
 
 use domain::ModelId;
 use domain::model::{LocalModel, ModelChoice};
+use domain::sampling::Sampling;
+use futures_util::StreamExt;
 use local::library::{self, Inspected};
+use provider::Request;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::Engine;
 use crate::api::{self, ApiError, Changed, Fits, ModelRef};
+use crate::collect::Aim;
 use crate::error::{Answer, bad_input, internal};
 use crate::{convert, turn::TurnOptions};
 
@@ -36,14 +41,9 @@ impl Engine {
     /// # Errors
     /// `BadInput` if it is no model that can chat.
     pub async fn add_model(&self, path: PathBuf) -> Answer<api::Model> {
-        let inspect = move || library::inspect(&path, |_, _| {});
-        let inspected = tokio::task::spawn_blocking(inspect)
+        let inspected = tokio::task::spawn_blocking(move || inspect(&path))
             .await
-            .map_err(|_| internal("a model file could not be read"))?
-            .map_err(|error| unusable(&error.to_string()))?;
-        if !can_chat(&inspected) {
-            return Err(unusable(&format!("{} makes embeddings; it cannot chat", inspected.path)));
-        }
+            .map_err(|_| internal("a model file could not be read"))??;
         let known = self.store().read(|store| store.models().list()).await?;
         let same = known.iter().find(|model| model.sha256 == inspected.sha256);
         let mut model = inspected.into_model(same.map_or_else(|| ModelId(Uuid::now_v7()), |model| model.id));
@@ -128,15 +128,32 @@ impl Engine {
         self.local().status().pid
     }
 
-    /// Loads the chat's model, so that the first reply need not wait for it. Failing is for the first reply to tell.
-    pub(crate) async fn warm_up(&self) {
-        let Ok(chats) = self.store().read(|store| store.chats().list()).await else { return };
-        let Some(chat) = chats.first() else { return };
-        if let Ok(chat) = self.chat(chat.id).await
-            && let Err(error) = self.answerer(&chat, &TurnOptions::default()).await
-        {
-            tracing::info!(%error, "the model was not loaded in advance");
+    /// Lets the local model read the chat that is open, up to its last reply. Failing is for the first reply to tell.
+    pub(crate) async fn read_ahead(&self) {
+        let cancel = self.reading_ahead();
+        let read = cancel.run_until_cancelled(self.try_read_ahead(cancel.clone())).await;
+        if let Some(Err(error)) = read {
+            tracing::info!(%error, "the open chat was not read ahead");
         }
+    }
+
+    async fn try_read_ahead(&self, cancel: CancellationToken) -> Answer<()> {
+        let Some(open) = self.startup().await?.chat else { return Ok(()) };
+        let chat = self.chat(open.parse()?).await?;
+        let answerer = self.answerer(&chat, &TurnOptions::default()).await?;
+        if answerer.template.is_none() {
+            return Ok(());
+        }
+        let key = chat.id.to_string();
+        let collected = self.collect(chat, Aim::Last, &answerer).await?;
+        let prompt = self.make(&collected, &answerer).await?.assembled.prompt;
+        // Nothing is written: the tokens stay in the worker's cache for the next prompt, which begins with them.
+        let sampling = Sampling { max_tokens: 0, ..answerer.sampling };
+        let mut reading = answerer.provider.stream(Request { cache_key: key, prompt, sampling }, cancel);
+        while let Some(event) = reading.next().await {
+            event?;
+        }
+        Ok(())
     }
 }
 
@@ -156,9 +173,14 @@ fn file_name(path: &str) -> Option<String> {
     Some(name).filter(|name| !name.trim().is_empty())
 }
 
-/// Encoders make vectors and cannot write.
-fn can_chat(inspected: &Inspected) -> bool {
-    !inspected.header.architecture.contains("bert")
+/// The header first: hashing gigabytes of a file that cannot chat helps nobody.
+fn inspect(path: &Path) -> Answer<Inspected> {
+    let header = local::gguf::read(path).map_err(|error| unusable(&error.to_string()))?;
+    // Encoders make vectors and cannot write.
+    if header.architecture.contains("bert") {
+        return Err(unusable(&format!("{} makes embeddings; it cannot chat", path.display())));
+    }
+    library::inspect(path, |_, _| {}).map_err(|error| unusable(&error.to_string()))
 }
 
 fn gguf_files(folder: &Path) -> Vec<PathBuf> {

@@ -17,11 +17,8 @@ pub(crate) struct Running {
 }
 
 struct Reply {
-    message: MessageId,
-    swipe: SwipeId,
-    text: String,
-    /// Sequence number of the next piece of text.
-    seq: u32,
+    /// Unknown while the place is only taken, by an edit or by a reply about to begin.
+    generating: Option<Generating>,
     cancel: CancellationToken,
 }
 
@@ -33,29 +30,24 @@ pub(crate) struct Place {
 }
 
 impl Running {
-    /// Takes the chat's place for a reply that goes on from `text`.
-    pub(crate) fn begin(&self, chat: ChatId, message: MessageId, swipe: SwipeId, text: String) -> Answer<Place> {
+    /// Takes the chat's place, for a reply or for an edit: whoever has it is alone in changing the chat's messages.
+    pub(crate) fn begin(&self, chat: ChatId) -> Answer<Place> {
         let mut replies = self.lock();
         if replies.contains_key(&chat) {
             return Err(busy());
         }
         let cancel = CancellationToken::new();
-        replies.insert(chat, Reply { message, swipe, text, seq: 0, cancel: cancel.clone() });
+        replies.insert(chat, Reply { generating: None, cancel: cancel.clone() });
         Ok(Place { running: self.clone(), chat, cancel })
     }
 
-    /// An error while a reply is being written in the chat.
-    pub(crate) fn none_in(&self, chat: ChatId) -> Answer<()> {
-        if self.lock().contains_key(&chat) { Err(busy()) } else { Ok(()) }
+    pub(crate) fn of(&self, chat: ChatId) -> Option<Generating> {
+        self.lock().get(&chat)?.generating.clone()
     }
 
-    pub(crate) fn of(&self, chat: ChatId) -> Option<Generating> {
-        self.lock().get(&chat).map(|reply| Generating {
-            message: reply.message.to_string(),
-            swipe: reply.swipe.to_string(),
-            text: reply.text.clone(),
-            seq: reply.seq,
-        })
+    /// Other chats have replies on the way.
+    pub(crate) fn others(&self, chat: ChatId) -> bool {
+        self.lock().keys().any(|other| *other != chat)
     }
 
     pub(crate) fn cancel(&self, chat: ChatId) {
@@ -85,10 +77,18 @@ impl Running {
 }
 
 impl Place {
+    /// Says which reply is written, and from which text it goes on.
+    pub(crate) fn describe(&self, message: MessageId, swipe: SwipeId, text: String) {
+        let (message, swipe) = (message.to_string(), swipe.to_string());
+        if let Some(reply) = self.running.lock().get_mut(&self.chat) {
+            reply.generating = Some(Generating { message, swipe, text, seq: 0 });
+        }
+    }
+
     /// Adds a piece of text and returns its sequence number.
     pub(crate) fn write(&self, text: &str) -> u32 {
         let mut replies = self.running.lock();
-        let Some(reply) = replies.get_mut(&self.chat) else { return 0 };
+        let Some(reply) = replies.get_mut(&self.chat).and_then(|reply| reply.generating.as_mut()) else { return 0 };
         reply.text.push_str(text);
         reply.seq += 1;
         reply.seq - 1
@@ -119,8 +119,10 @@ mod tests {
     fn a_chat_has_one_reply_at_a_time_and_a_late_listener_can_join_it() {
         let running = Running::default();
         let chat = ChatId(Uuid::from_u128(1));
-        let begin = |chat| running.begin(chat, MessageId(Uuid::nil()), SwipeId(Uuid::nil()), String::new());
+        let begin = |chat| running.begin(chat);
         let place = begin(chat).unwrap();
+        assert!(running.of(chat).is_none());
+        place.describe(MessageId(Uuid::nil()), SwipeId(Uuid::nil()), String::new());
         assert!(matches!(begin(chat), Err(ApiError::Busy { .. })));
         let other = begin(ChatId(Uuid::from_u128(2))).unwrap();
 

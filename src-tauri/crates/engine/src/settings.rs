@@ -7,6 +7,7 @@ use crate::error::{Answer, bad_input, internal};
 /// Rows of the table of settings.
 pub(crate) const SETTINGS: &str = "settings";
 pub(crate) const OPEN_CHAT: &str = "open_chat";
+pub(crate) const WELCOMED: &str = "welcomed";
 
 impl Engine {
     pub async fn get_settings(&self) -> Answer<Settings> {
@@ -22,10 +23,15 @@ impl Engine {
         Ok(settings)
     }
 
-    /// Remembers which chat the next start opens.
-    pub(crate) async fn remember_open(&self, chat: &str) -> Answer<()> {
-        let json = serde_json::to_string(chat).map_err(|error| internal(&error.to_string()))?;
-        Ok(self.store().checkpoint(move |store| store.settings_mut().set(OPEN_CHAT, &json)).await?)
+    /// Remembers which chat the next start opens. Nobody waits for it, and a full disk does not keep a chat from opening.
+    pub(crate) fn remember_open(&self, chat: &str) {
+        let json = serde_json::Value::from(chat).to_string();
+        let kept = self.store().checkpoint(move |store| store.settings_mut().set(OPEN_CHAT, &json));
+        tokio::spawn(async move {
+            if let Err(error) = kept.await {
+                tracing::warn!(%error, "which chat is open was not kept");
+            }
+        });
     }
 }
 

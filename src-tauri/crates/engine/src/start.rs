@@ -1,6 +1,7 @@
 //! Opening the engine: the store, what the first start brings, and the ways out of a damaged database.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use domain::PersonaId;
 use domain::card::Card;
@@ -12,9 +13,11 @@ use crate::Engine;
 use crate::api::Startup;
 use crate::engine::Options;
 use crate::error::{Answer, internal};
-use crate::picture;
-use crate::settings::{self, OPEN_CHAT, SETTINGS};
+use crate::picture::Picture;
+use crate::settings::{self, OPEN_CHAT, SETTINGS, WELCOMED};
 
+/// How long after the start what was deleted is purged.
+const PURGE_AFTER: Duration = Duration::from_secs(30);
 /// Backups that are kept.
 const BACKUPS: usize = 10;
 
@@ -77,28 +80,46 @@ impl Engine {
         })
     }
 
-    /// The sample characters, a persona, and a chat in which the first of them has greeted (S1.28).
+    /// The sample characters, a persona, and a chat in which the first of them has greeted (S1.28). A welcome that was cut
+    /// off is finished by the next start.
     pub(crate) async fn welcome(&self) -> Answer<()> {
-        let persona = Persona { id: PersonaId(Uuid::now_v7()), name: "Traveller".into(), description: String::new() };
-        self.store().write(move |store| store.personas_mut().insert(&persona)).await?;
-        // The first sample is the host: added last, so that it stands first in lists sorted by age.
-        for sample in SAMPLES.iter().rev() {
-            let (card, _) = Card::from_json(sample.card.as_bytes())?;
-            let picture = picture::Picture { png: sample.picture.to_vec() };
-            let character = self.add_character(card, Some(picture), None).await?;
-            if std::ptr::eq(sample, &SAMPLES[0]) {
-                self.start_chat(character.id).await?;
-            }
+        let (welcomed, personas, known) = self
+            .store()
+            .read(|store| Ok((store.settings().get(WELCOMED)?, store.personas().list()?, store.characters().list()?)))
+            .await?;
+        if welcomed.is_some() {
+            return Ok(());
         }
-        Ok(())
+        if personas.is_empty() {
+            let persona =
+                Persona { id: PersonaId(Uuid::now_v7()), name: "Traveller".into(), description: String::new() };
+            self.store().write(move |store| store.personas_mut().insert(&persona)).await?;
+        }
+        let mut host = None;
+        for sample in SAMPLES {
+            let (card, _) = Card::from_json(sample.card.as_bytes())?;
+            let known = known.iter().find(|listed| listed.character.name == card.name());
+            let id = match known {
+                Some(known) => known.character.id,
+                None => self.add_character(card, Some(Picture { png: sample.picture.to_vec() }), None).await?.id,
+            };
+            host.get_or_insert(id);
+        }
+        if let Some(host) = host.filter(|_| known.iter().all(|listed| listed.chats == 0)) {
+            self.start_chat(host).await?;
+        }
+        Ok(self.store().write(|store| store.settings_mut().set(WELCOMED, "true")).await?)
     }
 
     /// Removes for good what was deleted in an earlier session; until then it can be undone. A large purge takes seconds,
     /// and nobody waits for it.
     pub(crate) fn purge_in_background(&self) {
-        let purge = self.store().purge(self.now());
+        let (engine, before) = (self.downgrade(), self.now());
         tokio::spawn(async move {
-            if let Err(error) = purge.await {
+            // The first screen is drawn through the same writer; and an engine that is gone by then has let its folder go.
+            tokio::time::sleep(PURGE_AFTER).await;
+            let Some(engine) = engine.upgrade() else { return };
+            if let Err(error) = engine.store().purge(before).await {
                 tracing::warn!(%error, "what was deleted is not purged yet");
             }
         });
@@ -109,7 +130,6 @@ impl Engine {
 pub(crate) struct Opened {
     pub(crate) store: Store,
     pub(crate) settings: crate::api::Settings,
-    pub(crate) is_first: bool,
     pub(crate) notices: Vec<String>,
 }
 
@@ -127,7 +147,6 @@ pub(crate) async fn open_store(options: &Options) -> Result<Opened, OpenError> {
     })?;
     let stored = opened.store.read(|store| store.settings().get(SETTINGS)).await.map_err(explain)?;
     Ok(Opened {
-        is_first: opened.notices.contains(&Notice::Created),
         notices: opened.notices.iter().filter_map(tell).collect(),
         settings: settings::parse(stored.as_deref()),
         store: opened.store,

@@ -39,7 +39,7 @@ impl Engine {
         check(&text)?;
         let chat = self.chat(chat.parse()?).await?;
         let (message, swipe) = new_ids();
-        let place = self.running().begin(chat.id, message, swipe, String::new())?;
+        let place = self.running().begin(chat.id)?;
         let sent = self.commit(&chat, text).await?;
         self.events().changed(Changed::Chats, Some(chat.id.to_string()));
         let speakers = self.speakers(&chat).await?;
@@ -78,6 +78,7 @@ impl Engine {
 
     /// Another swipe for the last reply; where the user spoke last, the reply that is missing.
     pub async fn regenerate(&self, chat: String) -> Answer<Started> {
+        let place = self.running().begin(chat.parse()?)?;
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (message, swipe) = new_ids();
         let (aim, target) = match last {
@@ -86,17 +87,16 @@ impl Engine {
             }
             _ => (Aim::Last, Target::NewMessage { message, swipe }),
         };
-        let place = self.running().begin(chat.id, target.message(), swipe, String::new())?;
         let job = Job { chat, aim, target, options: TurnOptions::default(), place };
         Ok(Started { sent: None, reply: self.start(job).await? })
     }
 
     pub async fn continue_reply(&self, chat: String) -> Answer<Started> {
+        let place = self.running().begin(chat.parse()?)?;
         let (chat, last) = self.chat_and_last(&chat).await?;
         let Some(last) = last.filter(|last| last.role == Role::Character) else {
             return Err(bad_input("There is no reply to go on with.", "Send a message, or regenerate."));
         };
-        let place = self.running().begin(chat.id, last.id, last.swipe().id, last.text().to_owned())?;
         let job = Job {
             chat,
             aim: Aim::Last,
@@ -128,7 +128,7 @@ impl Engine {
             _ => Aim::Last,
         };
         let answerer = self.answerer(&chat, &options).await?;
-        let collected = self.collect(chat, aim).await?;
+        let collected = self.collect(chat, aim, &answerer).await?;
         Ok(self.make(&collected, &answerer).await?.report(&answerer.name))
     }
 
@@ -138,14 +138,17 @@ impl Engine {
         json.as_deref().and_then(manifest::from_json).ok_or_else(|| not_found("record of what was sent"))
     }
 
+    /// Read by the writer, behind whatever is still on its way to the disk.
     async fn chat_and_last(&self, id: &str) -> Answer<(Chat, Option<Message>)> {
         let id = id.parse::<ChatId>()?;
-        let last = self.store().read(move |store| store.messages().last(id)).await?;
+        let last = self.store().checkpoint(move |store| store.messages().last(id)).await?;
         Ok((self.chat(id).await?, last))
     }
 
     /// Announces the reply and lets it run. Returns its message with the swipe that is being written selected.
     async fn start(&self, job: Job) -> Answer<api::Message> {
+        self.stop_reading_ahead();
+        job.place.describe(job.target.message(), job.target.swipe(), job.target.base().to_owned());
         let speakers = self.speakers(&job.chat).await?;
         let reply = job.target.as_begun(&speakers, self.now());
         self.events().announce(api::Event::Started { chat: job.chat.id.to_string(), message: reply.clone() });

@@ -23,6 +23,7 @@ pub struct Purged {
 pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Result<Purged, StoreError> {
     let transaction = conn.transaction()?;
     let mut write = Write { read: Read { conn: &transaction, dir } };
+    write.manifests_mut().forget(before)?;
     let mut purged = Purged {
         messages: write.messages_mut().purge(before)?,
         chats: write.chats_mut().purge(before)?,

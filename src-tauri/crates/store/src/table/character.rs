@@ -59,6 +59,16 @@ impl Characters<'_> {
         Ok(rows)
     }
 
+    /// Those that came from the file with this content.
+    pub fn from_source(&self, source: AssetHash) -> Result<Vec<Character>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT * FROM character WHERE source = ?1 AND deleted IS NULL")?
+            .query_map([Col(source)], from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// `None` if there is none or it is deleted.
     pub fn get(&self, id: CharacterId) -> Result<Option<Character>, StoreError> {
         let row = self

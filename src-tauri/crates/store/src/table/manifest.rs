@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::SwipeId;
+use domain::{SwipeId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::StoreError;
@@ -47,6 +47,17 @@ impl ManifestsMut<'_> {
                  ON CONFLICT (swipe) DO UPDATE SET json = excluded.json, figures = excluded.figures",
             )?
             .execute(params![Col(swipe), json, figures])?;
+        Ok(())
+    }
+
+    /// Empties the manifests that may quote messages deleted at or before `before`: all of their chats. Figures stay.
+    pub(crate) fn forget(&mut self, before: Timestamp) -> Result<(), StoreError> {
+        self.conn.execute(
+            "UPDATE manifest SET json = '' WHERE swipe IN (
+                 SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
+                 WHERE message.chat IN (SELECT chat FROM message WHERE deleted <= ?1))",
+            [Col(before)],
+        )?;
         Ok(())
     }
 }
