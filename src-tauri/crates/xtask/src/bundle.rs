@@ -22,6 +22,14 @@ pub(crate) struct Options {
 /// Where the programs look for the worker, the models and the web UI: `../lib/inglenook` beside the folder it was started from.
 const LIBRARY: &str = "/usr/lib/inglenook";
 
+/// The package of the debug build, for its test.
+///
+/// # Errors
+/// When a step fails.
+pub(crate) fn debug() -> Result<()> {
+    bundle(&Options { debug: true, appimage: false })
+}
+
 /// Builds everything, then the packages, into `target/package/<profile>/bundle`.
 ///
 /// # Errors

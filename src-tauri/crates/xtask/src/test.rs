@@ -1,5 +1,6 @@
 //! Every check of the project, in order, each with its time and its count.
 
+use crate::bundle;
 use crate::process::{FEATURES, cargo, cargo_program, command, root, words};
 use crate::python;
 use crate::run::{prepare, with_surroundings};
@@ -77,6 +78,9 @@ fn run_steps(options: &Options, outcomes: &mut Vec<Outcome>) {
     if [Part::Rust, Part::Browser, Part::Desktop].iter().any(|part| options.wants(*part)) {
         outcomes.push(build());
     }
+    if options.wants(Part::Rust) {
+        outcomes.push(package());
+    }
     if options.wants(Part::Rust) || options.wants(Part::Desktop) {
         outcomes.push(rust_tests(options));
     }
@@ -122,6 +126,11 @@ fn eslint() -> Outcome {
 /// All programs and tests: some tests start programs that cargo would not build for them.
 fn build() -> Outcome {
     lint("build", cargo("build").args(["--locked", "--workspace", "--all-targets"]).args(FEATURES))
+}
+
+/// The package that `tests/tests/package.rs` unpacks and chats from, of the programs that are built anyway.
+fn package() -> Outcome {
+    timed("package", || Ok(Tally::of_one(bundle::debug().is_ok())))
 }
 
 fn rust_tests(options: &Options) -> Outcome {
