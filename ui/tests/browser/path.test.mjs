@@ -50,13 +50,13 @@ async function done() {
 	assert.equal(failure, undefined);
 }
 
-/** Waits until the last reply has some text of its own and is still being written. */
+/** Waits until the last reply has some text of its own. */
 const writing = () =>
 	page.waitForFunction(
 		() => {
 			const reply = [...document.querySelectorAll("[data-testid=message]")].at(-1);
 			const text = reply?.querySelector(".prose")?.textContent ?? "";
-			return reply?.dataset.state === "streaming" && text.length > 20;
+			return reply?.dataset.role === "character" && text.length > 20;
 		},
 		null,
 		{ timeout: LONG },
@@ -132,9 +132,14 @@ test("another reply is a swipe, and the first one stays", async () => {
 
 test("a stopped reply keeps what was there", async () => {
 	await say("Tell me a long story about the hill, the town and every lamp in it.");
-	await writing();
-	await page.keyboard.press("Escape");
-	await done();
+	// The small model may come to an end of its own before it is stopped; then another reply is tried.
+	for (let tries = 0; tries < 6; tries++) {
+		await writing();
+		await page.keyboard.press("Escape");
+		await done();
+		if ((await last().getAttribute("data-state")) === "interrupted") break;
+		await last().getByTestId("regenerate").click();
+	}
 	assert.ok((await lastText()).length > 20);
 	assert.equal(await last().getAttribute("data-state"), "interrupted");
 	await last().getByTestId("interrupted").waitFor();
