@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::failure;
 use crate::health::Health;
 use crate::process::Worker;
+use crate::saved::SavedCaches;
 use crate::settings::Settings;
 use crate::status::{State, Status};
 
@@ -25,6 +26,8 @@ use crate::status::{State, Status};
 pub(crate) enum Command {
     Reply(Box<ReplyJob>),
     Texts(TextsJob),
+    /// To drop what is kept of that cache key.
+    Forget(String),
     Shutdown(oneshot::Sender<()>),
 }
 
@@ -85,6 +88,9 @@ pub(crate) struct Actor {
     waiting: VecDeque<Job>,
     /// Texts that the worker has been asked about.
     asked: HashMap<u64, Answer>,
+    saved: Option<SavedCaches>,
+    /// Cache keys to forget as soon as the worker is idle: while it works it might be saving them.
+    forgotten: Vec<String>,
     worker: Option<Worker>,
     health: Health,
     /// What `health` is about.
@@ -103,6 +109,8 @@ impl Actor {
         status: watch::Sender<Status>,
     ) -> Self {
         Self {
+            saved: SavedCaches::of(&settings),
+            forgotten: Vec::new(),
             settings,
             commands,
             status,
@@ -127,9 +135,11 @@ impl Actor {
             }
             self.busy = false;
         }
-        if let Some(mut worker) = self.worker.take() {
-            worker.end(Some("Inglenook is closing".to_owned())).await;
+        if let Some(worker) = self.worker.take() {
+            worker.dismiss(self.settings.policy.farewell).await;
+            self.saved.iter().for_each(SavedCaches::tidy);
         }
+        self.forget().await;
         self.status.send_replace(Status::default());
         for done in self.closing.into_iter().flatten() {
             let _ = done.send(());
@@ -141,6 +151,7 @@ impl Actor {
             if self.closing.is_some() {
                 return None;
             }
+            self.forget().await;
             let state = if self.worker.is_some() { State::Idle } else { self.state() };
             self.note(state);
             if let Some(job) = self.waiting.pop_front() {
@@ -168,6 +179,7 @@ impl Actor {
                 }
                 self.waiting.push_back(Job::Reply(job));
             }
+            Some(Command::Forget(cache_key)) => self.forgotten.push(cache_key),
             // The worker answers these between two tokens.
             Some(Command::Texts(job)) if self.busy && self.knows(&job.path) => self.ask(job).await,
             Some(Command::Texts(job)) => self.waiting.push_back(Job::Texts(job)),
@@ -219,6 +231,19 @@ impl Actor {
             _ => None,
         })
         .await
+    }
+
+    /// Drops what is to be forgotten, from memory and from disk.
+    async fn forget(&mut self) {
+        for cache_key in std::mem::take(&mut self.forgotten) {
+            if let Some(saved) = &self.saved {
+                saved.forget(&cache_key);
+            }
+            if self.worker.is_some() {
+                // A worker that does not hear it is dead, and its memory with it.
+                let _ = self.send(&Frame::Forget { cache_key }).await;
+            }
+        }
     }
 
     fn next_id(&mut self) -> u64 {

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::actor::{Actor, Answer, Command, ReplyJob, TextsJob};
 use crate::failure;
+use crate::saved::SavedCaches;
 use crate::settings::Settings;
 use crate::status::Status;
 
@@ -79,6 +80,19 @@ impl LocalHost {
         self.ask(Path::new(&model.path), &[], Answer::Bos).await
     }
 
+    /// Drops what is kept of `cache_key`, in memory and on disk, as soon as no reply is being made.
+    pub fn forget(&self, cache_key: &str) {
+        // A host that is shut down keeps nothing in memory, and nothing new on disk.
+        let _ = self.commands.send(Command::Forget(cache_key.to_owned()));
+    }
+
+    /// Drops what is on disk of all other cache keys. Blocks for the time of listing and deleting files.
+    pub fn forget_all_but<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) {
+        if let Some(saved) = SavedCaches::of(&self.settings) {
+            saved.forget_all_but(cache_keys);
+        }
+    }
+
     /// What the worker is doing now.
     pub fn status(&self) -> Status {
         self.status.borrow().clone()
@@ -89,7 +103,8 @@ impl LocalHost {
         self.status.clone()
     }
 
-    /// Ends the worker and waits until it is gone. Running and later requests end with an error.
+    /// Ends the worker, which saves its caches first, and waits until it is gone: for
+    /// [`Policy::farewell`](crate::Policy::farewell) at the most. Running and later requests end with an error.
     pub async fn shutdown(&self) {
         let (done, gone) = oneshot::channel();
         if self.commands.send(Command::Shutdown(done)).is_ok() {

@@ -7,6 +7,8 @@
 //!   request starts a new worker. No worker outlives its [`LocalHost`].
 //! - One reply at a time; the others wait in order and say so.
 //! - A cancelled reply ends within 300 ms, whatever the worker does.
+//! - What was read of a chat is kept on disk, within a budget, and meets no other model or context size; a damaged file
+//!   costs time, never a reply.
 //!
 //! Absent: llama.cpp (it lives in the worker), chat templates, downloads, the list of models (`store` keeps it).
 //!
@@ -21,6 +23,7 @@ mod health;
 mod host;
 pub mod library;
 mod process;
+mod saved;
 mod settings;
 mod status;
 

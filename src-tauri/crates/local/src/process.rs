@@ -73,6 +73,8 @@ impl Worker {
         command.env_clear().envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         // Without it libgomp's barriers spin, and decode collapses as soon as anything else runs.
         command.env("OMP_WAIT_POLICY", "passive");
+        // An abort would start a debugger, whose words go to stdout, among the frames.
+        command.env("GGML_NO_BACKTRACE", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn()?;
         let (Some(pipe), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -100,6 +102,21 @@ impl Worker {
         let bytes = frame::encode(request)?;
         let written = timeout(patience, self.pipe.write_all(&bytes)).await;
         written.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into())).map_err(FrameError::Pipe)
+    }
+
+    /// Asks the process to save its caches and leave, waits for that for `patience`, then ends it.
+    pub(crate) async fn dismiss(mut self, patience: Duration) {
+        let leaving = async {
+            if self.send(&Request::Shutdown, patience).await.is_ok() {
+                // It may still have something to say, and would wait for us to hear it.
+                while self.frames.recv().await.is_some() {}
+                let _ = self.child.wait().await;
+            }
+        };
+        if timeout(patience, leaving).await.is_err() {
+            tracing::warn!("the worker did not leave in time; the caches that it had not saved are lost");
+        }
+        self.end(Some("Inglenook is closing".to_owned())).await;
     }
 
     /// Kills what is left of the process and tells how it ended; `by_us` is why, where we end it.

@@ -19,6 +19,10 @@ pub struct Settings {
     pub gpu_layers: u32,
     /// Bytes of memory for the KV caches of chats other than the current one.
     pub cache_budget: u64,
+    /// Where KV caches outlive the worker; `None` keeps them in memory alone.
+    pub state_dir: Option<PathBuf>,
+    /// Bytes in `state_dir`, over all models.
+    pub state_budget: u64,
     pub policy: Policy,
 }
 
@@ -29,6 +33,8 @@ impl Default for Settings {
             threads: threads(),
             gpu_layers: 0,
             cache_budget: cache_budget(),
+            state_dir: None,
+            state_budget: 512 << 20,
             policy: Policy::default(),
         }
     }
@@ -50,6 +56,8 @@ pub struct Policy {
     pub silence: Duration,
     /// From a cancel to the end of the stream, whatever the worker does.
     pub cancel: Duration,
+    /// From the request to leave to the end of a worker that is still saving its caches.
+    pub farewell: Duration,
 }
 
 impl Default for Policy {
@@ -62,11 +70,12 @@ impl Default for Policy {
             stall: Duration::from_secs(10),
             silence: Duration::from_secs(30),
             cancel: Duration::from_millis(250),
+            farewell: Duration::from_millis(2_500),
         }
     }
 }
 
-/// `$INGLENOOK_WORKER`, or else the binary beside this one; test binaries live one folder deeper.
+/// `$INGLENOOK_WORKER`, or else the binary beside this one, or where packages put it; test binaries live one folder deeper.
 fn worker_path() -> PathBuf {
     if let Some(path) = std::env::var_os(WORKER_VARIABLE) {
         return path.into();
@@ -77,7 +86,10 @@ fn worker_path() -> PathBuf {
         Some(folder) if folder.ends_with("deps") => folder.parent(),
         folder => folder,
     };
-    folder.unwrap_or(Path::new("")).join(name)
+    let folder = folder.unwrap_or(Path::new(""));
+    let beside = folder.join(&name);
+    let packaged = folder.join("../lib/inglenook").join(&name);
+    if !beside.exists() && packaged.exists() { packaged } else { beside }
 }
 
 /// A tenth of what is free, and never more than 512 MiB: caches beside the model have frozen machines that had no room.

@@ -1,8 +1,12 @@
-//! Which tokens the KV cache holds, and the caches of other chats, put aside in memory.
+//! Which tokens the KV cache holds, and the caches of other chats, put aside in memory or saved on disk.
+
+use std::time::SystemTime;
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::context::session::{LlamaStateSeqFlags, SeqState};
 use llama_cpp_2::token::LlamaToken;
+
+use crate::disk::Disk;
 
 /// The one sequence that is computed on.
 pub(crate) const SEQUENCE: i32 = 0;
@@ -18,12 +22,15 @@ pub(crate) struct Cache {
     aside: Vec<Aside>,
     /// Bytes of caches put aside, at the most.
     budget: u64,
+    disk: Option<Disk>,
 }
 
 struct Aside {
     key: String,
     tokens: Vec<LlamaToken>,
     state: SeqState,
+    /// When it was put aside.
+    used: SystemTime,
 }
 
 impl Aside {
@@ -33,8 +40,9 @@ impl Aside {
 }
 
 impl Cache {
-    pub(crate) fn new(budget: u64) -> Self {
-        Self { key: String::new(), tokens: Vec::new(), aside: Vec::new(), budget }
+    /// Caches of up to `budget` bytes are put aside in memory; those on `disk` outlive the process.
+    pub(crate) fn new(budget: u64, disk: Option<Disk>) -> Self {
+        Self { key: String::new(), tokens: Vec::new(), aside: Vec::new(), budget, disk }
     }
 
     /// Makes the KV cache hold as much of the beginning of `prompt` as is known, and nothing else. Returns how many
@@ -74,12 +82,36 @@ impl Cache {
         }
     }
 
-    /// Puts the cache of the old key aside and takes up that of `key`, unless the old one serves `prompt` better.
+    /// Drops the cache of `key`.
+    pub(crate) fn forget(&mut self, context: &mut LlamaContext<'_>, key: &str) {
+        self.aside.retain(|aside| aside.key != key);
+        if self.key == key {
+            self.clear(context);
+        }
+    }
+
+    /// Writes to disk what is worth it, the latest first, as far as the disk's budget goes.
+    pub(crate) fn save(self, context: &mut LlamaContext<'_>) {
+        let Some(disk) = self.disk else { return };
+        let mut room = disk.budget();
+        if self.tokens.len() >= WORTH_KEEPING {
+            room -= disk.save(context, &self.key, &self.tokens, SystemTime::now(), room);
+        }
+        for aside in self.aside.into_iter().rev() {
+            context.clear_kv_cache();
+            if context.state_seq_set(&aside.state, SEQUENCE).is_ok() {
+                room -= disk.save(context, &aside.key, &aside.tokens, aside.used, room);
+            }
+        }
+    }
+
+    /// Puts the cache of the old key aside and takes up that of `key`. Of one in memory it is known whether the old one
+    /// serves `prompt` better.
     fn switch(&mut self, context: &mut LlamaContext<'_>, key: &str, prompt: &[LlamaToken]) {
         let found = self.aside.iter().position(|aside| aside.key == key).map(|at| self.aside.remove(at));
         self.put_aside(context);
         key.clone_into(&mut self.key);
-        let Some(found) = found else { return };
+        let Some(found) = found else { return self.take_up(context) };
         if common(&found.tokens, prompt) <= common(&self.tokens, prompt) {
             return;
         }
@@ -91,12 +123,29 @@ impl Cache {
         }
     }
 
+    /// Takes up what is on disk for the key, if anything is.
+    fn take_up(&mut self, context: &mut LlamaContext<'_>) {
+        let Some(disk) = self.disk.as_ref().filter(|disk| disk.has(&self.key)) else { return };
+        context.clear_kv_cache();
+        self.tokens = disk.take_up(context, &self.key).unwrap_or_default();
+        if self.tokens.is_empty() {
+            self.clear(context);
+        }
+    }
+
     fn put_aside(&mut self, context: &LlamaContext<'_>) {
-        if self.tokens.len() < WORTH_KEEPING || self.budget == 0 {
+        if self.tokens.len() < WORTH_KEEPING {
             return;
         }
-        let Ok(state) = context.state_seq_get(SEQUENCE, LlamaStateSeqFlags::empty()) else { return };
-        self.aside.push(Aside { key: self.key.clone(), tokens: self.tokens.clone(), state });
+        let flags = LlamaStateSeqFlags::empty();
+        if context.state_seq_get_size_ext(SEQUENCE, flags) as u64 > self.budget {
+            if let Some(disk) = &self.disk {
+                disk.save(context, &self.key, &self.tokens, SystemTime::now(), disk.budget());
+            }
+            return;
+        }
+        let Ok(state) = context.state_seq_get(SEQUENCE, flags) else { return };
+        self.aside.push(Aside { key: self.key.clone(), tokens: self.tokens.clone(), state, used: SystemTime::now() });
         while self.aside.iter().map(Aside::bytes).sum::<u64>() > self.budget {
             self.aside.remove(0);
         }

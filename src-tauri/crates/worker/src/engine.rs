@@ -15,6 +15,7 @@ use worker::frame::FrameError;
 use worker::protocol::{Done, ErrorCode, FinishReason, Load, Loaded, Reply, Request, Segment, Timings, Usage};
 
 use crate::cache::Cache;
+use crate::disk::Disk;
 use crate::generate::Session;
 use crate::inbox::{Inbox, Replies};
 use crate::vocab::Vocab;
@@ -64,7 +65,7 @@ fn load_backends() {
     }
 }
 
-/// Serves requests until the pipe ends.
+/// Serves requests until the pipe ends or a shutdown arrives.
 pub(crate) fn run(backend: &LlamaBackend, mut inbox: Inbox, replies: &Arc<Replies>) -> Result<(), Fatal> {
     let mut next = without_model(&mut inbox, replies)?;
     while let Some(load) = next {
@@ -85,12 +86,13 @@ fn refuse(
     without_model(inbox, replies)
 }
 
-/// Waits for a model to load; `None` at the end of the pipe.
+/// Waits for a model to load; `None` at the end.
 fn without_model(inbox: &mut Inbox, replies: &Replies) -> Result<Option<Load>, FrameError> {
     while let Some(request) = inbox.next() {
         let id = match request {
             Request::Load(load) => return Ok(Some(load)),
-            Request::Cancel { .. } | Request::Shutdown => continue,
+            Request::Shutdown => return Ok(None),
+            Request::Cancel { .. } | Request::Forget { .. } => continue,
             Request::Count { id, .. } | Request::Tokenize { id, .. } => id,
             Request::Generate(generate) => generate.id,
         };
@@ -110,16 +112,16 @@ fn load_model(
     if !Path::new(&load.path).is_file() {
         return Err(Refusal { code: ErrorCode::Missing, message: format!("there is no file {}", load.path) });
     }
-    let (closed, progress, mut shown) = (inbox.closed(), Arc::clone(replies), -1.0);
+    let (leaving, progress, mut shown) = (inbox.leaving(), Arc::clone(replies), -1.0);
     let params = LlamaModelParams::default()
         .with_n_gpu_layers(load.gpu_layers)
         .with_vocab_only(load.vocab_only)
         .with_progress_callback(move |fraction| {
             if fraction - shown >= 0.02 || fraction >= 1.0 {
                 shown = fraction;
-                return progress.send(&Reply::Loading { fraction }).is_ok() && !closed.load(Ordering::Acquire);
+                return progress.send(&Reply::Loading { fraction }).is_ok() && !leaving.load(Ordering::Acquire);
             }
-            !closed.load(Ordering::Acquire)
+            !leaving.load(Ordering::Acquire)
         });
     LlamaModel::load_from_file(backend, &load.path, &params).map_err(|error| Refusal {
         code: ErrorCode::Load,
@@ -127,7 +129,7 @@ fn load_model(
     })
 }
 
-/// Serves requests with `model`; returns what to load next, or `None` at the end of the pipe.
+/// Serves requests with `model`; returns what to load next, or `None` at the end.
 fn with_model(
     backend: &LlamaBackend,
     model: &LlamaModel,
@@ -147,7 +149,8 @@ fn with_model(
         return Ok(refuse(Refusal { code: ErrorCode::Memory, message }, inbox, replies)?);
     };
     replies.send(&Reply::Loaded(Loaded { context: context.n_ctx(), ..loaded }))?;
-    Ok(serve(&vocab, Some(Session::new(&vocab, context, Cache::new(load.aside), chunk)), inbox, replies)?)
+    let cache = Cache::new(load.aside, load.saved.clone().map(Disk::new));
+    Ok(serve(&vocab, Some(Session::new(&vocab, context, cache, chunk)), inbox, replies)?)
 }
 
 /// Tokens read between two looks at the inbox: a cancel must not wait long, even where a token takes a quarter second.
@@ -180,7 +183,17 @@ fn serve(
 ) -> Result<Option<Load>, FrameError> {
     while let Some(request) = inbox.next() {
         match (request, &mut session) {
-            (Request::Load(load), _) => return Ok(Some(load)),
+            (Request::Load(load), session) => {
+                session.take().into_iter().for_each(Session::save);
+                return Ok(Some(load));
+            }
+            (Request::Shutdown, session) => {
+                session.take().into_iter().for_each(Session::save);
+                return Ok(None);
+            }
+            (Request::Forget { cache_key }, session) => {
+                session.iter_mut().for_each(|session| session.forget(&cache_key));
+            }
             (Request::Generate(generate), Some(session)) => session.reply(&generate, inbox, replies)?,
             (Request::Generate(generate), None) => {
                 let message = "only the vocabulary is loaded".to_owned();
@@ -189,7 +202,7 @@ fn serve(
             (Request::Count { id, texts }, _) => count(vocab, id, &texts, replies)?,
             (Request::Tokenize { id, texts }, _) => tokenize(vocab, id, &texts, replies)?,
             // The reply was done before the cancel arrived.
-            (Request::Cancel { .. } | Request::Shutdown, _) => {}
+            (Request::Cancel { .. }, _) => {}
         }
     }
     Ok(None)

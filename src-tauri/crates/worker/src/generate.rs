@@ -66,6 +66,16 @@ impl<'model> Session<'model> {
         replies.send(&Reply::Done(Done { id, reason, usage, timings }))
     }
 
+    /// Ends, and writes the caches to disk where there is a place for them.
+    pub(crate) fn save(self) {
+        let Self { mut context, cache, .. } = self;
+        cache.save(&mut context);
+    }
+
+    pub(crate) fn forget(&mut self, cache_key: &str) {
+        self.cache.forget(&mut self.context, cache_key);
+    }
+
     fn run(
         &mut self,
         request: &Generate,
@@ -199,6 +209,10 @@ impl<'model> Session<'model> {
                     if inbox.take_back(waiting) {
                         replies.send(&engine::never_begun(waiting))?;
                     }
+                }
+                Arrived::Request(Request::Shutdown) => {
+                    inbox.put_first(Request::Shutdown);
+                    return Err(Break::Cancelled);
                 }
                 Arrived::Request(Request::Count { id, texts }) => engine::count(self.vocab, id, &texts, replies)?,
                 Arrived::Request(Request::Tokenize { id, texts }) => engine::tokenize(self.vocab, id, &texts, replies)?,

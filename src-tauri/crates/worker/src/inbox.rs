@@ -28,17 +28,17 @@ impl Replies {
 pub(crate) struct Inbox {
     arriving: Receiver<Request>,
     waiting: VecDeque<Request>,
-    closed: Arc<AtomicBool>,
+    leaving: Arc<AtomicBool>,
 }
 
 impl Inbox {
     /// Starts the reading thread.
     pub(crate) fn read(pipe: impl Read + Send + 'static, replies: Arc<Replies>) -> Self {
         let (sender, arriving) = channel();
-        let closed = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&closed);
+        let leaving = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&leaving);
         std::thread::spawn(move || {
-            read_all(pipe, &sender, &replies);
+            read_all(pipe, &sender, &replies, &flag);
             flag.store(true, Ordering::Release);
             drop(sender);
             // The inference thread sees the closed pipe at its next step and leaves in order. Should a step take
@@ -46,12 +46,12 @@ impl Inbox {
             std::thread::sleep(Duration::from_secs(1));
             std::process::exit(0);
         });
-        Self { arriving, waiting: VecDeque::new(), closed }
+        Self { arriving, waiting: VecDeque::new(), leaving }
     }
 
-    /// True once the pipe has ended.
-    pub(crate) fn closed(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.closed)
+    /// True once the pipe has ended, or a shutdown has arrived.
+    pub(crate) fn leaving(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.leaving)
     }
 
     /// The next request, waiting for it; `None` at the end of the pipe.
@@ -73,6 +73,11 @@ impl Inbox {
         self.waiting.push_back(request);
     }
 
+    /// Puts a request off until the running one is done, and no longer.
+    pub(crate) fn put_first(&mut self, request: Request) {
+        self.waiting.push_front(request);
+    }
+
     /// Takes back the generation `id` that has been put off.
     pub(crate) fn take_back(&mut self, id: u64) -> bool {
         let before = self.waiting.len();
@@ -88,11 +93,14 @@ pub(crate) enum Arrived {
     End,
 }
 
-fn read_all(mut pipe: impl Read, sender: &Sender<Request>, replies: &Replies) {
+fn read_all(mut pipe: impl Read, sender: &Sender<Request>, replies: &Replies, leaving: &AtomicBool) {
     loop {
         match frame::read(&mut pipe) {
-            Ok(Some(Request::Shutdown) | None) => return,
+            Ok(None) => return,
             Ok(Some(request)) => {
+                if request == Request::Shutdown {
+                    leaving.store(true, Ordering::Release);
+                }
                 if sender.send(request).is_err() {
                     return;
                 }

@@ -5,10 +5,13 @@
 //! - A bad file, a long prompt or an odd frame is an error frame; the process goes on.
 //! - Text that is not `control` never becomes a control token.
 //! - The end of stdin ends the process, within a second even in the middle of a computation.
+//! - KV caches outlive a shutdown in the folder that the supervisor names; a file there that is not whole, or was saved
+//!   for another model or chat, is deleted unread.
 //!
 //! Absent: ports, databases, keys, chat templates, settings.
 
 mod cache;
+mod disk;
 mod engine;
 mod generate;
 mod guard;

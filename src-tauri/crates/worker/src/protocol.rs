@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever an older worker would misunderstand a newer supervisor, or the other way round.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,8 @@ pub struct Segment {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Request {
-    /// Answered by [`Reply::Loading`]s, then [`Reply::Loaded`] or an error. Replaces the loaded model.
+    /// Answered by [`Reply::Loading`]s, then [`Reply::Loaded`] or an error. Replaces the loaded model, whose caches are
+    /// saved first.
     Load(Load),
     /// Answered by [`Reply::Counts`], even while a reply is generated.
     Count { id: u64, texts: Vec<Segment> },
@@ -27,7 +28,9 @@ pub enum Request {
     Generate(Generate),
     /// Ends the generation `id`, running or waiting, with [`FinishReason::Cancelled`].
     Cancel { id: u64 },
-    /// The same as the end of the pipe.
+    /// Drops the cache of that key from memory.
+    Forget { cache_key: String },
+    /// Ends what is running, saves the caches and ends the process. The end of the pipe does so too, but saves nothing.
     Shutdown,
 }
 
@@ -44,6 +47,18 @@ pub struct Load {
     /// Bytes of memory for the KV caches of chats other than the current one.
     #[serde(default)]
     pub aside: u64,
+    /// Where caches outlive the process; `None` keeps them in memory alone.
+    #[serde(default)]
+    pub saved: Option<SavedCaches>,
+}
+
+/// A folder for the caches of one model at one context size, and of nothing else: llama.cpp cannot tell whose they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedCaches {
+    /// Absolute. Made when it is needed.
+    pub folder: String,
+    /// Bytes that are written at one time, at the most.
+    pub budget: u64,
 }
 
 /// One reply to make.

@@ -12,6 +12,7 @@ use crate::failure;
 use crate::gguf;
 use crate::health::Health;
 use crate::process::Worker;
+use crate::saved::SavedCaches;
 use crate::status::State;
 
 /// What a wait for the worker came to.
@@ -64,6 +65,8 @@ impl Actor {
         if let Some(worker) = &mut self.worker {
             worker.loaded = Some((load, loaded));
         }
+        // The worker has saved the caches of the model before.
+        self.saved.iter().for_each(SavedCaches::tidy);
         Ok(())
     }
 
@@ -82,6 +85,7 @@ impl Actor {
             gpu_layers: self.settings.gpu_layers,
             vocab_only: context.is_none(),
             aside: self.settings.cache_budget,
+            saved: context.and_then(|context| self.saved.as_ref()?.place(path, context, &self.settings.worker)),
         }
     }
 

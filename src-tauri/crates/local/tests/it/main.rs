@@ -7,4 +7,5 @@ mod cancel;
 mod death;
 mod files;
 mod replies;
+mod saved;
 mod support;

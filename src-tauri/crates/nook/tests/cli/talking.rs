@@ -81,6 +81,18 @@ fn a_chat_goes_on_in_another_run() {
 }
 
 #[test]
+fn another_run_reads_only_what_is_new() {
+    let world = World::with_model();
+    let file = world.file("mira.json", card("Mira Quay"));
+    let first = say(&world, &["--character", &file, "--message", "Hello"]).ends().remove(0);
+    let chat = first["chat"].as_str().unwrap();
+    let second = say(&world, &["--chat", chat, "--message", "Who are you?"]).ends().remove(0);
+    let (first, second) = (&first["usage"], &second["usage"]);
+    assert!(number(&second["reused"]) >= number(&first["prompt"]), "{second} after {first}");
+    assert!(number(&second["evaluated"]) < 60, "{second}");
+}
+
+#[test]
 fn the_preview_is_what_is_sent() {
     let world = World::with_model();
     let file = world.file("mira.json", card("Mira Quay"));

@@ -1,0 +1,232 @@
+//! KV caches on disk: `<dir>/<fingerprint>/<hash of the cache key>.kv`. The worker writes and reads them; here is decided
+//! which model they belong to, how many are kept, and which are deleted.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sha2::{Digest, Sha256};
+use worker::protocol;
+use worker::saved::{ENDING, READING, WRITING, file_name};
+
+use crate::settings::Settings;
+
+/// Bytes of a model file that are hashed at each end: its header, and some of its weights.
+const SAMPLE: u64 = 64 * 1024;
+
+/// The folder of all models.
+#[derive(Debug)]
+pub(crate) struct SavedCaches {
+    dir: PathBuf,
+    /// Bytes over all models.
+    budget: u64,
+}
+
+struct Saved {
+    path: PathBuf,
+    name: OsString,
+    metadata: Metadata,
+}
+
+impl Saved {
+    /// When its chat was last written in.
+    fn used(&self) -> SystemTime {
+        self.metadata.modified().unwrap_or(UNIX_EPOCH)
+    }
+}
+
+impl SavedCaches {
+    /// `None` where nothing is to be saved.
+    pub(crate) fn of(settings: &Settings) -> Option<Self> {
+        // The worker has another current directory.
+        let dir = std::path::absolute(settings.state_dir.as_ref()?).ok()?;
+        (settings.state_budget > 0).then_some(Self { dir, budget: settings.state_budget })
+    }
+
+    /// Where `worker` saves caches of the model at `model` with a context of that many tokens.
+    pub(crate) fn place(&self, model: &Path, context: u32, worker: &Path) -> Option<protocol::SavedCaches> {
+        let fingerprint = fingerprint(model, context, worker);
+        let fingerprint = fingerprint.inspect_err(|error| tracing::warn!(%error, "caches are not saved")).ok()?;
+        let folder = self.dir.join(fingerprint).into_os_string().into_string().ok()?;
+        Some(protocol::SavedCaches { folder, budget: self.budget })
+    }
+
+    /// Deletes the caches of `cache_key`, of every model.
+    pub(crate) fn forget(&self, cache_key: &str) {
+        let forgotten = file_name(cache_key);
+        self.all().into_iter().filter(|saved| same_chat(&saved.name, &forgotten)).for_each(delete);
+    }
+
+    /// Deletes the caches of all but `cache_keys`, of every model.
+    pub(crate) fn forget_all_but<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) {
+        let kept: HashSet<OsString> = cache_keys.into_iter().map(|key| file_name(key).into()).collect();
+        self.all().into_iter().filter(|saved| is_whole(saved) && !kept.contains(&saved.name)).for_each(delete);
+    }
+
+    /// Deletes what a worker left unfinished when it died, and the oldest caches beyond the budget. No worker may be
+    /// saving meanwhile.
+    pub(crate) fn tidy(&self) {
+        let (mut whole, rest): (Vec<_>, Vec<_>) = self.all().into_iter().partition(is_whole);
+        rest.into_iter().filter(|saved| ends_with(saved, WRITING) || ends_with(saved, READING)).for_each(delete);
+        whole.sort_by_key(|saved| std::cmp::Reverse(saved.used()));
+        let mut room = self.budget;
+        for saved in whole {
+            match room.checked_sub(saved.metadata.len()) {
+                Some(rest) => room = rest,
+                None => delete(saved),
+            }
+        }
+        for folder in entries(&self.dir) {
+            // Only the empty ones go.
+            let _ = fs::remove_dir(folder.path());
+        }
+    }
+
+    fn all(&self) -> Vec<Saved> {
+        let files = entries(&self.dir).flat_map(|folder| entries(&folder.path()).collect::<Vec<_>>());
+        files
+            .filter_map(|file| {
+                Some(Saved { path: file.path(), name: file.file_name(), metadata: file.metadata().ok()? })
+            })
+            .filter(|saved| saved.metadata.is_file())
+            .collect()
+    }
+}
+
+/// None where there is no such folder.
+fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten()
+}
+
+fn is_whole(saved: &Saved) -> bool {
+    ends_with(saved, ENDING)
+}
+
+fn ends_with(saved: &Saved, ending: &str) -> bool {
+    saved.path.extension().is_some_and(|known| known == ending)
+}
+
+/// Whole or not.
+fn same_chat(name: &OsString, whole: &str) -> bool {
+    Path::new(name).file_stem() == Path::new(whole).file_stem()
+}
+
+fn delete(saved: Saved) {
+    match fs::remove_file(&saved.path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => tracing::warn!(%error, "a saved cache stays"),
+        _ => {}
+    }
+}
+
+/// Tells apart what llama.cpp cannot: whose cache it is. Not by the path, which changes with every start of an AppImage.
+fn fingerprint(model: &Path, context: u32, worker: &Path) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    for path in [model, worker] {
+        let metadata = fs::metadata(path)?;
+        let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        hasher.update(metadata.len().to_le_bytes());
+        hasher.update(modified.as_nanos().to_le_bytes());
+    }
+    let mut file = File::open(model)?;
+    let end = file.metadata()?.len().saturating_sub(SAMPLE);
+    for start in [0, end] {
+        let mut sample = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        (&mut file).take(SAMPLE).read_to_end(&mut sample)?;
+        hasher.update(sample);
+    }
+    hasher.update(context.to_le_bytes());
+    Ok(hex::encode(&hasher.finalize()[..16]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn saved_caches(budget: u64) -> (TempDir, SavedCaches) {
+        let dir = tempfile::tempdir().unwrap();
+        let saved = SavedCaches { dir: dir.path().to_owned(), budget };
+        (dir, saved)
+    }
+
+    /// A file of 100 bytes, last used so many seconds ago.
+    fn put(saved: &SavedCaches, folder: &str, name: &str, age: u64) {
+        fs::create_dir_all(saved.dir.join(folder)).unwrap();
+        let path = saved.dir.join(folder).join(name);
+        fs::write(&path, [0; 100]).unwrap();
+        let used = SystemTime::now() - Duration::from_secs(age);
+        File::options().write(true).open(path).unwrap().set_modified(used).unwrap();
+    }
+
+    fn names(saved: &SavedCaches) -> Vec<String> {
+        let mut names: Vec<_> = saved
+            .all()
+            .iter()
+            .map(|file| file.path.strip_prefix(&saved.dir).unwrap().to_str().unwrap().to_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_oldest_of_all_models_go_beyond_the_budget_and_so_does_what_is_unfinished() {
+        let (_dir, saved) = saved_caches(250);
+        put(&saved, "small", "a.kv", 30);
+        put(&saved, "small", "b.kv", 10);
+        put(&saved, "large", "a.kv", 20);
+        put(&saved, "large", "b.part", 0);
+        put(&saved, "gone", "c.loading", 0);
+        put(&saved, "not ours", "notes.txt", 0);
+        saved.tidy();
+        assert_eq!(names(&saved), ["large/a.kv", "not ours/notes.txt", "small/b.kv"]);
+        assert!(!saved.dir.join("gone").exists());
+    }
+
+    #[test]
+    fn a_chat_is_forgotten_with_every_model() {
+        let (_dir, saved) = saved_caches(1_000);
+        let (ada, bob) = (file_name("ada"), file_name("bob"));
+        for folder in ["small", "large"] {
+            put(&saved, folder, &ada, 0);
+            put(&saved, folder, &bob, 0);
+        }
+        put(&saved, "large", &ada.replace(".kv", ".loading"), 0);
+        saved.forget("ada");
+        assert_eq!(names(&saved), [format!("large/{bob}"), format!("small/{bob}")]);
+        put(&saved, "small", &ada, 0);
+        saved.forget_all_but(["ada", "cleo"]);
+        assert_eq!(names(&saved), [format!("small/{ada}")]);
+    }
+
+    #[test]
+    fn another_model_context_or_worker_has_another_place() {
+        let (_dir, saved) = saved_caches(1_000);
+        let write = |name: &str, bytes: &[u8]| {
+            let path = saved.dir.join(name);
+            fs::write(&path, bytes).unwrap();
+            path
+        };
+        let (model, worker) = (write("model", b"weights"), write("worker", b"code"));
+        let place = |model: &Path, context, worker: &Path| saved.place(model, context, worker).unwrap().folder;
+        let first = place(&model, 2048, &worker);
+        assert_eq!(place(&model, 2048, &worker), first);
+        assert!(Path::new(&first).starts_with(&saved.dir));
+        assert_ne!(place(&model, 4096, &worker), first);
+        assert_ne!(place(&model, 2048, &write("other worker", b"newer code")), first);
+        let times = fs::metadata(&model).unwrap().modified().unwrap();
+        let twin = write("twin", b"WEIGHTS");
+        File::options().write(true).open(&twin).unwrap().set_modified(times).unwrap();
+        assert_ne!(place(&twin, 2048, &worker), first, "of the same size and age");
+        let moved = saved.dir.join("moved");
+        fs::rename(&model, &moved).unwrap();
+        assert_eq!(place(&moved, 2048, &worker), first);
+        assert!(saved.place(&model, 2048, &worker).is_none());
+    }
+}

@@ -1,0 +1,232 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use domain::prompt::Segment;
+use local::{LocalHost, Settings};
+use provider::{Request, Usage};
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use crate::support::*;
+
+const FIRST: &str =
+    "Tell me about the sea, the ships, the harbour, the lamps on the quay and the people who light them.";
+
+fn settings_with(folder: &TempDir) -> Settings {
+    Settings { state_dir: Some(folder.path().join("cache")), ..settings() }
+}
+
+fn host_with(folder: &TempDir) -> LocalHost {
+    LocalHost::new(settings_with(folder)).unwrap()
+}
+
+fn of(chat: &str, segments: Vec<Segment>) -> Request {
+    Request { cache_key: chat.into(), ..request(segments, 20) }
+}
+
+/// A first turn that ends with a shutdown. Returns the reply.
+async fn first_turn(folder: &TempDir, chats: &[&str]) -> Outcome {
+    let host = host_with(folder);
+    let provider = host.provider(&model(), 2048);
+    let mut outcomes = Vec::new();
+    for key in chats {
+        outcomes.push(reply(&*provider, of(key, chat(&[FIRST]))).await);
+    }
+    host.shutdown().await;
+    outcomes.remove(0)
+}
+
+fn second_prompt(first: &Outcome) -> Vec<Segment> {
+    chat(&[FIRST, &first.text, "And the moon?"])
+}
+
+async fn second_turn(folder: &TempDir, key: &str, first: &Outcome) -> Outcome {
+    let host = host_with(folder);
+    let outcome = reply(&*host.provider(&model(), 2048), of(key, second_prompt(first))).await;
+    host.shutdown().await;
+    outcome
+}
+
+/// The saved caches, the oldest first.
+fn files(folder: &TempDir) -> Vec<PathBuf> {
+    let entries = |folder: &Path| {
+        fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    let mut files: Vec<_> = entries(&folder.path().join("cache")).iter().flat_map(|folder| entries(folder)).collect();
+    files.sort_by_key(|file| fs::metadata(file).unwrap().modified().unwrap());
+    files
+}
+
+fn is_cold(usage: Usage) -> bool {
+    usage.reused == Some(0)
+}
+
+#[tokio::test]
+async fn a_chat_goes_on_where_another_process_left_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = first_turn(&folder, &["chat"]).await;
+    let saved = files(&folder);
+    assert_eq!(saved.len(), 1);
+    assert_eq!(fs::metadata(&saved[0]).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(saved[0].parent().unwrap()).unwrap().permissions().mode() & 0o777, 0o700);
+
+    let second = second_turn(&folder, "chat", &first).await;
+    let usage = second.usage();
+    assert!(usage.reused >= first.usage().prompt, "{usage:?} after {:?}", first.usage());
+    assert!(usage.evaluated < Some(20), "the reply's end and the new words: {usage:?}");
+    let cold = host();
+    let cold = reply(&*cold.provider(&model(), 2048), of("chat", second_prompt(&first))).await;
+    assert!(is_cold(cold.usage()));
+    assert_eq!(second.text, cold.text);
+}
+
+#[tokio::test]
+async fn a_chat_that_was_put_aside_is_saved_as_well_and_one_of_another_model_size_is_not_taken_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = first_turn(&folder, &["ada", "bob"]).await;
+    assert_eq!(files(&folder).len(), 2);
+    let host = host_with(&folder);
+    let (ada, narrow) = (of("ada", second_prompt(&first)), host.provider(&model(), 1024));
+    assert!(is_cold(reply(&*narrow, ada.clone()).await.usage()), "another context size");
+    let usage = reply(&*host.provider(&model(), 2048), ada).await.usage();
+    assert!(usage.reused >= first.usage().prompt, "{usage:?}");
+    assert_eq!(files(&folder).len(), 3, "the change of the context size saved what it unloaded");
+    host.shutdown().await;
+}
+
+#[tokio::test]
+async fn without_room_in_memory_chats_by_turns_are_kept_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = LocalHost::new(Settings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
+    let provider = host.provider(&model(), 2048);
+    let first = reply(&*provider, of("ada", chat(&[FIRST]))).await;
+    reply(&*provider, of("bob", chat(&["Who are you?"]))).await;
+    let again = reply(&*provider, of("ada", second_prompt(&first))).await.usage();
+    assert!(again.reused >= first.usage().prompt, "{again:?}");
+}
+
+#[tokio::test]
+async fn a_file_that_is_damaged_or_not_this_chats_is_deleted_and_the_chat_read_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = first_turn(&folder, &["chat", "other"]).await;
+    let saved = files(&folder);
+    let (path, other) = (&saved[0], fs::read(&saved[1]).unwrap());
+    let whole = fs::read(path).unwrap();
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    let half = whole[..whole.len() / 2].to_vec();
+    for (what, bytes) in [("empty", Vec::new()), ("half", half), ("one bit", flipped), ("another chat's", other)] {
+        fs::write(path, bytes).unwrap();
+        let host = host_with(&folder);
+        let outcome = reply(&*host.provider(&model(), 2048), of("chat", second_prompt(&first))).await;
+        assert!(is_cold(outcome.usage()), "{what}: {outcome:?}");
+        assert!(!path.exists(), "{what}");
+        assert_eq!(host.status().deaths, 0, "{what}");
+        host.shutdown().await;
+    }
+    let usage = second_turn(&folder, "chat", &first).await.usage();
+    assert!(usage.reused > first.usage().prompt, "what was read anew is saved: {usage:?}");
+}
+
+#[tokio::test]
+async fn a_file_that_the_worker_dies_over_costs_one_reply_at_the_most() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = first_turn(&folder, &["chat"]).await;
+    let path = files(&folder).remove(0);
+    let whole = fs::read(&path).unwrap();
+    // The seal is right, and llama.cpp's part is not: only llama.cpp can find out, and may abort over it.
+    for bytes in
+        [&b"no state"[..], &whole[..8], &whole[..whole.len() / 2], &[&whole[..12], &[0xff; 9_000][..]].concat()]
+    {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        let place = path.strip_prefix(folder.path().join("cache")).unwrap().to_str().unwrap();
+        worker::saved::seal(&path, place).unwrap();
+        let host = host_with(&folder);
+        let provider = host.provider(&model(), 2048);
+        let outcome = reply(&*provider, of("chat", second_prompt(&first))).await;
+        assert!(outcome.end.is_ok() || outcome.error().message.contains("SIGABRT"), "{outcome:?}");
+        assert!(!path.exists());
+        let outcome = reply(&*provider, of("chat", chat(&["What is the capital of France?"]))).await;
+        assert!(outcome.text.contains("Paris"), "{outcome:?}");
+        assert_eq!(files(&folder), Vec::<PathBuf>::new());
+        host.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn the_oldest_go_beyond_the_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    first_turn(&folder, &["ada", "bob"]).await;
+    let sizes: u64 = files(&folder).iter().map(|file| fs::metadata(file).unwrap().len()).sum();
+    let (ada, bob) = (files(&folder).remove(0), files(&folder).remove(1));
+    let settings = Settings { state_budget: sizes + 1_000, ..settings_with(&folder) };
+    let host = LocalHost::new(settings).unwrap();
+    reply(&*host.provider(&model(), 2048), of("cleo", chat(&[FIRST]))).await;
+    host.shutdown().await;
+    assert!(!ada.exists() && bob.exists());
+    assert_eq!(files(&folder).len(), 2, "and the latest is there");
+
+    let none = LocalHost::new(Settings { state_budget: 0, ..settings_with(&folder) }).unwrap();
+    assert!(is_cold(reply(&*none.provider(&model(), 2048), of("bob", chat(&[FIRST]))).await.usage()));
+}
+
+#[tokio::test]
+async fn a_forgotten_chat_is_gone_from_disk_and_from_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = first_turn(&folder, &["ada", "bob"]).await;
+    let host = host_with(&folder);
+    let provider = host.provider(&model(), 2048);
+    assert!(!is_cold(reply(&*provider, of("ada", second_prompt(&first))).await.usage()));
+    host.forget("ada");
+    host.forget("never seen");
+    assert!(is_cold(reply(&*provider, of("ada", second_prompt(&first))).await.usage()));
+    host.forget("ada");
+    host.shutdown().await;
+    assert_eq!(files(&folder).len(), 1, "bob's");
+    host.forget_all_but(["ada"]);
+    assert!(files(&folder).is_empty());
+}
+
+#[tokio::test]
+async fn a_shutdown_in_the_middle_of_a_reply_saves_what_was_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host_with(&folder);
+    let long = Request { cache_key: "chat".into(), ..request(long_chat(), 4_000) };
+    let provider = host.provider(&model(), 4096);
+    let stream = provider::Provider::stream(&*provider, long.clone(), tokio_util::sync::CancellationToken::new());
+    let (begun, reading) = tokio::sync::oneshot::channel();
+    let mut begun = Some(begun);
+    let watch = |_, event: &provider::GenerationEvent| {
+        if let provider::GenerationEvent::Prefill { done: 500.., .. } = event {
+            begun.take().into_iter().for_each(|begun| begun.send(()).unwrap());
+        }
+    };
+    let leave = async {
+        reading.await.unwrap();
+        host.shutdown().await;
+    };
+    let (outcome, ()) = tokio::join!(follow(stream, watch), leave);
+    assert!(outcome.end.is_err());
+    let host = host_with(&folder);
+    let usage = reply(&*host.provider(&model(), 4096), Request { sampling: greedy(1), ..long }).await.usage();
+    assert!(usage.reused >= Some(500), "{usage:?}");
+}
+
+#[tokio::test]
+async fn a_worker_that_does_not_leave_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = settings_with(&folder);
+    settings.policy.farewell = Duration::from_millis(300);
+    let host = LocalHost::new(settings).unwrap();
+    is_well(&*host.provider(&model(), 512)).await;
+    let pid = host.status().pid.unwrap();
+    signal(pid, Signal::STOP);
+    let start = SystemTime::now();
+    host.shutdown().await;
+    assert!(start.elapsed().unwrap() < Duration::from_secs(2));
+    assert!(!is_running(pid));
+    assert!(files(&folder).is_empty());
+}
