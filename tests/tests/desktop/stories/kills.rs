@@ -32,9 +32,14 @@ pub async fn app(desk: Desk) {
             character =
                 window.invoke("create_character", json!({ "fields": brief("Ada") })).await.unwrap()["id"].take();
         }
-        acknowledged.push(send(&window, &character, round).await);
-        if round % 2 == 0 {
-            streaming(&window, &acknowledged[acknowledged.len() - 1].chat).await;
+        loop {
+            let sent = send(&window, &character, round).await;
+            // A small model now and then says a word and is done, before anybody could see it write.
+            let is_caught = round % 2 == 1 || streams(&window, &sent.chat).await;
+            acknowledged.push(sent);
+            if is_caught {
+                break;
+            }
         }
         let moment = Duration::from_millis(rand::rng().random_range(0..500));
         tokio::time::sleep(moment).await;
@@ -66,12 +71,17 @@ async fn send(window: &Window<'_>, character: &Value, round: u32) -> Acknowledge
     Acknowledged { chat, message: sent["sent"]["id"].clone(), text }
 }
 
-async fn streaming(window: &Window<'_>, chat: &Value) {
+/// Waits for the reply's first words; `false` when it was over before.
+async fn streams(window: &Window<'_>, chat: &Value) -> bool {
     until("words of the reply", || async {
         let open = window.invoke("open_chat", json!({ "id": chat })).await.unwrap();
-        open["generating"]["text"].as_str().is_some_and(|text| !text.is_empty()).then_some(())
+        match open["generating"]["text"].as_str() {
+            Some("") => None,
+            Some(_) => Some(true),
+            None => Some(false),
+        }
     })
-    .await;
+    .await
 }
 
 /// The worker dies in the middle of a reply, twenty times; the app, the words so far and the next reply are well.
