@@ -122,7 +122,19 @@ impl Engine {
             if let Err(error) = engine.store().purge(before).await {
                 tracing::warn!(%error, "what was deleted is not purged yet");
             }
+            engine.forget_what_is_gone().await;
         });
+    }
+
+    /// Chats go with their characters too, and one that was deleted just before a crash may still be in the cache.
+    async fn forget_what_is_gone(&self) {
+        let Ok(chats) = self.store().read(|store| store.chats().list()).await else { return };
+        let chats: Vec<String> = chats.iter().map(|chat| chat.id.to_string()).collect();
+        let local = self.local().clone();
+        let forget = move || local.forget_all_but(chats.iter().map(String::as_str));
+        if let Err(error) = tokio::task::spawn_blocking(forget).await {
+            tracing::warn!(%error, "the cache may hold chats that are gone");
+        }
     }
 }
 
