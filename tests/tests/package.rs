@@ -45,7 +45,8 @@ fn nook(root: &Path, home: &Path, arguments: &[&str]) -> Vec<Value> {
 #[test]
 fn an_unpacked_package_answers_with_the_network_denied() {
     let (root, home) = (unpacked(), tempfile::tempdir().unwrap());
-    let lines = nook(root.path(), home.path(), &["chat", "--character", "Mira", "--max-tokens", "12", "--message", "Hello!"]);
+    let lines =
+        nook(root.path(), home.path(), &["chat", "--character", "Mira", "--max-tokens", "12", "--message", "Hello!"]);
     assert!(lines.iter().any(|line| line["event"] == "token"), "{lines:?}");
     let end = lines.last().unwrap();
     assert_eq!(end["event"], "end");
