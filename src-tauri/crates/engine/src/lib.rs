@@ -35,6 +35,7 @@ mod running;
 mod secrets;
 mod settings;
 mod start;
+mod target;
 mod turn;
 
 pub use characters::Exported;

@@ -11,8 +11,9 @@ use crate::api::{self, Changed, ModelRef, PromptReport, Started};
 use crate::collect::Aim;
 use crate::convert;
 use crate::error::{Answer, bad_input, not_found};
-use crate::generation::{Job, Target};
+use crate::generation::Job;
 use crate::manifest;
+use crate::target::Target;
 
 /// Longest message, in bytes. Anything longer is a file pasted by mistake, and no model takes it.
 const MAX_MESSAGE: usize = 4 << 20;

@@ -1,0 +1,120 @@
+//! Where a reply's text goes: a new message, a new swipe of one, or the end of one.
+
+use domain::chat::{Chat, Message, Role, Swipe, SwipeState};
+use domain::{MessageId, SwipeId, Timestamp};
+use store::{NewMessage, NewSwipe, StoreError, Write};
+
+use crate::api;
+use crate::convert::{self, Speakers};
+
+/// Where the text goes. Rows are made with the first text, so a reply that never began leaves no trace.
+#[derive(Clone)]
+pub(crate) enum Target {
+    NewMessage {
+        message: MessageId,
+        swipe: SwipeId,
+    },
+    NewSwipe {
+        message: Message,
+        swipe: SwipeId,
+    },
+    /// Goes on after the selected swipe's text.
+    Extend {
+        message: Message,
+    },
+}
+
+impl Target {
+    pub(crate) fn message(&self) -> MessageId {
+        match self {
+            Self::NewMessage { message, .. } => *message,
+            Self::NewSwipe { message, .. } | Self::Extend { message } => message.id,
+        }
+    }
+
+    pub(crate) fn swipe(&self) -> SwipeId {
+        match self {
+            Self::NewMessage { swipe, .. } | Self::NewSwipe { swipe, .. } => *swipe,
+            Self::Extend { message } => message.swipe().id,
+        }
+    }
+
+    /// The text that stands before the first new token.
+    pub(crate) fn base(&self) -> &str {
+        match self {
+            Self::NewMessage { .. } | Self::NewSwipe { .. } => "",
+            Self::Extend { message } => message.text(),
+        }
+    }
+
+    /// The message as it looks while nothing is written yet.
+    pub(crate) fn as_begun(&self, speakers: &Speakers, now: Timestamp) -> api::Message {
+        let begun = |message: MessageId, swipe| Swipe {
+            id: swipe,
+            message,
+            position: 0,
+            text: String::new(),
+            state: SwipeState::Streaming,
+            created: now,
+            model: None,
+        };
+        let mut whole = match self {
+            Self::NewMessage { message, swipe } => Message {
+                id: *message,
+                chat: domain::ChatId(uuid::Uuid::nil()),
+                position: 0,
+                role: Role::Character,
+                created: now,
+                swipes: vec![begun(*message, *swipe)],
+                selected: 0,
+                context_block: None,
+            },
+            Self::NewSwipe { message, swipe } => {
+                let mut message = message.clone();
+                message.swipes.push(begun(message.id, *swipe));
+                message.selected = message.swipes.len() as u32 - 1;
+                message
+            }
+            Self::Extend { message } => message.clone(),
+        };
+        let selected = whole.selected as usize;
+        whole.swipes[selected].state = SwipeState::Streaming;
+        convert::message(&whole, speakers, |_| None)
+    }
+
+    /// Makes the rows, with the first text.
+    pub(crate) fn insert(
+        &self,
+        store: &mut Write<'_>,
+        chat: &Chat,
+        text: &str,
+        model: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let swipe = NewSwipe {
+            id: self.swipe(),
+            text: text.to_owned(),
+            state: SwipeState::Streaming,
+            created: now,
+            model: Some(model.to_owned()),
+        };
+        match self {
+            Self::NewMessage { message, .. } => {
+                store.messages_mut().append(&NewMessage {
+                    id: *message,
+                    chat: chat.id,
+                    role: Role::Character,
+                    created: now,
+                    swipes: vec![swipe],
+                    selected: 0,
+                    context_block: None,
+                })?;
+            }
+            Self::NewSwipe { message, .. } => {
+                store.swipes_mut().add(message.id, &swipe)?;
+            }
+            Self::Extend { .. } => store.swipes_mut().set_text(swipe.id, text, SwipeState::Streaming)?,
+        }
+        Ok(())
+    }
+}
