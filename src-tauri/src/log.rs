@@ -9,17 +9,28 @@ use tracing_subscriber::EnvFilter;
 
 const KEPT: usize = 7;
 
+/// Why there is no log. The app goes on without one.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoLog {
+    #[error("its folder cannot be made: {0}")]
+    Folder(#[from] std::io::Error),
+    #[error(transparent)]
+    File(#[from] InitError),
+}
+
 /// Starts logging into `logs` of `data_dir`. What is still queued is written when the guard goes.
 ///
 /// # Errors
 /// When the folder cannot be made.
-pub(crate) fn start(data_dir: &Path) -> Result<WorkerGuard, InitError> {
+pub(crate) fn start(data_dir: &Path) -> Result<WorkerGuard, NoLog> {
+    let logs = data_dir.join("logs");
+    std::fs::create_dir_all(&logs)?;
     let file = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .max_log_files(KEPT)
         .filename_prefix("inglenook")
         .filename_suffix("log")
-        .build(data_dir.join("logs"))?;
+        .build(logs)?;
     let (writer, guard) = tracing_appender::non_blocking(file);
     tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_env_filter(EnvFilter::new("info")).init();
     std::panic::set_hook(Box::new(note_panic));

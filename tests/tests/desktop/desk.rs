@@ -17,13 +17,13 @@ use crate::processes;
 use crate::window::Window;
 
 /// Debug builds on a busy machine are slow; a story that waits this long has failed.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// WebKitWebDriver now and then never answers the request for a session, although the app runs.
 const ATTEMPTS: u32 = 3;
 
-pub struct Desk {
-    pub display: Display,
+pub(crate) struct Desk {
+    pub(crate) display: Display,
     story: String,
     home: tempfile::TempDir,
     programs: PathBuf,
@@ -31,7 +31,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    pub async fn new(story: &str) -> Self {
+    pub(crate) async fn new(story: &str) -> Self {
         let programs = programs();
         for program in ["inglenook", "inglenook-worker"] {
             let path = programs.join(program);
@@ -51,25 +51,25 @@ impl Desk {
         desk
     }
 
-    pub fn home(&self) -> &Path {
+    pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
 
     /// The data folder of the app, below the home folder.
-    pub fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.home().join(".local/share/inglenook")
     }
 
-    pub fn app(&self) -> PathBuf {
+    pub(crate) fn app(&self) -> PathBuf {
         self.programs.join("inglenook")
     }
 
-    pub fn worker(&self) -> PathBuf {
+    pub(crate) fn worker(&self) -> PathBuf {
         self.programs.join("inglenook-worker")
     }
 
     /// A call of `program` as this story's user.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = self.display.command(program);
         command.env("HOME", self.home()).env("XDG_RUNTIME_DIR", self.home().join("run"));
         for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "INGLENOOK_DATA_DIR"] {
@@ -80,12 +80,12 @@ impl Desk {
     }
 
     /// Starts the app under WebDriver.
-    pub async fn open(&self) -> Window<'_> {
+    pub(crate) async fn open(&self) -> Window<'_> {
         self.open_with(&[]).await
     }
 
     /// Starts the app with arguments, such as files to import.
-    pub async fn open_with(&self, arguments: &[&str]) -> Window<'_> {
+    pub(crate) async fn open_with(&self, arguments: &[&str]) -> Window<'_> {
         for _ in 0..ATTEMPTS {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
             let driver = self.driver(port);
@@ -128,14 +128,14 @@ impl Desk {
     }
 
     /// Where a screenshot of this story belongs.
-    pub fn picture(&self, step: &str) -> PathBuf {
+    pub(crate) fn picture(&self, step: &str) -> PathBuf {
         let folder = self.programs.parent().unwrap().join("e2e");
         std::fs::create_dir_all(&folder).unwrap();
         folder.join(format!("{}-{step}.png", self.story))
     }
 
     /// A file of this repository's fixtures, as a file in the user's home.
-    pub fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.home().join(name);
         std::fs::write(&path, bytes).unwrap();
         path
@@ -143,7 +143,7 @@ impl Desk {
 }
 
 /// Ends with the session it serves.
-pub struct Driver(Child);
+pub(crate) struct Driver(Child);
 
 impl Drop for Driver {
     fn drop(&mut self) {
@@ -152,15 +152,15 @@ impl Drop for Driver {
     }
 }
 
-pub type Session = Client;
+pub(crate) type Session = Client;
 
 /// Waits until `look` finds something.
-pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, look: impl FnMut() -> F) -> T {
+pub(crate) async fn until<T, F: Future<Output = Option<T>>>(what: &str, look: impl FnMut() -> F) -> T {
     within(PATIENCE, what, look).await
 }
 
 /// Waits at most `patience` until `look` finds something.
-pub async fn within<T, F: Future<Output = Option<T>>>(
+pub(crate) async fn within<T, F: Future<Output = Option<T>>>(
     patience: Duration,
     what: &str,
     mut look: impl FnMut() -> F,

@@ -4,14 +4,14 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-pub struct Display {
+pub(crate) struct Display {
     /// Dies with the namespace.
     _server: Child,
     name: String,
 }
 
 impl Display {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "1440x900x24", "-nolisten", "tcp"])
             .stdout(Stdio::piped())
@@ -23,12 +23,12 @@ impl Display {
         Self { _server: server, name: format!(":{}", number.trim()) }
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// A call of `program` on this display.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         // Without these GTK asks the session bus for services that nobody runs here, and waits for them.
         command.env("DISPLAY", &self.name).env("NO_AT_BRIDGE", "1").env("GTK_USE_PORTAL", "0");
@@ -37,21 +37,21 @@ impl Display {
     }
 
     /// Moves the mouse, presses keys...
-    pub fn xdotool(&self, arguments: &[&str]) -> String {
+    pub(crate) fn xdotool(&self, arguments: &[&str]) -> String {
         let output = self.command("xdotool").args(arguments).output().expect("xdotool is needed");
         assert!(output.status.success(), "xdotool {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
     /// Ids of the visible windows whose title is `title`.
-    pub fn windows(&self, title: &str) -> Vec<String> {
+    pub(crate) fn windows(&self, title: &str) -> Vec<String> {
         let pattern = format!("^{title}$");
         let found = self.command("xdotool").args(["search", "--onlyvisible", "--name", &pattern]).output().unwrap();
         String::from_utf8_lossy(&found.stdout).split_whitespace().map(str::to_owned).collect()
     }
 
     /// The whole screen, dialogs included, which WebDriver does not see.
-    pub fn photograph(&self, to: &Path) {
+    pub(crate) fn photograph(&self, to: &Path) {
         let done = self.command("import").args(["-window", "root"]).arg(to).status();
         assert!(done.is_ok_and(|status| status.success()), "`import` of ImageMagick is needed");
     }

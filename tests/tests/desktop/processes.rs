@@ -5,26 +5,26 @@ use std::path::Path;
 use std::process::Command;
 
 /// Ids of the living processes that run `program`.
-pub fn running(program: &Path) -> Vec<u32> {
+pub(crate) fn running(program: &Path) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     ids.filter(|id| is_alive(*id) && fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|exe| exe == program)).collect()
 }
 
 /// A zombie, dead but not yet collected, does not live.
-pub fn is_alive(id: u32) -> bool {
+pub(crate) fn is_alive(id: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
 }
 
 /// Sends `signal`, such as `KILL`.
-pub fn signal(id: u32, signal: &str) {
+pub(crate) fn signal(id: u32, signal: &str) {
     let sent = Command::new("kill").arg(format!("-{signal}")).arg(id.to_string()).status().unwrap();
     assert!(sent.success() || !is_alive(id), "process {id} does not take SIG{signal}");
 }
 
 /// Proportional share of memory of a process and all its descendants, in MiB.
-pub fn memory_of_tree(root: u32) -> f64 {
+pub(crate) fn memory_of_tree(root: u32) -> f64 {
     let mut kib = 0;
     let mut left = vec![root];
     while let Some(id) = left.pop() {

@@ -11,7 +11,7 @@ use crate::desk::Desk;
 const INSIDE: &str = "INGLENOOK_DESKTOP_STORY";
 
 /// Runs `tell` as the test `name`: outside, by starting this program again behind the walls; inside, for real.
-pub fn sealed<F: Future<Output = ()>>(name: &str, tell: impl FnOnce(Desk) -> F) {
+pub(crate) fn sealed<F: Future<Output = ()>>(name: &str, tell: impl FnOnce(Desk) -> F) {
     if env::var_os(INSIDE).is_some() {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         runtime.block_on(async { tell(Desk::new(name).await).await });

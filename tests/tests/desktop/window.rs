@@ -9,31 +9,31 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Driver, PATIENCE, Session, until, within};
 use crate::processes;
 
-pub struct Window<'a> {
-    pub desk: &'a Desk,
-    pub session: Session,
-    pub app: u32,
+pub(crate) struct Window<'a> {
+    pub(crate) desk: &'a Desk,
+    pub(crate) session: Session,
+    pub(crate) app: u32,
     _driver: Driver,
 }
 
 /// One message as it stands on the page.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-pub struct Shown {
-    pub id: String,
-    pub role: String,
+pub(crate) struct Shown {
+    pub(crate) id: String,
+    pub(crate) role: String,
     /// `streaming`, `finished` or `interrupted`.
-    pub state: String,
+    pub(crate) state: String,
     /// The words themselves, without the buttons and figures around them.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 impl<'a> Window<'a> {
-    pub fn new(desk: &'a Desk, session: Session, driver: Driver, app: u32) -> Self {
+    pub(crate) fn new(desk: &'a Desk, session: Session, driver: Driver, app: u32) -> Self {
         Self { desk, session, app, _driver: driver }
     }
 
     /// The element with this `data-testid`, as soon as it is there; that of the last message where every message has one.
-    pub async fn part(&self, id: &str) -> Element {
+    pub(crate) async fn part(&self, id: &str) -> Element {
         let selector = format!("[data-testid='{id}']");
         until(&format!("{id} on the page"), || async {
             self.session.find_all(Locator::Css(&selector)).await.ok().and_then(|mut all| all.pop())
@@ -41,22 +41,22 @@ impl<'a> Window<'a> {
         .await
     }
 
-    pub async fn press(&self, id: &str) {
+    pub(crate) async fn press(&self, id: &str) {
         self.part(id).await.click().await.unwrap_or_else(|error| panic!("{id} cannot be pressed: {error}"));
     }
 
     /// Runs `script` in the page: a function's body with `arguments`.
-    pub async fn script(&self, script: &str, arguments: Vec<Value>) -> Value {
+    pub(crate) async fn script(&self, script: &str, arguments: Vec<Value>) -> Value {
         self.session.execute(script, arguments).await.unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
     /// Calls a command as the page does; `Err` is what the page would be told.
-    pub async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
+    pub(crate) async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
         let script = "const [command, args, done] = arguments;
             window.__TAURI_INTERNALS__.invoke(command, args)
                 .then((ok) => done({ ok: ok ?? null }), (err) => done({ err: err ?? null }));";
         let asked = self.session.execute_async(script, vec![json!(command), arguments]);
-        let answer = tokio::time::timeout(PATIENCE, asked).await.unwrap_or_else(|_| panic!("{command} never answered"));
+        let Ok(answer) = tokio::time::timeout(PATIENCE, asked).await else { panic!("{command} never answered") };
         let answer = answer.unwrap_or_else(|error| panic!("{command}: {error}"));
         match answer.get("ok") {
             Some(ok) => Ok(ok.clone()),
@@ -65,7 +65,7 @@ impl<'a> Window<'a> {
     }
 
     /// The messages on the page, top to bottom.
-    pub async fn messages(&self) -> Vec<Shown> {
+    pub(crate) async fn messages(&self) -> Vec<Shown> {
         let script = "return [...document.querySelectorAll('[data-testid=message]')].map((message) => ({
             id: message.dataset.messageId ?? '', role: message.dataset.role ?? '', state: message.dataset.state ?? '',
             text: [...message.querySelectorAll('[data-testid=message-text] > :not([data-testid])')]
@@ -74,14 +74,14 @@ impl<'a> Window<'a> {
     }
 
     /// Types into the composer and presses Enter. Returns the id of the message that was last before.
-    pub async fn say(&self, text: &str) -> String {
+    pub(crate) async fn say(&self, text: &str) -> String {
         let last = self.messages().await.pop().map(|message| message.id).unwrap_or_default();
         self.part("composer").await.send_keys(&format!("{text}\u{e007}")).await.unwrap();
         last
     }
 
     /// Waits until no reply is being written.
-    pub async fn quiet(&self) {
+    pub(crate) async fn quiet(&self) {
         within(PATIENCE * 2, "the end of the reply", || async {
             let idle = "return document.querySelector('[data-testid=stop]') === null \
                         && document.querySelector('[data-testid=send]') !== null";
@@ -91,7 +91,7 @@ impl<'a> Window<'a> {
     }
 
     /// Says something and waits for the reply's first words. Returns the reply's id.
-    pub async fn ask(&self, text: &str) -> String {
+    pub(crate) async fn ask(&self, text: &str) -> String {
         let before = self.say(text).await;
         until("the first words of the reply", || async {
             let last = self.messages().await.pop()?;
@@ -101,12 +101,12 @@ impl<'a> Window<'a> {
     }
 
     /// What the element with this `data-testid` says.
-    pub async fn text(&self, id: &str) -> String {
+    pub(crate) async fn text(&self, id: &str) -> String {
         self.part(id).await.text().await.unwrap_or_default()
     }
 
     /// Waits until the page's pictures are loaded and what changed is painted.
-    pub async fn painted(&self) {
+    pub(crate) async fn painted(&self) {
         let script = "const done = arguments[arguments.length - 1];
             const loaded = [...document.images].filter((image) => !image.complete)
                 .map((image) => new Promise((ok) => { image.onload = image.onerror = ok; }));
@@ -116,14 +116,14 @@ impl<'a> Window<'a> {
     }
 
     /// Photographs the page.
-    pub async fn photograph(&self, step: &str) {
+    pub(crate) async fn photograph(&self, step: &str) {
         self.painted().await;
         let png = self.session.screenshot().await.expect("a screenshot");
         std::fs::write(self.desk.picture(step), png).unwrap();
     }
 
     /// Ends the app as a user does, and waits until it and its worker are gone.
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         processes::signal(self.app, "TERM");
         within(Duration::from_secs(10), "the end of the app and its worker", || async {
             (!processes::is_alive(self.app) && processes::running(&self.desk.worker()).is_empty()).then_some(())

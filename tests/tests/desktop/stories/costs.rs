@@ -9,7 +9,7 @@ use crate::processes;
 const STILL: usize = 8;
 
 /// What users pay before they have said a word, beside an empty web view of the same library in the same run (P-11, P-12).
-pub async fn measured(desk: Desk) {
+pub(crate) async fn measured(desk: Desk) {
     // The first start of each warms the page cache, and the app's makes its sample characters.
     for _ in 0..2 {
         start(&desk, "empty window").await.end().await;

@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::desk::{Desk, until};
 use crate::window::{Shown, Window};
 
-pub async fn answers_offline(desk: Desk) {
+pub(crate) async fn answers_offline(desk: Desk) {
     let window = desk.open().await;
     let greeting = greeted(&window).await;
     assert!(greeting.text.split_whitespace().count() > 8, "{greeting:?}");
@@ -33,7 +33,7 @@ pub async fn answers_offline(desk: Desk) {
     window.close().await;
 }
 
-pub async fn survives_a_restart(desk: Desk) {
+pub(crate) async fn survives_a_restart(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
     window.ask("Good evening. May I sit down?").await;
@@ -56,7 +56,7 @@ pub async fn survives_a_restart(desk: Desk) {
 }
 
 /// Waits for the sample character's greeting.
-pub async fn greeted(window: &Window<'_>) -> Shown {
+pub(crate) async fn greeted(window: &Window<'_>) -> Shown {
     until("the greeting", || async {
         let messages = window.messages().await;
         messages.into_iter().next().filter(|message| message.role == "character" && !message.text.trim().is_empty())
@@ -65,7 +65,7 @@ pub async fn greeted(window: &Window<'_>) -> Shown {
 }
 
 /// The text of one message.
-pub async fn text_of(window: &Window<'_>, id: &str) -> String {
+pub(crate) async fn text_of(window: &Window<'_>, id: &str) -> String {
     let messages = window.messages().await;
     messages.into_iter().find(|message| message.id == id).map(|message| message.text).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use crate::stories::first_light::greeted;
 use crate::window::Window;
 
 /// A drop of the real thing: another program's drag, over the display, onto the window.
-pub async fn by_drop(desk: Desk) {
+pub(crate) async fn by_drop(desk: Desk) {
     let card = card(&desk, "Ottilie");
     let window = desk.open().await;
     greeted(&window).await;
@@ -24,7 +24,7 @@ pub async fn by_drop(desk: Desk) {
     window.close().await;
 }
 
-pub async fn by_dialog(desk: Desk) {
+pub(crate) async fn by_dialog(desk: Desk) {
     let card = card(&desk, "Bartholomew");
     let window = desk.open().await;
     greeted(&window).await;
@@ -50,7 +50,7 @@ pub async fn by_dialog(desk: Desk) {
     window.close().await;
 }
 
-pub async fn refused(desk: Desk) {
+pub(crate) async fn refused(desk: Desk) {
     let broken = desk.file("holiday.png", include_bytes!("../../../../src-tauri/icons/32x32.png"));
     let window = desk.open_with(&[broken.to_str().unwrap()]).await;
     greeted(&window).await;
@@ -63,7 +63,7 @@ pub async fn refused(desk: Desk) {
 }
 
 /// A card of ours, as a PNG file in the user's home.
-pub fn card(desk: &Desk, name: &str) -> PathBuf {
+pub(crate) fn card(desk: &Desk, name: &str) -> PathBuf {
     let mut card = Card::new(name).unwrap();
     card.set_description("Keeps the lighthouse and counts ships.");
     card.set_first_mes("*The lamp turns.* You are late, and the kettle is not.");
@@ -72,7 +72,7 @@ pub fn card(desk: &Desk, name: &str) -> PathBuf {
 }
 
 /// Waits for a character in the library and returns the names of all.
-pub async fn imported(window: &Window<'_>, name: &str) -> Vec<String> {
+pub(crate) async fn imported(window: &Window<'_>, name: &str) -> Vec<String> {
     window.press("nav-people").await;
     until(&format!("{name} in the library"), || async {
         let script =

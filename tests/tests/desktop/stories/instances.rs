@@ -6,7 +6,7 @@ use crate::processes;
 use crate::stories::first_light::greeted;
 use crate::stories::imports::{card, imported};
 
-pub async fn second_start(desk: Desk) {
+pub(crate) async fn second_start(desk: Desk) {
     let card = card(&desk, "Wilhelmina");
     let window = desk.open().await;
     greeted(&window).await;
@@ -31,7 +31,7 @@ pub async fn second_start(desk: Desk) {
 }
 
 /// By the window's own button, as a window manager presses it, and in the middle of a reply.
-pub async fn closing(desk: Desk) {
+pub(crate) async fn closing(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
     window.ask("Tell me a long story about the sea.").await;
@@ -55,7 +55,7 @@ pub async fn closing(desk: Desk) {
     window.close().await;
 }
 
-pub async fn place(desk: Desk) {
+pub(crate) async fn place(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
     let id = desk.display.windows("Inglenook").pop().expect("the window");
@@ -81,7 +81,7 @@ pub async fn place(desk: Desk) {
 }
 
 /// The dialog names the file and offers ways out; the damaged file is kept whatever is chosen.
-pub async fn damaged_database(desk: Desk) {
+pub(crate) async fn damaged_database(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
     window.close().await;
@@ -126,7 +126,7 @@ fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 }
 
 /// The one database file of the app's data folder.
-pub fn database(desk: &Desk) -> std::path::PathBuf {
+pub(crate) fn database(desk: &Desk) -> std::path::PathBuf {
     let files = std::fs::read_dir(desk.data()).unwrap().filter_map(Result::ok).map(|entry| entry.path());
     files.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "db")).expect("a database")
 }

@@ -23,7 +23,7 @@ struct Acknowledged {
 
 /// The app dies without a word, again and again: half of the times at any moment after it took the message, half of the
 /// times while the reply streams. What it had acknowledged is there on the next start.
-pub async fn app(desk: Desk) {
+pub(crate) async fn app(desk: Desk) {
     let mut acknowledged: Vec<Acknowledged> = Vec::new();
     let mut character = Value::Null;
     for round in 0..APP_KILLS {
@@ -85,7 +85,7 @@ async fn streams(window: &Window<'_>, chat: &Value) -> bool {
 }
 
 /// The worker dies in the middle of a reply, twenty times; the app, the words so far and the next reply are well.
-pub async fn worker(desk: Desk) {
+pub(crate) async fn worker(desk: Desk) {
     for sitting in 0..SITTINGS {
         let window = desk.open().await;
         greeted(&window).await;

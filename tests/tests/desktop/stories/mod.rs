@@ -1,8 +1,8 @@
 //! What happens to a user.
 
-pub mod costs;
-pub mod first_light;
-pub mod imports;
-pub mod instances;
-pub mod kills;
-pub mod walls;
+pub(crate) mod costs;
+pub(crate) mod first_light;
+pub(crate) mod imports;
+pub(crate) mod instances;
+pub(crate) mod kills;
+pub(crate) mod walls;

@@ -92,7 +92,7 @@ const FLIGHTS: [&str; 6] = [
     "Object.assign(document.createElement('a'), { href: 'https://example.org/' }).click()",
 ];
 
-pub async fn forbidden(desk: Desk) {
+pub(crate) async fn forbidden(desk: Desk) {
     let window = desk.open().await;
     let greeting = greeted(&window).await;
     let server = Listener::start().await;
@@ -118,7 +118,7 @@ pub async fn forbidden(desk: Desk) {
 }
 
 /// A page that reloads in the middle of a reply shows the same chat and joins the stream.
-pub async fn reload(desk: Desk) {
+pub(crate) async fn reload(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
     let reply = window.ask("Tell me a long story about the sea.").await;
