@@ -31,8 +31,14 @@ pub(crate) fn memory_of_tree(root: u32) -> f64 {
         let rollup = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).unwrap_or_default();
         let pss = rollup.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap_or("0 kB");
         kib += pss.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0);
-        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-        left.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        left.extend(children(id));
     }
     kib as f64 / 1024.0
+}
+
+/// Linux lists children by the thread that started them.
+fn children(id: u32) -> Vec<u32> {
+    let threads = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().filter_map(Result::ok);
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|child| child.parse().ok()).collect::<Vec<_>>()).collect()
 }

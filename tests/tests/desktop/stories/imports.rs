@@ -1,4 +1,5 @@
 use std::path::{Path, PathBuf};
+use std::process::Child;
 
 use domain::card::Card;
 
@@ -11,8 +12,10 @@ pub(crate) async fn by_drop(desk: Desk) {
     let card = card(&desk, "Ottilie");
     let window = desk.open().await;
     greeted(&window).await;
-    drag_onto(&window, &card).await;
+    let mut source = drag_onto(&window, &card).await;
     until("the toast", || async { window.text("toast").await.contains("Ottilie").then_some(()) }).await;
+    source.kill().unwrap();
+    source.wait().unwrap();
     let names = imported(&window, "Ottilie").await;
     assert!(names.len() >= 2, "the sample characters stay: {names:?}");
     window.photograph("library").await;
@@ -83,9 +86,10 @@ pub(crate) async fn imported(window: &Window<'_>, name: &str) -> Vec<String> {
     .await
 }
 
-async fn drag_onto(window: &Window<'_>, file: &Path) {
+/// Returns the dragging program, which hands the file over after the button is up.
+async fn drag_onto(window: &Window<'_>, file: &Path) -> Child {
     let display = &window.desk.display;
-    let mut source = display.command(env!("CARGO_BIN_EXE_drag-source")).arg(file).spawn().unwrap();
+    let source = display.command(env!("CARGO_BIN_EXE_drag-source")).arg(file).spawn().unwrap();
     until("the window to drag from", || async { display.windows("drag source").pop() }).await;
     let mouse = |arguments: &[&str]| display.xdotool(arguments);
     mouse(&["mousemove", "1370", "70", "mousedown", "1"]);
@@ -97,6 +101,5 @@ async fn drag_onto(window: &Window<'_>, file: &Path) {
     window.painted().await;
     display.photograph(&window.desk.picture("over-the-window"));
     mouse(&["mouseup", "1"]);
-    source.kill().unwrap();
-    source.wait().unwrap();
+    source
 }
