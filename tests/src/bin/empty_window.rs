@@ -1,5 +1,10 @@
 //! A window with an empty web view and nothing else: what the app's start and memory are measured against.
 
+/// Nothing to see, but drawn the way every app's page is: with a font, a control, and a layer of its own that scrolls.
+#[cfg(target_os = "linux")]
+const PAGE: &str = "<!doctype html><title>empty</title><body style='margin: 0'>
+    <div style='height: 100vh; overflow: auto; will-change: transform'>empty <button>nothing</button></div>";
+
 #[cfg(target_os = "linux")]
 fn main() {
     use gtk::prelude::*;
@@ -17,7 +22,7 @@ fn main() {
             window.show_all();
         }
     });
-    view.load_html("<!doctype html><title>empty</title>", None);
+    view.load_html(PAGE, None);
     gtk::main();
 }
 
