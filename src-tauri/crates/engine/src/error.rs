@@ -24,7 +24,7 @@ pub(crate) fn not_found(what: &str) -> ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         log(&error);
-        let message = error.to_string();
+        let message = sentence(&error.to_string());
         let hint = match &error {
             StoreError::NotFound { .. } => return Self::NotFound { message },
             StoreError::Full { .. } => "Free some space on the disk, then try again.",
@@ -47,7 +47,7 @@ impl From<ProviderError> for ApiError {
     fn from(error: ProviderError) -> Self {
         // Not the message: endpoints quote what was said to them.
         tracing::warn!(kind = ?error.kind, status = error.status, "a provider failed");
-        Self::Provider { message: error.message, hint: error.hint, class: error.kind.into() }
+        Self::Provider { message: sentence(&error.message), hint: sentence(&error.hint), class: error.kind.into() }
     }
 }
 
@@ -96,6 +96,14 @@ impl From<AssembleError> for ApiError {
     }
 }
 
+/// Errors of the crates below are clauses that can stand inside a sentence; on a screen they stand alone.
+fn sentence(clause: &str) -> String {
+    let mut letters = clause.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let end = if clause.ends_with(['.', '!', '?', '…']) || clause.is_empty() { "" } else { "." };
+    first.chain(letters.by_ref()).chain(end.chars()).collect()
+}
+
 /// A defect of ours.
 pub(crate) fn internal(what: &str) -> ApiError {
     tracing::error!(what, "internal error");
@@ -107,4 +115,19 @@ fn log(error: &dyn Error) {
     let chain = std::iter::successors(Some(error), |&error| error.source());
     let chain = chain.map(ToString::to_string).collect::<Vec<_>>().join(": ");
     tracing::warn!(%chain, "an operation failed");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn a_clause_becomes_a_sentence() {
+        assert_eq!(
+            sentence("nothing listens on 127.0.0.1:1; is it started?"),
+            "Nothing listens on 127.0.0.1:1; is it started?"
+        );
+        assert_eq!(sentence("the worker died"), "The worker died.");
+        assert_eq!(sentence(""), "");
+    }
 }
