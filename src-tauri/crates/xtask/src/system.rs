@@ -130,7 +130,7 @@ fn install(missing: &[&Package]) -> Result<()> {
         bail!("apt knows no package for the following; install them by hand and start again:\n{}", list(&unknown));
     }
     let names = known.iter().map(|package| package.name);
-    run(apt(&["install", "-q", "-y", "--no-install-recommends"])?.args(names))
+    run(apt(&["install", "-q", "-y"])?.args(names))
 }
 
 fn available(package: &str) -> bool {
