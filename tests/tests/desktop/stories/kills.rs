@@ -9,7 +9,9 @@ use crate::stories::first_light::greeted;
 use crate::stories::instances::database;
 use crate::window::Window;
 
-const APP_KILLS: u32 = 50;
+const STREAMING_KILLS: u32 = 50;
+/// At any moment after the app took the message.
+const OTHER_KILLS: u32 = 25;
 /// The third death within five minutes would be the last: then the app asks the user to choose another model.
 const SITTINGS: u32 = 10;
 const SIGNALS: [&str; 2] = ["KILL", "ABRT"];
@@ -21,12 +23,12 @@ struct Acknowledged {
     text: String,
 }
 
-/// The app dies without a word, again and again: half of the times at any moment after it took the message, half of the
-/// times while the reply streams. What it had acknowledged is there on the next start.
+/// The app dies without a word, again and again: fifty times while the reply streams, and then at any moment after it took
+/// the message. What it had acknowledged is there on the next start.
 pub(crate) async fn app(desk: Desk) {
     let mut acknowledged: Vec<Acknowledged> = Vec::new();
     let mut character = Value::Null;
-    for round in 0..APP_KILLS {
+    for round in 0..STREAMING_KILLS + OTHER_KILLS {
         let window = desk.open().await;
         if character.is_null() {
             character =
@@ -35,13 +37,15 @@ pub(crate) async fn app(desk: Desk) {
         loop {
             let sent = send(&window, &character, round).await;
             // A small model now and then says a word and is done, before anybody could see it write.
-            let is_caught = round % 2 == 1 || streams(&window, &sent.chat).await;
+            let is_caught = round >= STREAMING_KILLS || streams(&window, &sent.chat).await;
             acknowledged.push(sent);
             if is_caught {
                 break;
             }
         }
-        let moment = Duration::from_millis(rand::rng().random_range(0..500));
+        // Right behind the first words, while more are on the way: short replies are over within a second.
+        let longest = if round < STREAMING_KILLS { 100 } else { 500 };
+        let moment = Duration::from_millis(rand::rng().random_range(0..longest));
         tokio::time::sleep(moment).await;
         processes::signal(window.app, "KILL");
         within(Duration::from_secs(2), "the worker's end after its app's", || async {
