@@ -356,3 +356,32 @@ async fn one_turn_with_a_small_context_does_not_cost_the_history() {
     assert!(app.model.last_request().unwrap().prompt.messages.len() < large);
     assert_eq!(count(app.engine.preview_prompt(chat.clone(), "And now?".into()).await.unwrap()), large + 2);
 }
+
+/// S4.72: thoughts are told apart while they stream, kept with the reply, and not sent again.
+#[tokio::test]
+async fn a_models_thoughts_are_kept_apart_from_its_words() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.model.play(Script::new().words("<think>She looks cold.</think>\n\nCome in.")).reply("Sit.");
+    let mut events = app.engine.subscribe();
+    let (reply, _) = app.say(&chat, "Hello.").await;
+    let display = reply.unwrap().swipes.remove(0).display.unwrap();
+    assert_eq!((display.text.as_str(), display.thoughts.as_str()), ("Come in.", "She looks cold."));
+
+    let (mut words, mut thoughts, mut numbers) = (String::new(), String::new(), Vec::new());
+    loop {
+        match events.next().await.unwrap() {
+            Event::Token { seq, text, .. } => (words += &text, numbers.push(seq)).1,
+            Event::Thought { seq, text, .. } => (thoughts += &text, numbers.push(seq)).1,
+            Event::Ended { .. } => break,
+            _ => {}
+        }
+    }
+    assert_eq!((words.trim(), thoughts.as_str()), ("Come in.", "She looks cold."));
+    assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
+
+    app.say(&chat, "Thanks.").await;
+    let sent = app.model.last_request().unwrap().prompt;
+    let reply = &sent.messages[sent.messages.len() - 2];
+    assert_eq!(reply.text, "Come in.");
+}

@@ -75,6 +75,7 @@ export const swipe = (id: string, text: string, over: Partial<Swipe> = {}): Swip
 	state: "finished",
 	created: ago(1),
 	model: null,
+	display: null,
 	figures: null,
 	...over,
 });

@@ -99,7 +99,7 @@ export class MockEngine implements Transport {
 		if (known < 0) chat.messages.push(reply);
 		else chat.messages[known] = reply;
 		const swipe = reply.swipes[reply.selected];
-		chat.generating = { message: reply.id, swipe: swipe?.id ?? "", text: swipe?.text ?? "", seq: 0 };
+		chat.generating = { message: reply.id, swipe: swipe?.id ?? "", text: swipe?.text ?? "", thoughts: "", seq: 0 };
 		this.emit({ event: "started", chat: chat.id, message: reply });
 		return reply;
 	}

@@ -21,7 +21,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (chat) {
 		const id = chat.id;
 		if (["streaming", "prefill", "loading", "queued", "retrying", "stalled", "failed", "unanswered"].includes(scene)) {
-			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, figures: null }] });
+			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null }] });
 			await app.chat?.load();
 			if (scene !== "unanswered") engine.begin(chat);
 		}

@@ -13,6 +13,7 @@
 pub mod budget;
 pub mod clock;
 pub mod count;
+pub mod display;
 pub mod frame;
 pub mod plan;
 pub mod template;

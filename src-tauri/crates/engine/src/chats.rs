@@ -34,7 +34,7 @@ impl Engine {
             character: chat.character.to_string(),
             character_name: chat.character_name,
             picture: chat.character_picture.map(|hash| hash.to_string()),
-            last_line: chat.last_line.unwrap_or_default(),
+            last_line: chat.last_line.map(first_words).unwrap_or_default(),
             message_count: chat.message_count,
             updated: rfc3339(chat.updated),
         };
@@ -307,6 +307,11 @@ impl Engine {
 
 fn shown(message: &Message, speakers: &Speakers, figures: &HashMap<SwipeId, String>) -> api::Message {
     convert::message(message, speakers, |swipe| manifest::figures(figures.get(&swipe.id)?))
+}
+
+/// The start of a message as the list shows it.
+fn first_words(text: String) -> String {
+    context::display::display(&text).map_or(text, |display| display.shown)
 }
 
 /// Keeps the newest messages of at most [`EAGER`] tokens, and one at least; the others come when the reader scrolls up.

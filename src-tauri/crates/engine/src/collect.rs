@@ -73,7 +73,7 @@ impl Engine {
             .map(|message| HistoryMessage {
                 id: message.id,
                 role: message.role,
-                text: message.text,
+                text: said(message.role, message.text),
                 context_block: message.context_block,
                 created: message.created,
             })
@@ -157,6 +157,14 @@ fn leave_out_the_distant_past(history: &mut Vec<HistoryMessage>, limit: u32) -> 
     gone > 0
 }
 
+/// A message's words, as the model reads them again: what it thought is not re-sent (S4.72).
+fn said(role: Role, text: String) -> String {
+    match role {
+        Role::Character => context::display::display(&text).map_or(text, |display| display.shown),
+        _ => text,
+    }
+}
+
 fn preview_message(text: String, now: Timestamp) -> HistoryMessage {
     HistoryMessage { id: MessageId(Uuid::nil()), role: Role::User, text, context_block: None, created: now }
 }
@@ -166,6 +174,11 @@ pub(crate) fn millis(since: Instant) -> f64 {
 }
 
 impl Made {
+    /// The control text that opens the reply.
+    pub(crate) fn opened(&self) -> &str {
+        self.assembled.segments.last().filter(|segment| segment.control).map_or("", |segment| &segment.text)
+    }
+
     /// As the faces and the manifest have it.
     pub(crate) fn report(&self, model: &str) -> PromptReport {
         let Assembled { prompt, segments, blocks, total, budget, exact, window, .. } = &self.assembled;

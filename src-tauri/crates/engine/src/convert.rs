@@ -31,10 +31,22 @@ fn state(state: SwipeState) -> api::SwipeState {
     }
 }
 
-pub(crate) fn swipe(swipe: &Swipe, figures: Option<api::Figures>) -> api::Swipe {
+/// People's own words are shown as they are; a character's are shown without its thoughts.
+fn display(role: Role, text: &str) -> Option<api::Display> {
+    let display = context::display::display(text).filter(|_| role == Role::Character)?;
+    Some(api::Display {
+        text: display.shown,
+        thoughts: display.thoughts,
+        has_metrics: display.has_metrics,
+        has_keyframe: display.has_keyframe,
+    })
+}
+
+fn swipe(role: Role, swipe: &Swipe, figures: Option<api::Figures>) -> api::Swipe {
     api::Swipe {
         id: swipe.id.to_string(),
         text: swipe.text.clone(),
+        display: display(role, &swipe.text),
         state: state(swipe.state),
         created: rfc3339(swipe.created),
         model: swipe.model.clone(),
@@ -69,7 +81,7 @@ pub(crate) fn message(
         id: message.id.to_string(),
         role: role(message.role),
         name: speakers.of(message.role),
-        swipes: message.swipes.iter().map(|each| swipe(each, figures(each))).collect(),
+        swipes: message.swipes.iter().map(|each| swipe(message.role, each, figures(each))).collect(),
         selected: message.selected,
         created: rfc3339(message.created),
     }

@@ -13,7 +13,7 @@ use crate::api::{self, ApiError, Changed, EndReason, Event, Figures};
 use crate::collect::{Aim, Collected, Made};
 use crate::error::{Answer, internal};
 use crate::manifest;
-use crate::opening::Opening;
+use crate::passages::{Part, Passages};
 use crate::running::Place;
 use crate::target::Target;
 use crate::turn::TurnOptions;
@@ -65,7 +65,7 @@ struct Draft {
     dirty: bool,
     saved: Instant,
     figures: Figures,
-    opening: Opening,
+    passages: Passages,
 }
 
 impl Engine {
@@ -79,7 +79,7 @@ impl Engine {
             dirty: false,
             saved: started,
             figures: Figures::default(),
-            opening: Opening::passed(),
+            passages: Passages::going_on(job.target.base()),
         };
         let result = self.write_reply(&job, &mut draft, started).await;
         let reason = match &result {
@@ -119,10 +119,10 @@ impl Engine {
             sampling: Sampling { max_tokens, ..answerer.sampling },
         };
         if draft.text.is_empty() {
-            draft.opening = Opening::new(collected.speaker());
+            draft.passages = Passages::new(collected.speaker(), made.opened());
         }
         let finish = self.follow(job, draft, &answerer, request, started).await;
-        let held = draft.opening.finish();
+        let held = draft.passages.finish();
         self.take(job, draft, &answerer.name, held).await?;
         if draft.inserted {
             let total = made.assembled.total;
@@ -179,8 +179,8 @@ impl Engine {
                     if !draft.written {
                         draft.figures.first_text_ms = Some(crate::collect::millis(started));
                     }
-                    let text = draft.opening.push(text);
-                    self.take(job, draft, &answerer.name, text).await?;
+                    let part = draft.passages.push(&text);
+                    self.take(job, draft, &answerer.name, part).await?;
                     continue;
                 }
                 GenerationEvent::Finished { reason, usage, timings } => return Ok(Finish { reason, usage, timings }),
@@ -199,24 +199,27 @@ impl Engine {
     }
 
     /// A piece of text: to the listeners, and soon to the disk.
-    async fn take(&self, job: &Job, draft: &mut Draft, model: &str, text: String) -> Answer<()> {
-        if text.is_empty() {
+    async fn take(&self, job: &Job, draft: &mut Draft, model: &str, part: Part) -> Answer<()> {
+        if part.stored.is_empty() {
             return Ok(());
         }
-        draft.text.push_str(&text);
+        draft.text.push_str(&part.stored);
         (draft.written, draft.dirty) = (true, true);
         let first = !draft.inserted;
         if first || draft.saved.elapsed() >= CHECKPOINT {
             self.checkpoint(job, draft, model).await?;
         }
-        let seq = job.place.write(&text);
-        self.events().announce(Event::Token {
-            chat: job.chat.id.to_string(),
-            message: job.target.message().to_string(),
-            swipe: job.target.swipe().to_string(),
-            seq,
-            text,
-        });
+        let chat = job.chat.id.to_string();
+        let (message, swipe) = (job.target.message().to_string(), job.target.swipe().to_string());
+        if !part.thoughts.is_empty() {
+            let seq = job.place.think(&part.thoughts);
+            let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
+            self.events().announce(Event::Thought { chat, message, swipe, seq, text: part.thoughts });
+        }
+        if !part.words.is_empty() {
+            let seq = job.place.write(&part.words);
+            self.events().announce(Event::Token { chat, message, swipe, seq, text: part.words });
+        }
         Ok(())
     }
 

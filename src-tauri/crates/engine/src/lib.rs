@@ -29,6 +29,7 @@ mod import;
 mod manifest;
 mod models;
 mod opening;
+mod passages;
 mod personas;
 mod picture;
 mod running;

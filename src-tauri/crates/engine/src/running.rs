@@ -78,18 +78,31 @@ impl Running {
 
 impl Place {
     /// Says which reply is written, and from which text it goes on.
-    pub(crate) fn describe(&self, message: MessageId, swipe: SwipeId, text: String) {
+    pub(crate) fn describe(&self, message: MessageId, swipe: SwipeId, base: &str) {
         let (message, swipe) = (message.to_string(), swipe.to_string());
+        let (text, thoughts) = match context::display::display(base) {
+            Some(display) => (display.shown, display.thoughts),
+            None => (base.to_owned(), String::new()),
+        };
         if let Some(reply) = self.running.lock().get_mut(&self.chat) {
-            reply.generating = Some(Generating { message, swipe, text, seq: 0 });
+            reply.generating = Some(Generating { message, swipe, text, thoughts, seq: 0 });
         }
     }
 
     /// Adds a piece of text and returns its sequence number.
     pub(crate) fn write(&self, text: &str) -> u32 {
+        self.grow(|reply| reply.text.push_str(text))
+    }
+
+    /// Adds to the thoughts, which share the sequence with the text.
+    pub(crate) fn think(&self, thoughts: &str) -> u32 {
+        self.grow(|reply| reply.thoughts.push_str(thoughts))
+    }
+
+    fn grow(&self, change: impl FnOnce(&mut Generating)) -> u32 {
         let mut replies = self.running.lock();
         let Some(reply) = replies.get_mut(&self.chat).and_then(|reply| reply.generating.as_mut()) else { return 0 };
-        reply.text.push_str(text);
+        change(reply);
         reply.seq += 1;
         reply.seq - 1
     }
@@ -122,7 +135,7 @@ mod tests {
         let begin = |chat| running.begin(chat);
         let place = begin(chat).unwrap();
         assert!(running.of(chat).is_none());
-        place.describe(MessageId(Uuid::nil()), SwipeId(Uuid::nil()), String::new());
+        place.describe(MessageId(Uuid::nil()), SwipeId(Uuid::nil()), "");
         assert!(matches!(begin(chat), Err(ApiError::Busy { .. })));
         let other = begin(ChatId(Uuid::from_u128(2))).unwrap();
 

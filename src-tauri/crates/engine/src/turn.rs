@@ -149,7 +149,7 @@ impl Engine {
     /// Announces the reply and lets it run. Returns its message with the swipe that is being written selected.
     async fn start(&self, job: Job) -> Answer<api::Message> {
         self.stop_reading_ahead();
-        job.place.describe(job.target.message(), job.target.swipe(), job.target.base().to_owned());
+        job.place.describe(job.target.message(), job.target.swipe(), job.target.base());
         let speakers = self.speakers(&job.chat).await?;
         let reply = job.target.as_begun(&speakers, self.now());
         self.events().announce(api::Event::Started { chat: job.chat.id.to_string(), message: reply.clone() });

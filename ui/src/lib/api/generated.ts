@@ -185,6 +185,15 @@ export type ChatSummary = {
 	updated: string,
 };
 
+/**  A text without its hidden passages (S4.70, S4.71). */
+export type Display = {
+	text: string,
+	/**  What a reasoning model said to itself; empty if nothing. */
+	thoughts: string,
+	hasMetrics: boolean,
+	hasKeyframe: boolean,
+};
+
 /**  How a generation ended. */
 export type EndReason = { kind: "stop" } | { kind: "length" } | 
 /**  The user stopped it. */
@@ -236,6 +245,8 @@ export type Event =
 { event: "prefill"; chat: string; done: number; total: number; reused: number } | 
 /**  A piece of the reply. `seq` counts from 0 without gaps within a swipe. */
 { event: "token"; chat: string; message: string; swipe: string; seq: number; text: string } | 
+/**  A piece of what a reasoning model says to itself; `seq` is shared with `token`. */
+{ event: "thought"; chat: string; message: string; swipe: string; seq: number; text: string } | 
 /**  The request failed before its first token and is sent again. */
 { event: "retrying"; chat: string; attempt: number; afterMs: number | null; why: string } | 
 /**  Nothing has arrived for a while. */
@@ -269,8 +280,11 @@ export type Fits = "yes" | "tight" | "no";
 export type Generating = {
 	message: string,
 	swipe: string,
-	/**  The text so far; the next `token` event has this `seq`. */
+	/**  The words so far, as they are shown. */
 	text: string,
+	/**  The thoughts so far. */
+	thoughts: string,
+	/**  The next `token` or `thought` event has this number. */
 	seq: number,
 };
 
@@ -478,7 +492,10 @@ export type Startup = {
 /**  One alternative text. */
 export type Swipe = {
 	id: string,
+	/**  As it was written, and as it is edited. */
 	text: string,
+	/**  How it is shown, where that differs from `text`. */
+	display: Display | null,
 	state: SwipeState,
 	created: string,
 	/**  Name of the model that wrote it. */

@@ -26,6 +26,7 @@ export function activityOf(event: Event): Activity | null {
 		case "stalled":
 			return { kind: "stalled", seconds: event.seconds };
 		case "token":
+		case "thought":
 			return { kind: "writing" };
 		default:
 			return null;

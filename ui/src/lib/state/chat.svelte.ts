@@ -3,7 +3,7 @@ import type { ApiError, Chat, Event, Message, ModelRef, Persona, Started } from 
 import { activityOf, type Activity } from "./activity";
 import type { Api } from "./api";
 import { DraftSaver } from "./draft";
-import { olderThan, put, putBefore, shownSwipe, withGenerating } from "./messages";
+import { olderThan, put, putBefore, shownSwipe, shownWords, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
 
 const PAGE = 50;
@@ -68,7 +68,7 @@ export class ChatState {
 		}
 		this.activity = activityOf(event) ?? this.activity;
 		if (event.event === "started") this.#begin(event.message);
-		else if (event.event === "token") this.#token(event);
+		else if (event.event === "token" || event.event === "thought") this.#token(event);
 		else if (event.event === "ended") this.#end(event.message, event.reason);
 	};
 
@@ -206,7 +206,7 @@ export class ChatState {
 		const messages = [...older, ...page.messages];
 		this.messages = generating ? withGenerating(messages, generating, chat.characterName) : messages;
 		this.reply?.discard();
-		this.reply = generating && new Reply(generating.message, generating.swipe, generating.text, generating.seq);
+		this.reply = generating && new Reply(generating.message, generating.swipe, generating, generating.seq);
 		if (!generating) this.activity = null;
 		else this.activity = { kind: generating.text ? "writing" : "starting" };
 	}
@@ -216,12 +216,13 @@ export class ChatState {
 		this.prepending = false;
 		this.messages = put(this.messages, message);
 		const swipe = shownSwipe(message);
-		if (swipe && this.reply?.swipe !== swipe.id) this.reply = new Reply(message.id, swipe.id, swipe.text);
+		if (swipe && this.reply?.swipe !== swipe.id) this.reply = new Reply(message.id, swipe.id, { text: shownWords(swipe), thoughts: swipe.display?.thoughts });
 	}
 
-	#token(event: Event & { event: "token" }): void {
+	#token(event: Event & { event: "token" | "thought" }): void {
+		const of = event.event === "token" ? "text" : "thoughts";
 		// A token of a reply that has not been told of, or a gap: the engine knows the whole text.
-		if (this.reply?.swipe !== event.swipe || !this.reply.receive(event.seq, event.text)) void this.load();
+		if (this.reply?.swipe !== event.swipe || !this.reply.receive(event.seq, event.text, of)) void this.load();
 	}
 
 	#end(message: Message | null, reason: (Event & { event: "ended" })["reason"]): void {
@@ -234,7 +235,7 @@ export class ChatState {
 			return;
 		}
 		this.messages = put(this.messages, message);
-		if (reason.kind !== "failed") this.around.replied(message.name, shownSwipe(message)?.text ?? "");
+		if (reason.kind !== "failed") this.around.replied(message.name, shownWords(shownSwipe(message)));
 	}
 
 	/** Starts a reply; what the call and what the events tell may come in either order. */

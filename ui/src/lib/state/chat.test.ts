@@ -96,7 +96,7 @@ test("words that were stored before the reply failed are not typed twice", async
 });
 
 test("a reloaded window joins the reply where it stands", async () => {
-	const { state } = await open(chat([GREETING], { generating: { message: "a", swipe: "a/0", text: "Sit ", seq: 1 } }));
+	const { state } = await open(chat([GREETING], { generating: { message: "a", swipe: "a/0", text: "Sit ", thoughts: "", seq: 1 } }));
 	expect(state.busy).toBe(true);
 	expect(state.messages.map(({ id }) => id)).toEqual(["g", "a"]);
 	state.receive(token("a/0", 0, "Sit "));
@@ -112,7 +112,7 @@ test("tokens that come while the chat is being opened are not lost", async () =>
 	const loading = state.load();
 	await Promise.resolve();
 	state.receive(token("a/0", 1, "down."));
-	answer(chat([GREETING, begun("a")], { generating: { message: "a", swipe: "a/0", text: "Sit ", seq: 1 } }));
+	answer(chat([GREETING, begun("a")], { generating: { message: "a", swipe: "a/0", text: "Sit ", thoughts: "", seq: 1 } }));
 	await loading;
 	frame();
 	expect(state.reply?.text).toBe("Sit down.");
@@ -124,7 +124,7 @@ test("what was read before a message was sent does not hide it", async () => {
 	const { state, shell } = await open(stored, {
 		send_message: () => {
 			stored.page = { messages: [GREETING, sent], more: false };
-			stored.generating = { message: "a", swipe: "a/0", text: "", seq: 0 };
+			stored.generating = { message: "a", swipe: "a/0", text: "", thoughts: "", seq: 0 };
 			return { sent, reply: begun("a") };
 		},
 	});
@@ -164,9 +164,9 @@ test("what is typed while a message is on its way stays", async () => {
 });
 
 test("a gap in the tokens makes it ask for the whole text", async () => {
-	const stored = chat([GREETING, begun("a")], { generating: { message: "a", swipe: "a/0", text: "Sit ", seq: 1 } });
+	const stored = chat([GREETING, begun("a")], { generating: { message: "a", swipe: "a/0", text: "Sit ", thoughts: "", seq: 1 } });
 	const { state, shell } = await open(stored);
-	stored.generating = { message: "a", swipe: "a/0", text: "Sit down by", seq: 4 };
+	stored.generating = { message: "a", swipe: "a/0", text: "Sit down by", thoughts: "", seq: 4 };
 	state.receive(token("a/0", 3, "by"));
 	await vi.waitFor(() => expect(state.reply?.text).toBe("Sit down by"));
 	expect(shell.count("open_chat")).toBe(2);

@@ -5,6 +5,11 @@ export function shownSwipe(message: Message): Swipe | undefined {
 	return message.swipes[message.selected];
 }
 
+/** Its words, without what is hidden in them. */
+export function shownWords(swipe: Swipe | undefined): string {
+	return swipe?.display?.text ?? swipe?.text ?? "";
+}
+
 /** `message` in place of the one with its id, or at the end. */
 export function put(messages: Message[], message: Message): Message[] {
 	const at = messages.findIndex((known) => known.id === message.id);
@@ -28,7 +33,7 @@ export function olderThan(messages: Message[], newest: Message[]): Message[] {
 /** With the reply that is being written: the engine stores it only once it has a first text. */
 export function withGenerating(messages: Message[], generating: Generating, name: string): Message[] {
 	const created = new Date().toISOString();
-	const swipe: Swipe = { id: generating.swipe, text: generating.text, state: "streaming", created, model: null, figures: null };
+	const swipe: Swipe = { id: generating.swipe, text: generating.text, display: null, state: "streaming", created, model: null, figures: null };
 	const known = messages.find((message) => message.id === generating.message);
 	if (!known) return [...messages, { id: generating.message, role: "character", name, swipes: [swipe], selected: 0, created }];
 	const at = known.swipes.findIndex((one) => one.id === swipe.id);

@@ -16,7 +16,7 @@ test("pieces are shown together, once a frame", () => {
 
 test("a piece that is known already changes nothing", () => {
 	const frame = heldFrames();
-	const reply = new Reply("m", "s", "The lamp", 2);
+	const reply = new Reply("m", "s", { text: "The lamp" }, 2);
 	expect(reply.receive(1, "lamp")).toBe(true);
 	expect(reply.receive(2, " hums")).toBe(true);
 	frame();
@@ -24,7 +24,7 @@ test("a piece that is known already changes nothing", () => {
 });
 
 test("a missing piece is noticed", () => {
-	const reply = new Reply("m", "s", "The lamp", 2);
+	const reply = new Reply("m", "s", { text: "The lamp" }, 2);
 	expect(reply.receive(3, "late")).toBe(false);
 });
 
@@ -35,4 +35,11 @@ test("nothing appears after it was discarded", () => {
 	reply.discard();
 	frame();
 	expect(reply.text).toBe("");
+});
+
+test("thoughts grow apart from the words and share their numbers", () => {
+	const reply = new Reply("m", "s");
+	expect([reply.receive(0, "Cold out.", "thoughts"), reply.receive(1, "Come in.")]).toEqual([true, true]);
+	reply.flush();
+	expect([reply.thoughts, reply.text]).toEqual(["Cold out.", "Come in."]);
 });

@@ -53,12 +53,26 @@ pub struct Figures {
     pub decode_ms: Option<f64>,
 }
 
+/// A text without its hidden passages (S4.70, S4.71).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Display {
+    pub text: String,
+    /// What a reasoning model said to itself; empty if nothing.
+    pub thoughts: String,
+    pub has_metrics: bool,
+    pub has_keyframe: bool,
+}
+
 /// One alternative text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Swipe {
     pub id: String,
+    /// As it was written, and as it is edited.
     pub text: String,
+    /// How it is shown, where that differs from `text`.
+    pub display: Option<Display>,
     pub state: SwipeState,
     pub created: String,
     /// Name of the model that wrote it.
@@ -115,8 +129,11 @@ use super::Persona;
 pub struct Generating {
     pub message: String,
     pub swipe: String,
-    /// The text so far; the next `token` event has this `seq`.
+    /// The words so far, as they are shown.
     pub text: String,
+    /// The thoughts so far.
+    pub thoughts: String,
+    /// The next `token` or `thought` event has this number.
     pub seq: u32,
 }
 

@@ -17,6 +17,8 @@ pub enum Event {
     Prefill { chat: String, done: u32, total: u32, reused: u32 },
     /// A piece of the reply. `seq` counts from 0 without gaps within a swipe.
     Token { chat: String, message: String, swipe: String, seq: u32, text: String },
+    /// A piece of what a reasoning model says to itself; `seq` is shared with `token`.
+    Thought { chat: String, message: String, swipe: String, seq: u32, text: String },
     /// The request failed before its first token and is sent again.
     Retrying { chat: String, attempt: u32, after_ms: f64, why: String },
     /// Nothing has arrived for a while.

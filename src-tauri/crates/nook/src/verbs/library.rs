@@ -153,9 +153,10 @@ fn chat_text(chat: &Chat) -> String {
         .join("\n\n")
 }
 
-/// The text of the selected swipe.
+/// The words of the selected swipe.
 pub(super) fn shown(message: &Message) -> &str {
-    message.swipes.get(message.selected as usize).map_or("", |swipe| &swipe.text)
+    let swipe = message.swipes.get(message.selected as usize);
+    swipe.map_or("", |swipe| swipe.display.as_ref().map_or(&swipe.text, |display| &display.text))
 }
 
 #[cfg(test)]

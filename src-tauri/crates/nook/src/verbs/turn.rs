@@ -106,6 +106,7 @@ impl Talk<'_> {
             Event::Started { chat, message } if chat == self.chat => {
                 self.out.event(&json!({ "event": "started", "chat": chat, "message": message.id }))?;
             }
+            Event::Thought { ref chat, .. } if *chat == self.chat => self.out.event(&event)?,
             event if self.watch(&event) => self.out.event(&event)?,
             _ => {}
         }
