@@ -69,6 +69,8 @@ pub struct Message {
     /// The context block that was sent in front of these words: frozen with the message, re-sent unchanged until the
     /// epoch ends, never shown or exported (design, section 4).
     pub context_block: Option<String>,
+    /// Kept in the prompt word for word when it leaves the window (S4.36).
+    pub pinned: bool,
 }
 
 impl Message {
@@ -95,6 +97,8 @@ pub struct WindowState {
     pub anchor: Option<MessageId>,
     /// Fingerprint of everything whose change ends an epoch: head, template, model, limits.
     pub fingerprint: String,
+    /// What the epoch froze, such as its digest; the context crate reads and writes it.
+    pub frozen: String,
 }
 
 /// A conversation with a character.
@@ -109,6 +113,8 @@ pub struct Chat {
     /// What stands in the composer, not yet sent.
     pub draft: String,
     pub window: WindowState,
+    /// What the macros of its texts have set, in JSON; the context crate reads and writes it.
+    pub variables: String,
     pub created: Timestamp,
     pub updated: Timestamp,
 }

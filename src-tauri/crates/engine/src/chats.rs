@@ -22,6 +22,8 @@ use crate::running::Place;
 const PAGE: u32 = 50;
 /// Tokens, about, that are loaded before the chat can be used (S1.13).
 const EAGER: u32 = 3_000;
+/// What a new chat's macros have set.
+const NO_VARIABLES: &str = "{}";
 /// Messages on any page at the most.
 const MAX_PAGE: u32 = 500;
 
@@ -62,6 +64,7 @@ impl Engine {
             model: None,
             draft: String::new(),
             window: WindowState::default(),
+            variables: NO_VARIABLES.to_owned(),
             created: now,
             updated: now,
         };

@@ -68,6 +68,7 @@ impl Target {
                 swipes: vec![begun(*message, *swipe)],
                 selected: 0,
                 context_block: None,
+                pinned: false,
             },
             Self::NewSwipe { message, swipe } => {
                 let mut message = message.clone();

@@ -13,6 +13,7 @@ use crate::table::manifest::{Manifests, ManifestsMut};
 use crate::table::message::{Messages, MessagesMut};
 use crate::table::model::{Models, ModelsMut};
 use crate::table::persona::{Personas, PersonasMut};
+use crate::table::preset::{Presets, PresetsMut};
 use crate::table::setting::{Settings, SettingsMut};
 use crate::table::swipe::{Swipes, SwipesMut};
 use crate::table::token_count::{TokenCounts, TokenCountsMut};
@@ -71,4 +72,5 @@ tables! {
     models: Models, models_mut: ModelsMut;
     endpoints: Endpoints, endpoints_mut: EndpointsMut;
     settings: Settings, settings_mut: SettingsMut;
+    presets: Presets, presets_mut: PresetsMut;
 }

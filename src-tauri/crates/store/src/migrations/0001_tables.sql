@@ -40,6 +40,10 @@ CREATE TABLE chat (
     window_epoch INTEGER NOT NULL,
     window_anchor BLOB,
     window_fingerprint TEXT NOT NULL,
+    -- What the epoch froze, such as its digest; the context crate reads and writes it.
+    window_frozen TEXT NOT NULL,
+    -- JSON of what the macros of this chat's texts have set.
+    variables TEXT NOT NULL CHECK (json_valid(variables)),
     created INTEGER NOT NULL,
     updated INTEGER NOT NULL,
     deleted INTEGER
@@ -56,6 +60,10 @@ CREATE TABLE message (
     -- Position of the swipe that is shown and sent.
     selected INTEGER NOT NULL,
     context_block TEXT,
+    -- Kept in the prompt word for word when it leaves the window.
+    pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1)),
+    -- 1 to 10, once something has judged it.
+    importance INTEGER CHECK (importance BETWEEN 1 AND 10),
     deleted INTEGER,
     UNIQUE (chat, position)
 ) STRICT;
@@ -79,6 +87,22 @@ CREATE TABLE manifest (
     -- A few numbers of it, for lists: the whole of it is as long as the prompt.
     figures TEXT NOT NULL
 ) STRICT;
+
+-- What shapes prompts: templates, modes, regex scripts. A row with a built-in's key stands in its place.
+CREATE TABLE preset (
+    kind TEXT NOT NULL CHECK (kind IN ('template', 'mode', 'regexScript', 'chatFormat')),
+    key TEXT NOT NULL CHECK (key <> ''),
+    -- The character whose card brought it; absent for the user's own.
+    character BLOB REFERENCES character (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    json TEXT NOT NULL CHECK (json_valid(json)),
+    -- The foreign file it was made from, as it came.
+    source TEXT,
+    updated INTEGER NOT NULL,
+    PRIMARY KEY (kind, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX preset_character ON preset (character);
 
 CREATE TABLE token_count (
     tokenizer TEXT NOT NULL,

@@ -85,8 +85,8 @@ impl ChatsMut<'_> {
         self.conn
             .prepare_cached(
                 "INSERT INTO chat (id, character, persona, title, model, draft, window_epoch, window_anchor,
-                     window_fingerprint, created, updated)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                     window_fingerprint, window_frozen, variables, created, updated)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             )?
             .execute(params![
                 Col(chat.id),
@@ -98,6 +98,8 @@ impl ChatsMut<'_> {
                 chat.window.epoch,
                 chat.window.anchor.map(Col),
                 chat.window.fingerprint,
+                chat.window.frozen,
+                chat.variables,
                 Col(chat.created),
                 Col(chat.updated),
             ])?;
@@ -120,6 +122,11 @@ impl ChatsMut<'_> {
         self.set(id, "UPDATE chat SET persona = ?2 WHERE id = ?1", &persona.map(Col))
     }
 
+    /// `json` is what the macros of the chat's texts have set.
+    pub fn set_variables(&mut self, id: ChatId, json: &str) -> Result<(), StoreError> {
+        self.set(id, "UPDATE chat SET variables = ?2 WHERE id = ?1", &json)
+    }
+
     /// Says that something happened in the chat; never moves backwards.
     pub fn touch(&mut self, id: ChatId, when: Timestamp) -> Result<(), StoreError> {
         self.set(id, "UPDATE chat SET updated = max(updated, ?2) WHERE id = ?1", &Col(when))
@@ -129,9 +136,10 @@ impl ChatsMut<'_> {
         let rows = self
             .conn
             .prepare_cached(
-                "UPDATE chat SET window_epoch = ?2, window_anchor = ?3, window_fingerprint = ?4 WHERE id = ?1",
+                "UPDATE chat SET window_epoch = ?2, window_anchor = ?3, window_fingerprint = ?4, window_frozen = ?5
+                 WHERE id = ?1",
             )?
-            .execute(params![Col(id), window.epoch, window.anchor.map(Col), window.fingerprint])?;
+            .execute(params![Col(id), window.epoch, window.anchor.map(Col), window.fingerprint, window.frozen])?;
         one(rows, "chat")
     }
 
@@ -168,7 +176,9 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Chat> {
             epoch: row.get("window_epoch")?,
             anchor: row.get::<_, Option<Col<_>>>("window_anchor")?.map(|Col(id)| id),
             fingerprint: row.get("window_fingerprint")?,
+            frozen: row.get("window_frozen")?,
         },
+        variables: row.get("variables")?,
         created: row.get::<_, Col<_>>("created")?.0,
         updated: row.get::<_, Col<_>>("updated")?.0,
     })

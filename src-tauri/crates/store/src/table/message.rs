@@ -33,6 +33,9 @@ pub struct WindowMessage {
     pub state: SwipeState,
     pub text: String,
     pub context_block: Option<String>,
+    pub pinned: bool,
+    /// 1 to 10, once something has judged it.
+    pub importance: Option<u8>,
 }
 
 pub struct Messages<'a> {
@@ -59,13 +62,36 @@ impl Messages<'_> {
             .conn
             .prepare_cached(
                 "SELECT message.id, message.position, message.role, message.created, message.context_block,
-                     swipe.id AS swipe, swipe.state, swipe.text
+                     message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text
                  FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
                  WHERE message.chat = ?1 AND message.deleted IS NULL
                      AND message.position >= ifnull((SELECT position FROM message WHERE id = ?2 AND chat = ?1), ?3)
                  ORDER BY message.position",
             )?
             .query_map(params![Col(chat), anchor.map(Col), i64::MIN], window_from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// The messages before `anchor` that were pinned or judged important, oldest first.
+    pub fn marked_before(
+        &self,
+        chat: ChatId,
+        anchor: MessageId,
+        importance: u8,
+    ) -> Result<Vec<WindowMessage>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT message.id, message.position, message.role, message.created, message.context_block,
+                     message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text
+                 FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+                 WHERE message.chat = ?1 AND message.deleted IS NULL
+                     AND (message.pinned OR message.importance >= ?3)
+                     AND message.position < (SELECT position FROM message WHERE id = ?2 AND chat = ?1)
+                 ORDER BY message.position",
+            )?
+            .query_map(params![Col(chat), Col(anchor), importance], window_from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -154,6 +180,7 @@ impl MessagesMut<'_> {
             swipes,
             selected: new.selected,
             context_block: new.context_block.clone(),
+            pinned: false,
         })
     }
 
@@ -174,6 +201,14 @@ impl MessagesMut<'_> {
             .conn
             .prepare_cached("UPDATE message SET context_block = ?2 WHERE id = ?1")?
             .execute(params![Col(id), block])?;
+        one(rows, "message")
+    }
+
+    pub fn set_pinned(&mut self, id: MessageId, pinned: bool) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE message SET pinned = ?2 WHERE id = ?1 AND deleted IS NULL")?
+            .execute(params![Col(id), pinned])?;
         one(rows, "message")
     }
 
@@ -245,6 +280,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
         swipes: Vec::new(),
         selected: row.get("selected")?,
         context_block: row.get("context_block")?,
+        pinned: row.get("pinned")?,
     })
 }
 
@@ -258,5 +294,7 @@ fn window_from_row(row: &Row<'_>) -> rusqlite::Result<WindowMessage> {
         state: row.get::<_, Col<_>>("state")?.0,
         text: row.get("text")?,
         context_block: row.get("context_block")?,
+        pinned: row.get("pinned")?,
+        importance: row.get("importance")?,
     })
 }

@@ -8,6 +8,7 @@ pub(crate) mod manifest;
 pub(crate) mod message;
 pub(crate) mod model;
 pub(crate) mod persona;
+pub(crate) mod preset;
 pub(crate) mod setting;
 pub(crate) mod swipe;
 pub(crate) mod token_count;

@@ -7,7 +7,7 @@ use domain::{CharacterId, ChatId, EndpointId, ModelId, PersonaId, Timestamp};
 use uuid::Uuid;
 
 use super::{CHARACTER, CHAT, character, chat, furnished, message, message_id, say, swipe_id};
-use crate::{Store, StoreError, TextHash};
+use crate::{Preset, PresetKind, Store, StoreError, TextHash};
 
 fn uuid(number: u128) -> Uuid {
     Uuid::from_u128(number)
@@ -94,7 +94,7 @@ async fn a_chat_goes_on_when_its_persona_is_deleted() {
 async fn a_chat_remembers_draft_model_title_and_window() {
     let store = furnished().await;
     let choice = ModelChoice::Remote(EndpointId(uuid(3)));
-    let window = WindowState { epoch: 4, anchor: Some(message_id(2)), fingerprint: "f".into() };
+    let window = WindowState { epoch: 4, anchor: Some(message_id(2)), fingerprint: "f".into(), frozen: "[]".into() };
     let set = window.clone();
     store
         .write(move |w| {
@@ -238,4 +238,35 @@ async fn a_manifest_belongs_to_its_swipe() {
     assert_eq!(figures, [(swipe_id(1), "{\"tokens\":2}".to_owned())].into());
     let stray = store.write(|w| w.manifests_mut().insert(swipe_id(99), "{}", "{}")).await;
     assert!(matches!(stray, Err(StoreError::Conflict { .. })));
+}
+
+#[tokio::test]
+async fn presets_replace_one_another_by_key_and_go_with_their_character() {
+    let store = furnished().await;
+    let preset = |key: &str, position, character| Preset {
+        kind: PresetKind::RegexScript,
+        key: key.into(),
+        character,
+        name: key.into(),
+        position,
+        json: "{}".into(),
+        source: None,
+        updated: Timestamp(1),
+    };
+    let (own, of_card) = (preset("own", 2, None), preset("card", 1, Some(CHARACTER)));
+    let changed = Preset { name: "renamed".into(), ..own.clone() };
+    let (first, second, third) = (own, of_card.clone(), changed.clone());
+    store
+        .write(move |w| [first, second, third].iter().try_for_each(|preset| w.presets_mut().put(preset)))
+        .await
+        .unwrap();
+    let list = || store.read(|r| r.presets().list(PresetKind::RegexScript));
+    assert_eq!(list().await.unwrap(), [of_card, changed.clone()]);
+    assert!(store.read(|r| r.presets().list(PresetKind::Mode)).await.unwrap().is_empty());
+
+    store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(2))).await.unwrap();
+    store.purge(Timestamp(2)).await.unwrap();
+    assert_eq!(list().await.unwrap(), [changed]);
+    store.write(|w| w.presets_mut().delete(PresetKind::RegexScript, "own")).await.unwrap();
+    assert!(list().await.unwrap().is_empty());
 }

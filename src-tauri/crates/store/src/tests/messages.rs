@@ -123,3 +123,17 @@ async fn a_streamed_text_grows_by_checkpoints() {
     let stored = store.read(|r| r.swipes().get(swipe_id(1))).await.unwrap().unwrap();
     assert_eq!((stored.text.as_str(), stored.state), ("Once upon", SwipeState::Streaming));
 }
+
+#[tokio::test]
+async fn pinned_messages_are_found_after_they_left_the_window() {
+    let store = furnished().await;
+    for (number, text) in [(1, "The key is under the mat."), (2, "Nice weather."), (3, "And now?")] {
+        say(&store, number, text).await;
+    }
+    store.write(|w| w.messages_mut().set_pinned(message_id(1), true)).await.unwrap();
+    let marked = |anchor| store.read(move |r| r.messages().marked_before(CHAT, message_id(anchor), 8));
+    let texts: Vec<_> = marked(3).await.unwrap().into_iter().map(|message| (message.text, message.pinned)).collect();
+    assert_eq!(texts, [("The key is under the mat.".to_owned(), true)]);
+    assert!(marked(1).await.unwrap().is_empty());
+    assert!(store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap().pinned);
+}

@@ -1,0 +1,120 @@
+//! Presets: what shapes prompts, as documents in JSON. What they mean is the context crate's business.
+
+use domain::{CharacterId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::StoreError;
+use crate::sql::{Col, one};
+
+/// What a preset is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PresetKind {
+    Template,
+    Mode,
+    RegexScript,
+    ChatFormat,
+}
+
+impl PresetKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Template => "template",
+            Self::Mode => "mode",
+            Self::RegexScript => "regexScript",
+            Self::ChatFormat => "chatFormat",
+        }
+    }
+}
+
+/// A document that the user has made, changed or imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preset {
+    pub kind: PresetKind,
+    /// Unique among its kind; a built-in's key where it stands in its place.
+    pub key: String,
+    /// The character whose card brought it.
+    pub character: Option<CharacterId>,
+    pub name: String,
+    /// Order among its kind.
+    pub position: i64,
+    pub json: String,
+    /// The foreign file it was made from, as it came.
+    pub source: Option<String>,
+    pub updated: Timestamp,
+}
+
+pub struct Presets<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Presets<'_> {
+    /// In their order.
+    pub fn list(&self, kind: PresetKind) -> Result<Vec<Preset>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT * FROM preset WHERE kind = ?1 ORDER BY position, name COLLATE NOCASE, key")?
+            .query_map([kind.as_str()], |row| from_row(row, kind))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    pub fn get(&self, kind: PresetKind, key: &str) -> Result<Option<Preset>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached("SELECT * FROM preset WHERE kind = ?1 AND key = ?2")?
+            .query_row(params![kind.as_str(), key], |row| from_row(row, kind))
+            .optional()?;
+        Ok(row)
+    }
+}
+
+pub struct PresetsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl PresetsMut<'_> {
+    /// Adds it, or replaces the one with its kind and key. JSON that is none is a `Conflict`.
+    pub fn put(&mut self, preset: &Preset) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO preset (kind, key, character, name, position, json, source, updated)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT (kind, key) DO UPDATE SET character = excluded.character, name = excluded.name,
+                     position = excluded.position, json = excluded.json, source = excluded.source,
+                     updated = excluded.updated",
+            )?
+            .execute(params![
+                preset.kind.as_str(),
+                preset.key,
+                preset.character.map(Col),
+                preset.name,
+                preset.position,
+                preset.json,
+                preset.source,
+                Col(preset.updated),
+            ])?;
+        Ok(())
+    }
+
+    /// For good.
+    pub fn delete(&mut self, kind: PresetKind, key: &str) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("DELETE FROM preset WHERE kind = ?1 AND key = ?2")?
+            .execute(params![kind.as_str(), key])?;
+        one(rows, "preset")
+    }
+}
+
+fn from_row(row: &Row<'_>, kind: PresetKind) -> rusqlite::Result<Preset> {
+    Ok(Preset {
+        kind,
+        key: row.get("key")?,
+        character: row.get::<_, Option<Col<_>>>("character")?.map(|Col(id)| id),
+        name: row.get("name")?,
+        position: row.get("position")?,
+        json: row.get("json")?,
+        source: row.get("source")?,
+        updated: row.get::<_, Col<_>>("updated")?.0,
+    })
+}
