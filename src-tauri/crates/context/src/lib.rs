@@ -15,6 +15,7 @@ pub mod clock;
 pub mod count;
 pub mod display;
 pub mod frame;
+pub mod macros;
 pub mod plan;
 pub mod template;
 mod window;

@@ -1,0 +1,115 @@
+//! Blocks `{{name}}...{{/name}}`, and conditions.
+
+use std::borrow::Cow;
+
+use super::eval::Evaluator;
+use super::library::{self, Known};
+use super::parse::{HeadKind, Parsed, Piece};
+use super::shorthand;
+use super::sink::{Sink, dedented};
+
+/// Writes the block between an opening and a closing macro.
+pub(super) fn write(evaluator: &mut Evaluator<'_>, block: (usize, usize), depth: usize, sink: &mut Sink) {
+    let (opener, closer) = block;
+    let parsed = evaluator.parsed;
+    let head = &parsed.spans[opener].head;
+    let HeadKind::Named { name, args } = &head.kind else { return };
+    let content = parsed.content(opener, closer);
+    let shaped = |text: String| if head.verbatim { text } else { dedented(&text) };
+    match library::find(name) {
+        Some(Known::If) => {
+            let condition = parsed.arguments(opener, *args);
+            if let Some(branch) = condition.first().and_then(|condition| branch(evaluator, condition, &content, depth))
+            {
+                let text = evaluator.value(&branch, depth);
+                sink.push(&shaped(text));
+            }
+        }
+        Some(Known::Trim) => {
+            let text = evaluator.value(&content, depth);
+            sink.push(&shaped(text));
+        }
+        Some(Known::Function { .. }) => {
+            let mut values = evaluator.arguments(opener, *args, depth);
+            let text = evaluator.value(&content, depth);
+            values.push(shaped(text));
+            evaluator.call(opener, &values, sink);
+        }
+        _ => {}
+    }
+}
+
+/// Writes `{{if condition::then}}`, whose text may hold an `{{else}}`.
+pub(super) fn write_inline(evaluator: &mut Evaluator<'_>, index: usize, args: usize, depth: usize, sink: &mut Sink) {
+    let parsed = evaluator.parsed;
+    let pieces = parsed.arguments(index, args);
+    let [condition, then, ..] = pieces.as_slice() else {
+        return evaluator.as_text(index, depth, sink);
+    };
+    let whole = parsed.inner(index, args);
+    let content =
+        parsed.trimmed(Piece { text: then.text.start..whole.text.end, spans: then.spans.start..whole.spans.end });
+    if let Some(branch) = branch(evaluator, condition, &content, depth) {
+        let branch = parsed.trimmed(branch);
+        evaluator.write(&branch, depth, sink);
+    }
+}
+
+/// The branch of `content` that the condition chooses, if it has it.
+fn branch(evaluator: &mut Evaluator<'_>, condition: &Piece, content: &Piece, depth: usize) -> Option<Piece> {
+    let (then, otherwise) = branches(evaluator.parsed, content);
+    if holds(evaluator, condition, depth) { Some(then) } else { otherwise }
+}
+
+/// Parts a content at its own `{{else}}`: the ones in blocks inside it are theirs.
+fn branches(parsed: &Parsed<'_>, content: &Piece) -> (Piece, Option<Piece>) {
+    let mut index = content.spans.start;
+    while index < content.spans.end {
+        let span = &parsed.spans[index];
+        if matches!(&span.head.kind, HeadKind::Named { name, .. } if name == "else" && !span.head.closing) {
+            let then = Piece { text: content.text.start..span.start, spans: content.spans.start..index };
+            let otherwise = Piece { text: span.end..content.text.end, spans: span.next..content.spans.end };
+            return (then, Some(otherwise));
+        }
+        index = parsed.spans[span.closer.unwrap_or(index)].next;
+    }
+    (content.clone(), None)
+}
+
+/// A condition is the name of a macro, a variable (`.name`, `$name`, also compared), or any text; `!` turns it round.
+fn holds(evaluator: &mut Evaluator<'_>, condition: &Piece, depth: usize) -> bool {
+    let parsed = evaluator.parsed;
+    let mut condition = condition.clone();
+    let literal = &parsed.source[condition.text.start..parsed.literal_end(&condition)];
+    let inverted = literal.starts_with('!');
+    if inverted {
+        condition.text.start += 1;
+        condition = parsed.trimmed(condition);
+    }
+    let variable = variable(parsed, &condition);
+    let value = match (variable, parsed.literal(&condition)) {
+        (Some(global), _) => {
+            let at = condition.text.start + 1;
+            let rest = Piece { text: at..condition.text.end, spans: condition.spans.clone() };
+            shorthand::evaluate(evaluator, global, &rest, depth).map(Cow::Owned)
+        }
+        (None, Some(name)) => evaluator.by_name(&name.to_ascii_lowercase()),
+        (None, None) => None,
+    };
+    let value = value.unwrap_or_else(|| evaluator.value(&condition, depth).into());
+    truth(&value) != inverted
+}
+
+fn variable(parsed: &Parsed<'_>, condition: &Piece) -> Option<bool> {
+    match parsed.source[condition.text.clone()].chars().next() {
+        Some('.') => Some(false),
+        Some('$') => Some(true),
+        _ => None,
+    }
+}
+
+/// Nothing, `0`, `false` and `off` do not hold.
+pub(super) fn truth(value: &str) -> bool {
+    let value = value.trim();
+    !(value.is_empty() || ["0", "false", "off"].iter().any(|no| value.eq_ignore_ascii_case(no)))
+}

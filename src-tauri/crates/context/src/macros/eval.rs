@@ -1,0 +1,254 @@
+//! Walks a parsed text and writes what its macros stand for.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use super::parse::{HeadKind, Parsed, Piece};
+use super::sink::Sink;
+use super::{
+    Expanded, MAX_DEPTH, MAX_INSERTED, MacroScope, MacroState, block, calc, chance, library, library::Known, shorthand,
+    values, volatile,
+};
+
+/// How many different unknown macros one text reports, and how much of each.
+const MAX_REPORTED: usize = 100;
+const MAX_REPORTED_CHARS: usize = 60;
+
+pub(super) fn evaluate(text: &str, scope: &MacroScope<'_>, state: &mut MacroState) -> Expanded {
+    let parsed = Parsed::new(text);
+    let mut evaluator = Evaluator {
+        parsed: &parsed,
+        scope,
+        state,
+        temporary: BTreeMap::new(),
+        found: Expanded::default(),
+        digest: None,
+        inserted: 0,
+        draws: 0,
+        original_given: false,
+    };
+    let mut sink = Sink::default();
+    evaluator.write(&parsed.whole(), 0, &mut sink);
+    Expanded { text: sink.into_text(), ..evaluator.found }
+}
+
+pub(super) struct Evaluator<'e> {
+    pub(super) parsed: &'e Parsed<'e>,
+    pub(super) scope: &'e MacroScope<'e>,
+    pub(super) state: &'e mut MacroState,
+    /// Variables that live as long as this expansion.
+    pub(super) temporary: BTreeMap<String, String>,
+    pub(super) found: Expanded,
+    /// How often chance was asked.
+    pub(super) draws: u64,
+    digest: Option<[u8; 32]>,
+    inserted: usize,
+    original_given: bool,
+}
+
+impl<'e> Evaluator<'e> {
+    /// What a piece stands for.
+    pub(super) fn value(&mut self, piece: &Piece, depth: usize) -> String {
+        let mut sink = Sink::default();
+        self.write(piece, depth, &mut sink);
+        sink.into_text()
+    }
+
+    pub(super) fn write(&mut self, piece: &Piece, depth: usize, sink: &mut Sink) {
+        let parsed = self.parsed;
+        let (mut at, mut index) = (piece.text.start, piece.spans.start);
+        while index < piece.spans.end {
+            let (here, span) = (index, &parsed.spans[index]);
+            self.literal(&parsed.source[at..span.start], sink);
+            let last = span.closer.unwrap_or(index);
+            (at, index) = (parsed.spans[last].end, parsed.spans[last].next);
+            match span.closer {
+                _ if depth >= MAX_DEPTH => sink.push(&parsed.source[span.start..at]),
+                Some(closer) => block::write(self, (here, closer), depth + 1, sink),
+                None => self.single(here, depth + 1, sink),
+            }
+        }
+        self.literal(&parsed.source[at..piece.text.end], sink);
+    }
+
+    /// Puts a value in, as long as there is room.
+    pub(super) fn insert(&mut self, value: &str, sink: &mut Sink) {
+        if self.charge(value.len()) {
+            sink.push(value);
+        }
+    }
+
+    /// Counts bytes that were made. `false`: there is no more room, for these or any others.
+    pub(super) fn charge(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= MAX_INSERTED - self.inserted;
+        self.inserted = if fits { self.inserted + bytes } else { MAX_INSERTED };
+        self.found.cut |= !fits;
+        fits
+    }
+
+    /// `{{original}}`, once: a second copy would repeat the whole prompt (V2-06).
+    pub(super) fn original(&mut self) -> String {
+        if std::mem::replace(&mut self.original_given, true) {
+            return String::new();
+        }
+        self.scope.original.unwrap_or_default().to_owned()
+    }
+
+    /// The value of a macro that needs no argument, by its name; `None` if there is no such macro.
+    pub(super) fn by_name(&mut self, name: &str) -> Option<Cow<'e, str>> {
+        let scope = self.scope;
+        self.found.volatile |= volatile::changes(name);
+        match library::find(name) {
+            // Asking whether there is one does not use it up.
+            _ if name == "original" => Some(scope.original.unwrap_or_default().into()),
+            Some(Known::Value(read)) => Some(read(scope)),
+            Some(Known::Function { least: 0, run, .. }) => run(self, &[]).map(Cow::Owned),
+            Some(_) => None,
+            None => values::named(name, scope).map(Cow::Borrowed),
+        }
+    }
+
+    /// Runs a function; what it cannot make sense of is written as it would stand with its arguments resolved.
+    pub(super) fn call(&mut self, index: usize, args: &[String], sink: &mut Sink) {
+        let HeadKind::Named { name, args: behind } = &self.parsed.spans[index].head.kind else { return };
+        let Some(Known::Function { least, most, run }) = library::find(name) else { return };
+        if self.inserted == MAX_INSERTED {
+            return;
+        }
+        let result = match args.len() {
+            count if count < least || (most == 0 && count > 0) => None,
+            count if count > most => {
+                let last = args[most - 1..].join("::");
+                run(self, &[&args[..most - 1], &[last]].concat())
+            }
+            _ => run(self, args),
+        };
+        match result {
+            Some(value) => self.insert(&value, sink),
+            None => {
+                let start = self.parsed.spans[index].start;
+                self.report(index);
+                let args = args.iter().map(|arg| format!("::{arg}")).collect::<String>();
+                self.insert(&format!("{}{args}}}}}", &self.parsed.source[start..*behind]), sink);
+            }
+        }
+    }
+
+    /// Tells texts apart wherever chance depends on them.
+    pub(super) fn text_digest(&mut self) -> [u8; 32] {
+        *self.digest.get_or_insert_with(|| Sha256::digest(self.parsed.source).into())
+    }
+
+    /// The macro stays as text, with the macros inside it resolved.
+    pub(super) fn as_text(&mut self, index: usize, depth: usize, sink: &mut Sink) {
+        self.report(index);
+        sink.push("{{");
+        let inner = self.parsed.inner(index, self.parsed.spans[index].start + 2);
+        self.write(&inner, depth, sink);
+        sink.push("}}");
+    }
+
+    pub(super) fn arguments(&mut self, index: usize, at: usize, depth: usize) -> Vec<String> {
+        let pieces = self.parsed.arguments(index, at);
+        pieces.iter().map(|piece| self.value(piece, depth)).collect()
+    }
+
+    fn single(&mut self, index: usize, depth: usize, sink: &mut Sink) {
+        let (parsed, scope) = (self.parsed, self.scope);
+        let head = &parsed.spans[index].head;
+        let value = match &head.kind {
+            _ if head.closing => None,
+            HeadKind::Other => None,
+            HeadKind::Variable { global, at } => shorthand::run(self, index, *global, *at, depth),
+            HeadKind::Sum { at } => {
+                let sum = self.value(&parsed.inner(index, *at), depth);
+                Some(calc::shown(&sum).unwrap_or(sum))
+            }
+            HeadKind::Named { name, args } => {
+                self.found.volatile |= volatile::changes(name);
+                match library::find(name) {
+                    Some(known) => return self.named(known, index, *args, depth, sink),
+                    None if parsed.arguments(index, *args).is_empty() => values::named(name, scope).map(Into::into),
+                    None => None,
+                }
+            }
+        };
+        match value {
+            Some(value) => self.insert(&value, sink),
+            None => self.as_text(index, depth, sink),
+        }
+    }
+
+    fn named(&mut self, known: Known, index: usize, args: usize, depth: usize, sink: &mut Sink) {
+        let parsed = self.parsed;
+        match known {
+            Known::Value(read) if parsed.arguments(index, args).is_empty() => {
+                let scope = self.scope;
+                self.insert(&read(scope), sink);
+            }
+            Known::Function { .. } => {
+                let args = self.arguments(index, args, depth);
+                self.call(index, &args, sink);
+            }
+            Known::Random | Known::Pick => {
+                let stable = matches!(known, Known::Pick);
+                let chosen = chance::choose(self, index, args, stable, depth);
+                sink.push(&chosen);
+            }
+            Known::If => block::write_inline(self, index, args, depth, sink),
+            Known::Trim => sink.trim(),
+            Known::Noop => sink.keep(),
+            Known::Else | Known::Comment => {}
+            Known::Value(_) => self.as_text(index, depth, sink),
+        }
+    }
+
+    /// Plain text: escaped braces lose their backslash, and names may stand in angle brackets (V1-01).
+    fn literal(&mut self, text: &str, sink: &mut Sink) {
+        let mut rest = text;
+        while let Some(at) = rest.find(['<', '\\']) {
+            sink.push(&rest[..at]);
+            let here = &rest[at..];
+            let length = if here.starts_with(r"\{") || here.starts_with(r"\}") {
+                sink.push(&here[1..2]);
+                2
+            } else if let Some((name, length)) = self.angled(here) {
+                self.insert(&name, sink);
+                length
+            } else {
+                sink.push(&here[..1]);
+                1
+            };
+            rest = &here[length..];
+        }
+        sink.push(rest);
+    }
+
+    fn angled(&self, text: &str) -> Option<(String, usize)> {
+        let scope = self.scope;
+        let starts = |mark: &str| text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark));
+        let named = |mark: &str, name: &str| starts(mark).then(|| (name.to_owned(), mark.len()));
+        named("<user>", scope.user)
+            .or_else(|| named("<bot>", scope.char))
+            .or_else(|| named("<char>", scope.char))
+            .or_else(|| starts("<group>").then(|| (scope.group().into_owned(), "<group>".len())))
+            .or_else(|| starts("<charifnotgroup>").then(|| (scope.group().into_owned(), "<charifnotgroup>".len())))
+    }
+
+    fn report(&mut self, index: usize) {
+        let span = &self.parsed.spans[index];
+        let name = match &span.head.kind {
+            HeadKind::Named { name, .. } if !span.head.closing => name.clone(),
+            _ => {
+                let inner = self.parsed.source[span.start + 2..span.end - 2].trim();
+                inner.chars().take(MAX_REPORTED_CHARS).collect()
+            }
+        };
+        let unknown = &mut self.found.unknown;
+        if unknown.len() < MAX_REPORTED && !unknown.contains(&name) {
+            unknown.push(name);
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Where the macros of a text are: found in one pass, kept as a flat list, so that no nesting costs more than its length.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::library;
+
+/// One `{{...}}`. Spans are in order of their start; the ones within span `i` are `i + 1 .. spans[i].next`.
+#[derive(Debug)]
+pub(super) struct Span {
+    /// Of the first brace, and behind the last one.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The span after this one and all within it.
+    pub(super) next: usize,
+    pub(super) head: Head,
+    /// The span that closes the block which this one opens.
+    pub(super) closer: Option<usize>,
+}
+
+/// How a macro begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    /// `{{/name}}`
+    pub(super) closing: bool,
+    /// `{{#name}}`: the content of the block keeps its blanks.
+    pub(super) verbatim: bool,
+    pub(super) kind: HeadKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum HeadKind {
+    /// A name in lower case, and where its arguments begin.
+    Named {
+        name: String,
+        args: usize,
+    },
+    /// `{{.name}}` or `{{$name}}`: where the expression begins, behind the mark.
+    Variable {
+        global: bool,
+        at: usize,
+    },
+    /// `{{? 1 + 2}}`: where the sum begins.
+    Sum {
+        at: usize,
+    },
+    Other,
+}
+
+/// A piece of the text with the spans directly or indirectly within it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) text: Range<usize>,
+    pub(super) spans: Range<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct Parsed<'a> {
+    pub(super) source: &'a str,
+    pub(super) spans: Vec<Span>,
+}
+
+impl<'a> Parsed<'a> {
+    pub(super) fn new(source: &'a str) -> Self {
+        let mut parsed = Self { source, spans: spans(source) };
+        nest(&mut parsed.spans);
+        for index in 0..parsed.spans.len() {
+            parsed.spans[index].head = parsed.head(index);
+        }
+        if parsed.spans.iter().any(|span| span.head.closing) {
+            parsed.pair_blocks(0..parsed.spans.len());
+            for index in 0..parsed.spans.len() {
+                parsed.pair_blocks(index + 1..parsed.spans[index].next);
+            }
+        }
+        parsed
+    }
+
+    pub(super) fn whole(&self) -> Piece {
+        Piece { text: 0..self.source.len(), spans: 0..self.spans.len() }
+    }
+
+    /// What stands between the braces of a span, from `at` on.
+    pub(super) fn inner(&self, index: usize, at: usize) -> Piece {
+        Piece { text: at..self.spans[index].end - 2, spans: index + 1..self.spans[index].next }
+    }
+
+    /// What stands between a block's opening and its closing macro.
+    pub(super) fn content(&self, opener: usize, closer: usize) -> Piece {
+        Piece { text: self.spans[opener].end..self.spans[closer].start, spans: self.spans[opener].next..closer }
+    }
+
+    /// The spans of a piece that are in no other span of it.
+    pub(super) fn direct(&self, piece: &Piece) -> impl Iterator<Item = usize> + '_ {
+        let end = piece.spans.end;
+        let first = Some(piece.spans.start).filter(|first| *first < end);
+        std::iter::successors(first, move |index| Some(self.spans[*index].next).filter(|next| *next < end))
+    }
+
+    /// The piece without the blanks around it.
+    pub(super) fn trimmed(&self, piece: Piece) -> Piece {
+        let Piece { mut text, spans } = piece;
+        let first = if spans.is_empty() { text.end } else { self.spans[spans.start].start };
+        let lead = &self.source[text.start..first.max(text.start)];
+        text.start += lead.len() - lead.trim_start().len();
+        let last = self.direct(&Piece { text: text.clone(), spans: spans.clone() }).last();
+        let floor = last.map_or(text.start, |last| self.spans[last].end);
+        text.end = floor + self.source[floor..text.end].trim_end().len();
+        Piece { text, spans }
+    }
+
+    /// Cuts a piece at each `separator` that stands outside its spans; a comma behind a backslash cuts nothing (MC-03).
+    pub(super) fn split(&self, piece: &Piece, separator: &str) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let (mut from, mut first) = (piece.text.start, piece.spans.start);
+        let mut cut_within = |text: Range<usize>, behind: usize| {
+            for (at, _) in self.source[text.clone()].match_indices(separator) {
+                let at = text.start + at;
+                if separator != "," || !self.source[..at].ends_with('\\') {
+                    pieces.push(Piece { text: from..at, spans: first..behind });
+                    (from, first) = (at + separator.len(), behind);
+                }
+            }
+        };
+        let mut at = piece.text.start;
+        for index in self.direct(piece) {
+            cut_within(at..self.spans[index].start, index);
+            at = self.spans[index].end;
+        }
+        cut_within(at..piece.text.end, piece.spans.end);
+        pieces.push(Piece { text: from..piece.text.end, spans: first..piece.spans.end });
+        pieces
+    }
+
+    /// The arguments behind a name: after `::`, `:` or a blank, parted by `::`; none where nothing follows.
+    pub(super) fn arguments(&self, index: usize, at: usize) -> Vec<Piece> {
+        let mut rest = self.trimmed(self.inner(index, at));
+        let until = self.literal_end(&rest);
+        let lead = &self.source[rest.text.start..until];
+        let separator = ["::", ":"].into_iter().find(|separator| lead.starts_with(separator));
+        match separator {
+            None if rest.text.is_empty() => return Vec::new(),
+            None => {}
+            Some(separator) => rest.text.start += separator.len(),
+        }
+        self.split(&rest, "::").into_iter().map(|piece| self.trimmed(piece)).collect()
+    }
+
+    /// Where the first span of a piece begins, or the piece ends.
+    pub(super) fn literal_end(&self, piece: &Piece) -> usize {
+        if piece.spans.is_empty() { piece.text.end } else { self.spans[piece.spans.start].start }
+    }
+
+    /// The text of a piece that holds no macro.
+    pub(super) fn literal(&self, piece: &Piece) -> Option<&'a str> {
+        piece.spans.is_empty().then(|| &self.source[piece.text.clone()])
+    }
+
+    fn head(&self, index: usize) -> Head {
+        let piece = self.inner(index, self.spans[index].start + 2);
+        head(self.source, piece.text.start..self.literal_end(&piece), !piece.spans.is_empty())
+    }
+
+    /// Finds which of the sibling spans open and close blocks. Whatever stands open inside a closed block is no block.
+    fn pair_blocks(&mut self, spans: Range<usize>) {
+        let siblings: Vec<usize> = self.direct(&Piece { text: 0..0, spans }).collect();
+        let mut open: Vec<usize> = Vec::new();
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for index in siblings {
+            let HeadKind::Named { name, args } = self.spans[index].head.kind.clone() else { continue };
+            if !self.spans[index].head.closing {
+                let wanted = library::block_arguments(&name);
+                if wanted.is_some_and(|wanted| self.arguments(index, args).len() == wanted) {
+                    open.push(index);
+                    by_name.entry(name).or_default().push(index);
+                }
+            } else if let Some(opener) = by_name.get(&name).and_then(|openers| openers.last().copied()) {
+                self.spans[opener].closer = Some(index);
+                self.drop_open(opener, &mut open, &mut by_name);
+            }
+        }
+    }
+
+    fn drop_open(&self, until: usize, open: &mut Vec<usize>, by_name: &mut HashMap<String, Vec<usize>>) {
+        while let Some(index) = open.pop() {
+            if let HeadKind::Named { name, .. } = &self.spans[index].head.kind {
+                by_name.get_mut(name).and_then(Vec::pop);
+            }
+            if index == until {
+                break;
+            }
+        }
+    }
+}
+
+/// Every pair of `{{` and `}}`; of three opening braces the last two count.
+fn spans(source: &str) -> Vec<Span> {
+    let bytes = source.as_bytes();
+    let (mut open, mut spans, mut at) = (Vec::new(), Vec::new(), 0);
+    while let Some(pair) = bytes.get(at..at + 2) {
+        match pair {
+            b"{{" if bytes.get(at + 2) != Some(&b'{') => {
+                open.push(at);
+                at += 2;
+            }
+            b"}}" => {
+                if let Some(start) = open.pop() {
+                    let head = Head { closing: false, verbatim: false, kind: HeadKind::Other };
+                    spans.push(Span { start, end: at + 2, next: 0, head, closer: None });
+                }
+                at += 2;
+            }
+            _ => at += 1,
+        }
+    }
+    spans.sort_unstable_by_key(|span| span.start);
+    spans
+}
+
+fn nest(spans: &mut [Span]) {
+    let mut around: Vec<usize> = Vec::new();
+    for index in 0..spans.len() {
+        while let Some(outer) = around.pop_if(|outer| spans[*outer].end <= spans[index].start) {
+            spans[outer].next = index;
+        }
+        around.push(index);
+    }
+    for outer in around {
+        spans[outer].next = spans.len();
+    }
+}
+
+/// Reads the head of a macro in `range`, which ends where a macro inside begins (`cut`) or where the macro itself ends.
+fn head(source: &str, range: Range<usize>, cut: bool) -> Head {
+    let (from, text) = (range.start, &source[range]);
+    let blank = |text: &str| text.len() - text.trim_start().len();
+    let mut at = blank(text);
+    if let Some(rest) = text[at..].strip_prefix("//") {
+        let closing = rest.trim() == "/";
+        let kind = HeadKind::Named { name: "//".into(), args: from + at + 2 };
+        return Head { closing, verbatim: false, kind };
+    }
+    let (mut closing, mut verbatim) = (false, false);
+    let mut kind = HeadKind::Other;
+    while let Some(mark) = text[at..].chars().next() {
+        match mark {
+            '/' if text[at..].starts_with("//") => break,
+            '/' => closing = true,
+            '#' => verbatim = true,
+            '!' | '~' | '>' | ':' => {}
+            '?' if text[at + 1..].starts_with([' ', '('])
+                || text[at + 1..].starts_with(|c: char| c.is_ascii_digit()) =>
+            {
+                kind = HeadKind::Sum { at: from + at + 1 };
+                break;
+            }
+            '?' => {}
+            '.' | '$' => {
+                kind = HeadKind::Variable { global: mark == '$', at: from + at + 1 };
+                break;
+            }
+            _ => {
+                kind = named(text, at, from, cut);
+                break;
+            }
+        }
+        at += 1;
+        at += blank(&text[at..]);
+    }
+    Head { closing, verbatim, kind }
+}
+
+/// A name, which ends at a blank, at a colon or with the macro.
+fn named(text: &str, at: usize, from: usize, cut: bool) -> HeadKind {
+    let rest = &text[at..];
+    let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(rest.len());
+    // `{{time_UTC+2}}` carries its argument within the name.
+    let utc = "time_utc".len();
+    if rest.get(..utc).is_some_and(|name| name.eq_ignore_ascii_case("time_utc")) && rest[utc..].starts_with(['+', '-'])
+    {
+        return HeadKind::Named { name: "time_utc".into(), args: from + at + utc };
+    }
+    let ends = rest[length..].chars().next().map_or(!cut, |c| c == ':' || c.is_whitespace());
+    if !ends || !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return HeadKind::Other;
+    }
+    HeadKind::Named { name: rest[..length].to_ascii_lowercase(), args: from + at + length }
+}

@@ -1,0 +1,127 @@
+//! All that macros may ask for. Texts are put in as they are: whoever fills the scope has expanded them before.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
+
+/// What the macros of one text see. What is absent reads as empty.
+#[derive(Debug, Clone, Copy)]
+pub struct MacroScope<'a> {
+    /// The persona's name (MC-02).
+    pub user: &'a str,
+    /// The character by its nickname, else its name (MC-01, V3-04).
+    pub char: &'a str,
+    /// The members of a group chat, muted ones included; empty in a chat of two.
+    pub group: &'a [&'a str],
+    pub group_not_muted: &'a [&'a str],
+    pub card: CardTexts<'a>,
+    pub chat: ChatTexts<'a>,
+    pub clock: Option<Clock>,
+    pub model: ModelFacts<'a>,
+    /// The text that a card's `system_prompt` or `post_history_instructions` replaces (V2-06); given out once.
+    pub original: Option<&'a str>,
+    /// What stands in the input box.
+    pub input: &'a str,
+    /// Lorebook outlets by name.
+    pub outlets: Option<&'a BTreeMap<String, String>>,
+    /// Further values by macro name in lower case: `systemprompt`, `instructuserprefix`, `chatstart`, `summary` and so on.
+    pub named: Option<&'a BTreeMap<String, String>>,
+    /// Keeps `{{pick}}` the same within one chat (MC-04).
+    pub chat_id: &'a str,
+    /// Decides `{{random}}` and `{{roll}}`.
+    pub seed: u64,
+}
+
+impl Default for MacroScope<'_> {
+    /// Default names exist (V1-02).
+    fn default() -> Self {
+        Self {
+            user: "User",
+            char: "Character",
+            group: &[],
+            group_not_muted: &[],
+            card: CardTexts::default(),
+            chat: ChatTexts::default(),
+            clock: None,
+            model: ModelFacts::default(),
+            original: None,
+            input: "",
+            outlets: None,
+            named: None,
+            chat_id: "",
+            seed: 0,
+        }
+    }
+}
+
+/// The texts of the card and of the persona.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CardTexts<'a> {
+    pub description: &'a str,
+    pub personality: &'a str,
+    pub scenario: &'a str,
+    /// The persona's description.
+    pub persona: &'a str,
+    pub system_prompt: &'a str,
+    pub post_history_instructions: &'a str,
+    pub depth_prompt: &'a str,
+    pub creator_notes: &'a str,
+    pub version: &'a str,
+    /// The first message, then the alternates.
+    pub greetings: &'a [&'a str],
+    /// The example messages as the prompt shows them; `None` where they stand as in the card.
+    pub examples: Option<&'a str>,
+    pub examples_raw: &'a str,
+}
+
+/// The chat so far. Message ids count from 0, swipes from 1.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ChatTexts<'a> {
+    pub last_message: &'a str,
+    pub last_user_message: &'a str,
+    pub last_char_message: &'a str,
+    pub last_message_id: Option<u64>,
+    pub first_included_message_id: Option<u64>,
+    pub first_displayed_message_id: Option<u64>,
+    /// How many swipes the last message has.
+    pub last_swipe_id: Option<u64>,
+    pub current_swipe_id: Option<u64>,
+    /// `normal`, `swipe`, `continue`, `impersonate`, `quiet` or `regenerate`.
+    pub last_generation_type: &'a str,
+}
+
+/// The time where the user is.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    pub now: DateTime,
+    pub offset: Offset,
+    /// Seconds since the user last said something; `None` before that.
+    pub idle_seconds: Option<i64>,
+}
+
+/// The model and its limits, in tokens.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ModelFacts<'a> {
+    pub name: &'a str,
+    pub context: Option<u32>,
+    pub response: Option<u32>,
+}
+
+impl MacroScope<'_> {
+    /// `{{group}}`: the members, or the character in a chat of two.
+    pub(super) fn group(&self) -> Cow<'_, str> {
+        if self.group.is_empty() { self.char.into() } else { self.group.join(", ").into() }
+    }
+
+    pub(super) fn group_not_muted(&self) -> Cow<'_, str> {
+        if self.group.is_empty() { self.char.into() } else { self.group_not_muted.join(", ").into() }
+    }
+
+    /// `{{notChar}}`: everyone but the one who speaks.
+    pub(super) fn not_char(&self) -> Cow<'_, str> {
+        let others = self.group.iter().copied().filter(|member| *member != self.char);
+        others.chain([self.user]).collect::<Vec<_>>().join(", ").into()
+    }
+}

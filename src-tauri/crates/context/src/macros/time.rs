@@ -1,0 +1,66 @@
+//! Macros of time and date. Without a clock they are empty.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::Offset;
+
+use super::eval::Evaluator;
+use super::library::Function;
+use super::moment;
+use super::scope::Clock;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    ("time", 0, 1, time),
+    ("time_utc", 1, 1, |evaluator, args| elsewhere(evaluator.scope.clock, &args[0])),
+    ("date", 0, 1, |evaluator, args| Some(now(evaluator, args.first().map_or("LL", String::as_str)))),
+    ("weekday", 0, 0, |evaluator, _| Some(now(evaluator, "dddd"))),
+    ("isotime", 0, 0, |evaluator, _| Some(now(evaluator, "HH:mm"))),
+    ("isodate", 0, 0, |evaluator, _| Some(now(evaluator, "YYYY-MM-DD"))),
+    ("datetimeformat", 1, 1, |evaluator, args| Some(now(evaluator, &args[0]))),
+    ("idleduration", 0, 0, idle),
+    ("idle_duration", 0, 0, idle),
+    ("timediff", 2, 2, difference),
+];
+
+fn now(evaluator: &Evaluator<'_>, pattern: &str) -> String {
+    evaluator.scope.clock.map_or(String::new(), |clock| moment::format(pattern, clock.now, clock.offset))
+}
+
+/// The time here, at another offset (`UTC+2`), or in a format.
+fn time(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
+    let Some(wanted) = args.first() else { return Some(now(evaluator, "LT")) };
+    match wanted.to_ascii_uppercase().strip_prefix("UTC") {
+        Some(offset) => Some(elsewhere(evaluator.scope.clock, offset).unwrap_or_else(|| now(evaluator, "LT"))),
+        None => Some(now(evaluator, wanted)),
+    }
+}
+
+/// The time at an offset: hours up to 15, minutes beyond.
+fn elsewhere(clock: Option<Clock>, offset: &str) -> Option<String> {
+    let Clock { now, offset: here, .. } = clock?;
+    let number: i32 = offset.parse().ok()?;
+    let seconds = number.checked_mul(if number.abs() < 16 { 3_600 } else { 60 })?;
+    let there = Offset::from_seconds(seconds).ok()?;
+    let time = there.to_datetime(here.to_timestamp(now).ok()?);
+    Some(moment::format("LT", time, there))
+}
+
+fn idle(evaluator: &mut Evaluator<'_>, _: &[String]) -> Option<String> {
+    let idle = evaluator.scope.clock.and_then(|clock| clock.idle_seconds);
+    Some(idle.map_or("just now".to_owned(), |seconds| moment::humanized(seconds.unsigned_abs())))
+}
+
+/// How far the first time is from the second: `in 3 hours`, `3 hours ago`.
+fn difference(_: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
+    let (left, right) = (moment_of(&args[0])?, moment_of(&args[1])?);
+    let seconds = left.duration_since(right).as_secs();
+    let words = moment::humanized(seconds.unsigned_abs());
+    Some(if seconds > 0 { format!("in {words}") } else { format!("{words} ago") })
+}
+
+/// ISO dates and times, and what `{{date}}` and `{{date}} {{time}}` write.
+fn moment_of(text: &str) -> Option<DateTime> {
+    let text = text.trim();
+    let long = || DateTime::strptime("%B %d, %Y %I:%M %p", text).ok();
+    let day = || Date::strptime("%B %d, %Y", text).ok().map(|day| day.at(0, 0, 0, 0));
+    text.parse().ok().or_else(long).or_else(day)
+}

@@ -1,0 +1,157 @@
+//! Macros that read one value: names, card texts, the chat, the model, the templates.
+
+use std::borrow::Cow;
+
+use super::eval::Evaluator;
+use super::library::{Function, ReadValue};
+use super::scope::MacroScope;
+
+/// Most blanks or newlines that one macro makes.
+const MAX_REPEATED: usize = 1_000;
+
+pub(super) const VALUES: &[(&str, ReadValue)] = &[
+    ("user", |scope| scope.user.into()),
+    ("char", |scope| scope.char.into()),
+    ("bot", |scope| scope.char.into()),
+    ("group", |scope| scope.group()),
+    ("charifnotgroup", |scope| scope.group()),
+    ("groupnotmuted", |scope| scope.group_not_muted()),
+    ("notchar", |scope| scope.not_char()),
+    ("description", |scope| scope.card.description.into()),
+    ("chardescription", |scope| scope.card.description.into()),
+    ("personality", |scope| scope.card.personality.into()),
+    ("charpersonality", |scope| scope.card.personality.into()),
+    ("scenario", |scope| scope.card.scenario.into()),
+    ("charscenario", |scope| scope.card.scenario.into()),
+    ("persona", |scope| scope.card.persona.into()),
+    ("charprompt", |scope| scope.card.system_prompt.into()),
+    ("charinstruction", |scope| scope.card.post_history_instructions.into()),
+    ("charjailbreak", |scope| scope.card.post_history_instructions.into()),
+    ("chardepthprompt", |scope| scope.card.depth_prompt.into()),
+    ("charcreatornotes", |scope| scope.card.creator_notes.into()),
+    ("creatornotes", |scope| scope.card.creator_notes.into()),
+    ("charversion", |scope| scope.card.version.into()),
+    ("char_version", |scope| scope.card.version.into()),
+    ("version", |scope| scope.card.version.into()),
+    ("mesexamples", |scope| scope.card.examples.unwrap_or(scope.card.examples_raw).into()),
+    ("mesexamplesraw", |scope| scope.card.examples_raw.into()),
+    ("exampledialogue", |scope| scope.card.examples_raw.into()),
+    ("lastmessage", |scope| scope.chat.last_message.into()),
+    ("lastusermessage", |scope| scope.chat.last_user_message.into()),
+    ("lastcharmessage", |scope| scope.chat.last_char_message.into()),
+    ("lastmessageid", |scope| number(scope.chat.last_message_id)),
+    ("firstincludedmessageid", |scope| number(scope.chat.first_included_message_id)),
+    ("firstdisplayedmessageid", |scope| number(scope.chat.first_displayed_message_id)),
+    ("lastswipeid", |scope| number(scope.chat.last_swipe_id)),
+    ("currentswipeid", |scope| number(scope.chat.current_swipe_id)),
+    ("allchatrange", |scope| scope.chat.last_message_id.map_or("".into(), |last| format!("0-{last}").into())),
+    ("lastgenerationtype", |scope| scope.chat.last_generation_type.into()),
+    ("model", |scope| scope.model.name.into()),
+    ("maxcontext", |scope| number(scope.model.context)),
+    ("maxcontexttokens", |scope| number(scope.model.context)),
+    ("maxresponse", |scope| number(scope.model.response)),
+    ("maxresponsetokens", |scope| number(scope.model.response)),
+    ("maxprompt", max_prompt),
+    ("maxprompttokens", max_prompt),
+    ("ismobile", |_| "false".into()),
+    ("input", |scope| scope.input.into()),
+];
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    ("original", 0, 0, |evaluator, _| Some(evaluator.original())),
+    ("greeting", 0, 1, greeting),
+    ("charfirstmessage", 0, 1, greeting),
+    ("outlet", 1, 1, |evaluator, args| {
+        Some(evaluator.scope.outlets.and_then(|outlets| outlets.get(&args[0])).cloned().unwrap_or_default())
+    }),
+    ("hasextension", 1, 1, |_, _| Some("false".into())),
+    ("newline", 0, 1, |_, args| repeated("\n", args)),
+    ("space", 0, 1, |_, args| repeated(" ", args)),
+    ("reverse", 1, 1, |_, args| Some(args[0].chars().rev().collect())),
+    ("hidden_key", 1, 1, hide),
+    ("hiddenkey", 1, 1, hide),
+    ("banned", 1, 1, ban),
+];
+
+/// Macros of the templates in use. They are known even where the template lacks the part: then they are empty.
+const TEMPLATE_VALUES: [&str; 25] = [
+    "systemprompt",
+    "defaultsystemprompt",
+    "chatseparator",
+    "chatstart",
+    "authorsnote",
+    "charauthorsnote",
+    "defaultauthorsnote",
+    "summary",
+    "instructstorystringprefix",
+    "instructstorystringsuffix",
+    "instructuserprefix",
+    "instructusersuffix",
+    "instructassistantprefix",
+    "instructassistantsuffix",
+    "instructsystemprefix",
+    "instructsystemsuffix",
+    "instructfirstassistantprefix",
+    "instructlastassistantprefix",
+    "instructfirstuserprefix",
+    "instructlastuserprefix",
+    "instructstop",
+    "instructuserfiller",
+    "instructsysteminstructionprefix",
+    "lorebook",
+    "history",
+];
+
+/// The value of a template's macro, or of any other that the caller names.
+pub(super) fn named<'s>(name: &str, scope: &'s MacroScope<'_>) -> Option<&'s str> {
+    let name = match name {
+        "exampleseparator" => "chatseparator",
+        "instructinput" => "instructuserprefix",
+        "instructoutput" => "instructassistantprefix",
+        "instructseparator" => "instructassistantsuffix",
+        "instructfirstoutputprefix" => "instructfirstassistantprefix",
+        "instructlastoutputprefix" => "instructlastassistantprefix",
+        "instructfirstinput" => "instructfirstuserprefix",
+        "instructlastinput" => "instructlastuserprefix",
+        "instructsystem" | "instructsystemprompt" => "defaultsystemprompt",
+        "instructsystempromptprefix" => "instructstorystringprefix",
+        "instructsystempromptsuffix" => "instructstorystringsuffix",
+        name => name,
+    };
+    let given = scope.named.and_then(|named| named.get(name)).map(String::as_str);
+    given.or_else(|| TEMPLATE_VALUES.contains(&name).then_some(""))
+}
+
+fn number(value: Option<impl ToString>) -> Cow<'static, str> {
+    value.map_or("".into(), |value| value.to_string().into())
+}
+
+fn max_prompt<'s>(scope: &'s MacroScope<'_>) -> Cow<'s, str> {
+    number(scope.model.context.map(|context| context.saturating_sub(scope.model.response.unwrap_or(0))))
+}
+
+/// The first message, or by its number an alternate.
+fn greeting(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
+    let index: usize = args.first().map_or(Ok(0), |index| index.parse()).ok()?;
+    Some(evaluator.scope.card.greetings.get(index).copied().unwrap_or_default().to_owned())
+}
+
+fn repeated(text: &str, args: &[String]) -> Option<String> {
+    let count: usize = args.first().map_or(Ok(1), |count| count.parse()).ok()?;
+    Some(text.repeat(count.min(MAX_REPEATED)))
+}
+
+fn hide(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
+    evaluator.found.hidden_keys.push(args[0].clone());
+    Some(String::new())
+}
+
+fn ban(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
+    let text = args[0].as_str();
+    let text = text.strip_prefix('"').unwrap_or(text);
+    let text = text.strip_suffix('"').unwrap_or(text);
+    if !text.is_empty() {
+        evaluator.found.banned.push(text.to_owned());
+    }
+    Some(String::new())
+}

@@ -1,0 +1,86 @@
+//! Which macros change from turn to turn: in the head of a prompt they cost its whole cache (formats.md 1.7).
+
+use super::parse::{HeadKind, Parsed};
+
+const CHANGING: [&str; 32] = [
+    "time",
+    "time_utc",
+    "date",
+    "weekday",
+    "isotime",
+    "isodate",
+    "datetimeformat",
+    "idleduration",
+    "idle_duration",
+    "random",
+    "roll",
+    "dice",
+    "lastmessage",
+    "lastmessageid",
+    "lastusermessage",
+    "lastcharmessage",
+    "firstincludedmessageid",
+    "firstdisplayedmessageid",
+    "lastswipeid",
+    "currentswipeid",
+    "allchatrange",
+    "lastgenerationtype",
+    "input",
+    "history",
+    "addvar",
+    "incvar",
+    "decvar",
+    "addglobalvar",
+    "incglobalvar",
+    "decglobalvar",
+    "lorebook",
+    "summary",
+];
+
+/// The changing macros that a text names, each once and in lower case, in order of appearance; inside conditions, arguments
+/// and branches too. Macros in comments count as well.
+pub fn volatile_macros(text: &str) -> Vec<String> {
+    let parsed = Parsed::new(text);
+    let mut names: Vec<String> = Vec::new();
+    for index in 0..parsed.spans.len() {
+        let name = match &parsed.spans[index].head.kind {
+            HeadKind::Named { name, args } if name == "if" => condition(&parsed, index, *args),
+            HeadKind::Named { name, .. } => name.clone(),
+            HeadKind::Variable { at, .. } => stepping(&parsed, index, *at),
+            _ => continue,
+        };
+        if changes(&name) && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Whether a text names a macro that changes from turn to turn.
+pub fn is_volatile(text: &str) -> bool {
+    !volatile_macros(text).is_empty()
+}
+
+pub(super) fn changes(name: &str) -> bool {
+    CHANGING.contains(&name)
+}
+
+/// The macro that a condition names.
+fn condition(parsed: &Parsed<'_>, index: usize, args: usize) -> String {
+    let condition = parsed.arguments(index, args).into_iter().next();
+    let name = condition.and_then(|condition| parsed.literal(&condition)).unwrap_or_default();
+    name.trim_start_matches('!').trim().to_ascii_lowercase()
+}
+
+/// `{{.name++}}` does what `{{incvar}}` does.
+fn stepping(parsed: &Parsed<'_>, index: usize, at: usize) -> String {
+    let inner = parsed.inner(index, at);
+    let text = &parsed.source[inner.text.start..parsed.literal_end(&inner)];
+    if text.contains("++") || text.contains("+=") {
+        "incvar".into()
+    } else if text.contains("--") || text.contains("-=") {
+        "decvar".into()
+    } else {
+        String::new()
+    }
+}
