@@ -17,6 +17,7 @@ pub mod display;
 pub mod frame;
 pub mod macros;
 pub mod plan;
+pub mod prompt_template;
 pub mod template;
 mod window;
 

@@ -1,0 +1,39 @@
+//! The templates that ship.
+
+use super::load::{LoadError, from_json};
+use super::resolve::Library;
+
+macro_rules! shipped {
+    ($($id:literal),* $(,)?) => {
+        &[$(($id, include_str!(concat!("../../../../../presets/prompts/", $id, ".json")))),*]
+    };
+}
+
+/// Ids and files: seven for chats, six for jobs beside them.
+pub(super) const SHIPPED: &[(&str, &str)] = shipped![
+    "base-roleplay",
+    "sms",
+    "companion",
+    "storyteller",
+    "plain-assistant",
+    "group-scene",
+    "director",
+    "summary",
+    "keyframe",
+    "fact-extraction",
+    "title",
+    "impersonate",
+    "continue",
+];
+
+/// All templates that ship.
+///
+/// # Errors
+/// None, as a test reads every file; the type is that of reading any template.
+pub fn built_in() -> Result<Library, LoadError> {
+    let mut library = Library::default();
+    for (_, text) in SHIPPED {
+        library.put(from_json(text)?.template);
+    }
+    Ok(library)
+}

@@ -1,0 +1,236 @@
+//! Every variable that a template may name, with what it is made of (S4.1).
+
+use super::variables::Inputs;
+use super::{derive, perspective};
+
+/// A variable.
+#[derive(Clone, Copy)]
+pub(super) struct Definition {
+    pub(super) name: &'static str,
+    pub(super) group: &'static str,
+    pub(super) description: &'static str,
+    pub(super) made: Made,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy)]
+pub(super) enum Made {
+    /// The engine hands it in; empty where it has none.
+    Given,
+    GivenList,
+    /// Another name of a variable: that of the document our templates follow.
+    Alias(&'static str),
+    Derived {
+        inputs: &'static [&'static str],
+        make: fn(&Inputs<'_>) -> String,
+    },
+}
+
+impl Definition {
+    pub(super) fn inputs(&self) -> &[&'static str] {
+        match &self.made {
+            Made::Given | Made::GivenList => &[],
+            Made::Alias(of) => std::slice::from_ref(of),
+            Made::Derived { inputs, .. } => inputs,
+        }
+    }
+}
+
+const fn given(name: &'static str, group: &'static str, description: &'static str) -> Definition {
+    Definition { name, group, description, made: Made::Given }
+}
+
+const fn list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
+    Definition { name, group, description, made: Made::GivenList }
+}
+
+const fn alias(name: &'static str, group: &'static str, of: &'static str) -> Definition {
+    Definition { name, group, description: "", made: Made::Alias(of) }
+}
+
+const fn derived(
+    name: &'static str,
+    group: &'static str,
+    description: &'static str,
+    inputs: &'static [&'static str],
+    make: fn(&Inputs<'_>) -> String,
+) -> Definition {
+    Definition { name, group, description, made: Made::Derived { inputs, make } }
+}
+
+/// The groups, in the order of the reference, and what each is about.
+pub(super) const GROUPS: &[(&str, &str)] = &[
+    ("character", "The character who answers, from the card"),
+    ("persona", "The persona that the user plays"),
+    ("scene", "Where the story stands"),
+    ("setting", "The world around the scene"),
+    ("episode", "Planned episodes"),
+    ("rating", "The content rating of the chat"),
+    ("goal", "The steering goal"),
+    ("perspective", "How the character writes, from the personality on the card"),
+    ("profile", "How the two fit together; empty unless an add-on fills it"),
+    ("interaction", "What the two are doing"),
+    ("memory", "What was recalled for this turn"),
+    ("user", "The user's question and documents"),
+    ("lore", "Constant lorebook entries"),
+    ("mode", "The conversation mode"),
+    ("note", "The user's own instructions, notes and reminders"),
+    ("group", "Who takes part in a group chat"),
+    ("director", "For the director"),
+    ("utility", "What a job beside the chat works on"),
+];
+
+#[rustfmt::skip]
+pub(super) const CATALOGUE: &[Definition] = &[
+    given("character.name", "character", "The name the character goes by: the nickname, else the card's name"),
+    derived("character.firstName", "character", "The first word of the name", &["character.name"],
+        |of| derive::first_name(&of.text("character.name"))),
+    derived("character.fullName", "character", "The whole name; the name unless the engine hands in another", &["character.name"],
+        |of| of.text("character.name").into_owned()),
+    given("character.description", "character", "The card's description"),
+    derived("character.shortDescription", "character", "The first sentences of the description, 200 characters at the most",
+        &["character.description"], |of| derive::sentences(&of.text("character.description"), 200)),
+    given("character.personality", "character", "The card's personality"),
+    given("character.scenario", "character", "The card's scenario, or the chat's own"),
+    given("character.examplesRaw", "character", "The card's example messages as written"),
+    derived("character.examples", "character", "The example messages without their `<START>` marks", &["character.examplesRaw"],
+        |of| derive::examples(&of.text("character.examplesRaw"))),
+    given("character.systemPrompt", "character", "The card's own system prompt; stands instead of the rules"),
+    given("character.postHistory", "character", "The card's own text for the end of the prompt; stands instead of the user's"),
+    list("character.tags", "character", "The card's tags"),
+    given("character.gender", "character", "The character's gender, where it is known"),
+    given("character.age", "character", "The character's age, where it is known"),
+    given("character.race", "character", "The character's people, where it is known"),
+    given("character.pronouns", "character", "Such as `she/her/her`, where the gender does not tell"),
+    given("character.speech", "character", "How the character speaks, where it is known"),
+    given("character.mood", "character", "How the character tends to feel, where it is known"),
+    derived("character.about", "character", "Age and gender in words", &["character.age", "character.gender"],
+        |of| derive::about(&of.text("character.age"), &of.text("character.gender"))),
+    derived("character.they", "character", "she, he or they", &["character.gender", "character.pronouns"],
+        |of| derive::pronouns(&of.text("character.pronouns"), &of.text("character.gender")).they),
+    derived("character.They", "character", "She, He or They", &["character.they"],
+        |of| derive::capital(&of.text("character.they"))),
+    derived("character.their", "character", "her, his or their", &["character.gender", "character.pronouns"],
+        |of| derive::pronouns(&of.text("character.pronouns"), &of.text("character.gender")).their),
+    derived("firstSecondToBe", "character", "`I am` in the character's introduction, `You are` elsewhere", &[], |_| "You are".to_owned()),
+    derived("firstSecondWho", "character", "As `firstSecondToBe`", &[], |_| "You are".to_owned()),
+    alias("system.firstName", "character", "character.firstName"),
+    alias("system.fullName", "character", "character.fullName"),
+    alias("system.asg", "character", "character.about"),
+    alias("system.race", "character", "character.race"),
+    alias("system.gender", "character", "character.gender"),
+    alias("system.ppro", "character", "character.their"),
+    alias("system.cpro", "character", "character.They"),
+    alias("system.characterDesc", "character", "character.description"),
+    alias("system.characterDescLight", "character", "character.shortDescription"),
+    alias("system.characterDescPublic", "character", "character.shortDescription"),
+
+    given("persona.name", "persona", "The persona's name"),
+    derived("persona.firstName", "persona", "The first word of the name", &["persona.name"],
+        |of| derive::first_name(&of.text("persona.name"))),
+    derived("persona.fullName", "persona", "The whole name; the name unless the engine hands in another", &["persona.name"],
+        |of| of.text("persona.name").into_owned()),
+    given("persona.description", "persona", "The persona's description"),
+    given("persona.gender", "persona", "The persona's gender, where it is known"),
+    given("persona.age", "persona", "The persona's age, where it is known"),
+    given("persona.race", "persona", "The persona's people, where it is known"),
+    given("persona.pronouns", "persona", "Such as `he/him/his`, where the gender does not tell"),
+    derived("persona.about", "persona", "Age and gender in words", &["persona.age", "persona.gender"],
+        |of| derive::about(&of.text("persona.age"), &of.text("persona.gender"))),
+    derived("persona.they", "persona", "she, he or they", &["persona.gender", "persona.pronouns"],
+        |of| derive::pronouns(&of.text("persona.pronouns"), &of.text("persona.gender")).they),
+    derived("persona.their", "persona", "her, his or their", &["persona.gender", "persona.pronouns"],
+        |of| derive::pronouns(&of.text("persona.pronouns"), &of.text("persona.gender")).their),
+    alias("user.firstName", "persona", "persona.firstName"),
+    alias("user.fullName", "persona", "persona.fullName"),
+    alias("user.asg", "persona", "persona.about"),
+    alias("user.race", "persona", "persona.race"),
+    alias("user.characterDesc", "persona", "persona.description"),
+    alias("user.characterDescPublic", "persona", "persona.description"),
+
+    given("scene", "scene", "The scene, as the chat sets it"),
+    derived("scene.auto", "scene", "The scene, else what the setting tells",
+        &["scene", "setting", "location.terrains", "population.people", "population.animals"], derive::scene),
+    given("setting", "setting", "The setting, as the chat sets it or as it was drawn once"),
+    given("location.terrains", "setting", "The land around"),
+    given("population.people", "setting", "The people around"),
+    given("population.animals", "setting", "The animals around"),
+    given("event.alignment", "setting", "Whether what happens is for good or ill"),
+
+    list("episodes", "episode", "The themes of all episodes"),
+    given("episode.theme", "episode", "The theme of the episode that is on"),
+    list("episode.stages", "episode", "Its stages"),
+    given("episode.stage", "episode", "The stage that is on"),
+    given("episode.summary", "episode", "What happened in the episodes before"),
+    derived("episode", "episode", "Theme, stages and what was before",
+        &["episode.theme", "episode.stages", "episode.stage", "episode.summary"], derive::episode),
+    derived("episodeRule", "episode", "The rule to follow the stages and to mark the end", &["episode.theme"],
+        |of| derive::if_any(&of.text("episode.theme"), |_| {
+            "Follow the stages of the episode in their order. When the last one is done, end with #NEXT EPISODE#".to_owned()
+        })),
+    derived("episodeReminder", "episode", "Theme and stage in a line", &["episode.theme", "episode.stage"], derive::episode_reminder),
+    derived("episodic", "episode", "`episodic`, or nothing", &["episode.theme"],
+        |of| derive::if_any(&of.text("episode.theme"), |_| "episodic".to_owned())),
+    derived("episodeAssist", "episode", "The character's own words on the episode", &["episode.theme"],
+        |of| derive::if_any(&of.text("episode.theme"), |theme| format!("I know what this episode is about: {theme}."))),
+
+    given("rating", "rating", "E, E10, T, M, AO or RC"),
+    derived("ratingMpa", "rating", "The film rating that is nearest", &["rating"], |of| derive::film_rating(&of.text("rating")).to_owned()),
+    derived("rating.line", "rating", "One sentence on the rating", &["rating"], |of| derive::rating_line(&of.text("rating"))),
+    alias("censorWarn", "rating", "rating.line"),
+    alias("assistCensorWarn", "rating", "rating.line"),
+
+    given("goal", "goal", "What the story should be steered to"),
+    derived("nlp", "goal", "The goal as a rule", &["goal"],
+        |of| derive::if_any(&of.text("goal"), |goal| format!("Gently steer the story towards this: {goal}"))),
+    derived("nlpReminder", "goal", "The goal as a reminder", &["goal"],
+        |of| derive::if_any(&of.text("goal"), |goal| format!("Keep in mind: {goal}"))),
+    alias("nlp.command", "goal", "goal"),
+    alias("nlpWarn", "goal", "nlpReminder"),
+
+    derived("perspective.dynamic", "perspective", "A short list: personality, speech, mood", perspective::INPUTS, perspective::dynamic),
+    derived("perspective.casual", "perspective", "One line for text messages", perspective::INPUTS, perspective::casual),
+    derived("perspective", "perspective", "One plain sentence", perspective::INPUTS, perspective::plain),
+    alias("perspective.plain", "perspective", "perspective"),
+
+    given("profile.ageCompat", "profile", "How their ages fit"),
+    given("profile.romanceCompat", "profile", "How they fit as a couple"),
+    given("profile.raceCompat", "profile", "How their peoples get on"),
+    given("profile.leader", "profile", "Which of them leads"),
+    given("interaction.description", "interaction", "What the two are doing"),
+
+    given("memory.relationship", "memory", "Memories of the relationship"),
+    given("memory.facts", "memory", "Facts"),
+    given("memory.lastSession", "memory", "What happened last time"),
+    given("memory.count", "memory", "How many were recalled"),
+    derived("memory.context", "memory", "The three above, each under its heading",
+        &["memory.relationship", "memory.facts", "memory.lastSession"], derive::memory),
+
+    given("user.question", "user", "What the user asks"),
+    given("user.citations", "user", "Passages of attached documents, with their sources"),
+
+    given("lore.before", "lore", "Constant entries that stand before the character"),
+    given("lore.after", "lore", "Constant entries that stand after the character"),
+
+    given("mode", "mode", "The name of the mode"),
+    given("mode.text", "mode", "What the mode asks for"),
+
+    given("extra", "note", "The user's extra instructions"),
+    given("postHistory", "note", "The user's own text for the end of the prompt"),
+    given("note", "note", "The author's note"),
+    given("reminder.text", "note", "The user's own reminder"),
+    derived("reminder", "note", "Everything there is to be reminded of", &["episodeReminder", "nlpReminder", "reminder.text"],
+        |of| derive::joined([of.text("episodeReminder"), of.text("nlpReminder"), of.text("reminder.text")])),
+
+    list("group.members", "group", "The characters who take part"),
+    given("group.next", "group", "The character who speaks next"),
+    derived("group.others", "group", "The characters who do not speak next", &["group.members", "group.next"], derive::others),
+
+    given("command", "director", "What the session is meant to be"),
+    list("imageTags", "director", "Tags that pictures may be asked for by"),
+
+    given("transcript", "utility", "The part of the chat to work on"),
+    given("transcript.reply", "utility", "The unfinished reply"),
+    given("summary.previous", "utility", "The summary so far"),
+    given("summary.words", "utility", "Words of a summary at the most"),
+];

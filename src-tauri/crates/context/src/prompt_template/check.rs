@@ -1,0 +1,298 @@
+//! What is wrong with a template, for its author: `nook template check` and the editor.
+
+use super::compose::ComposeError;
+use super::condition;
+use super::load::{LoadError, from_json};
+use super::resolve::{Library, ResolveError, resolve};
+use super::schema::{Line, OwnVariable, PromptTemplate, RoleBlock, Section, SectionRole};
+use super::text::{self, Piece};
+use super::variables;
+
+/// Problems that are named at the most: a file of garbage need not be quoted whole.
+const MOST: usize = 200;
+
+/// Something to put right.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Problem {
+    /// The section it is in; none where it concerns the template as a whole.
+    pub section: Option<String>,
+    pub variable: Option<String>,
+    pub message: String,
+}
+
+/// Checks the JSON of a template that may extend those of `library`. Empty means that it can be composed.
+pub fn check(json: &str, library: &Library) -> Vec<Problem> {
+    let template = match from_json(json) {
+        Ok(loaded) => loaded.template,
+        Err(LoadError::Field { path, section, message }) => {
+            return vec![Problem { section, variable: None, message: format!("{path}: {message}") }];
+        }
+        Err(error) => return vec![Problem { section: None, variable: None, message: error.to_string() }],
+    };
+    let mut checker = Checker { template: &template, library, own: Vec::new(), problems: Vec::new() };
+    checker.run();
+    checker.problems.truncate(MOST);
+    checker.problems
+}
+
+struct Checker<'c> {
+    template: &'c PromptTemplate,
+    library: &'c Library,
+    /// The template's own variables, and its parents'.
+    own: Vec<String>,
+    problems: Vec<Problem>,
+}
+
+impl Checker<'_> {
+    fn run(&mut self) {
+        self.merged();
+        let template = self.template;
+        self.own_variables(&template.variables);
+        for section in &template.sections {
+            self.section(section);
+        }
+        for role in [SectionRole::System, SectionRole::User, SectionRole::Assistant] {
+            template.roles.of(role).into_iter().for_each(|block| self.role(block));
+        }
+        for stop in template.defaults.stop.iter().flatten() {
+            self.text(None, stop);
+        }
+    }
+
+    fn say(&mut self, section: Option<&str>, variable: Option<&str>, message: impl Into<String>) {
+        self.problems.push(Problem {
+            section: section.map(str::to_owned),
+            variable: variable.map(str::to_owned),
+            message: message.into(),
+        });
+    }
+
+    /// What shows only once the parents are merged in.
+    fn merged(&mut self) {
+        match resolve(self.template, self.library) {
+            Ok(resolved) => {
+                self.own = resolved.variables.iter().map(|variable| variable.name.clone()).collect();
+                for section in resolved.sections.iter().filter(|section| section.required) {
+                    if let Some(asked) = section.condition.as_ref().filter(|asked| asked.written.trim() != "always") {
+                        let message =
+                            format!("it is required, so the condition `{}` may not leave it out", asked.written);
+                        self.say(Some(&section.name), None, message);
+                    }
+                }
+                self.unplaced(&resolved.section_names().collect::<Vec<_>>());
+            }
+            Err(error) => {
+                self.own = self.template.variables.iter().map(|variable| variable.name.clone()).collect();
+                let (section, variable) = match &error {
+                    // Named where the section itself is checked.
+                    ResolveError::Condition { .. } => return,
+                    ResolveError::Twice { section } | ResolveError::RequiredExcluded { section } => {
+                        (Some(section.clone()), None)
+                    }
+                    ResolveError::Name { name } => (None, Some(name.clone())),
+                    _ => (None, None),
+                };
+                self.say(section.as_deref(), variable.as_deref(), error.to_string());
+            }
+        }
+    }
+
+    fn unplaced(&mut self, placed: &[&str]) {
+        for section in &self.template.sections {
+            if !section.exclude && !placed.contains(&section.name.as_str()) {
+                self.say(Some(&section.name), None, "`roles` lists sections, and this one is not among them");
+            }
+        }
+    }
+
+    fn own_variables(&mut self, own: &[OwnVariable]) {
+        if let Err(ComposeError::Cycle(cycle)) = variables::own_order(own) {
+            self.say(None, cycle.path.first().map(String::as_str), cycle.to_string());
+        }
+        for variable in own {
+            for (name, message) in self.faults(&variable.text) {
+                let message = format!("in the template's variable `{}`: {message}", variable.name);
+                self.say(None, name.as_deref(), message);
+            }
+        }
+    }
+
+    fn section(&mut self, section: &Section) {
+        let name = section.name.as_str();
+        if name.trim().is_empty() {
+            self.say(Some(name), None, "a section needs a name");
+        }
+        let has_text = !section.lines.is_empty() || !section.rules.is_empty();
+        let inherited = self.inherits(name);
+        match (section.exclude, section.overrides) {
+            (true, true) => self.say(Some(name), None, "`override` and `exclude` cannot both hold"),
+            (true, false) if !inherited => self.say(Some(name), None, "there is no such section above it to leave out"),
+            (false, true) if !inherited => self.say(Some(name), None, "there is no such section above it to override"),
+            (false, _) if !has_text && (section.overrides || !inherited) => {
+                self.say(Some(name), None, "it has no text")
+            }
+            _ => {}
+        }
+        self.condition(Some(name), section.condition.as_deref());
+        section.heading.iter().for_each(|heading| self.text(Some(name), heading));
+        section.lines.iter().chain(&section.rules).for_each(|line| self.line(Some(name), line));
+    }
+
+    fn inherits(&self, section: &str) -> bool {
+        let mut above = self.template.extends.as_deref().and_then(|parent| self.library.get(parent));
+        for _ in 0..super::MAX_DEPTH {
+            let Some(parent) = above else { return false };
+            if parent.sections.iter().any(|one| one.name == section) {
+                return true;
+            }
+            above = parent.extends.as_deref().and_then(|parent| self.library.get(parent));
+        }
+        false
+    }
+
+    fn role(&mut self, block: &RoleBlock) {
+        block.lines.iter().for_each(|line| self.line(None, line));
+        for name in block.sections.iter().flatten() {
+            if !self.template.sections.iter().any(|section| section.name == *name) && !self.inherits(name) {
+                self.say(Some(name), None, "`roles` names it, but it is not there");
+            }
+        }
+    }
+
+    fn line(&mut self, section: Option<&str>, line: &Line) {
+        self.condition(section, line.condition());
+        self.text(section, line.text());
+    }
+
+    fn condition(&mut self, section: Option<&str>, condition: Option<&str>) {
+        let own = &self.own;
+        let read = condition.map(|written| condition::parse(written, &|name| own.iter().any(|one| one == name)));
+        if let Some(Err(error)) = read {
+            let variable = match &error {
+                condition::ConditionError::Unknown { name } | condition::ConditionError::NoList { name } => {
+                    Some(name.clone())
+                }
+                _ => None,
+            };
+            self.say(section, variable.as_deref(), error.to_string());
+        }
+    }
+
+    fn text(&mut self, section: Option<&str>, text: &str) {
+        for (name, message) in self.faults(text) {
+            self.say(section, name.as_deref(), message);
+        }
+    }
+
+    /// Unknown variables and broken `${`, each once a line.
+    fn faults(&self, text: &str) -> Vec<(Option<String>, String)> {
+        let mut faults = Vec::new();
+        for line in text.split('\n') {
+            match text::pieces(line) {
+                Err(error) => faults.push((None, error.to_string())),
+                Ok(pieces) => faults.extend(pieces.into_iter().filter_map(|piece| match piece {
+                    Piece::Variable(name) if !self.knows(name) => Some((
+                        Some(name.to_owned()),
+                        ComposeError::UnknownVariable { name: name.to_owned() }.to_string(),
+                    )),
+                    _ => None,
+                })),
+            }
+        }
+        faults
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        variables::known(name) || self.own.iter().any(|own| own == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::super::builtin::{SHIPPED, built_in};
+    use super::*;
+
+    fn problems(mut template: Value) -> Vec<String> {
+        for (field, value) in
+            [("schema", json!(super::super::SCHEMA)), ("version", json!(2)), ("id", json!("t")), ("name", json!("T"))]
+        {
+            template.as_object_mut().unwrap().entry(field).or_insert(value);
+        }
+        let found = check(&template.to_string(), &built_in().unwrap());
+        let line = |it: Problem| {
+            format!("{} | {} | {}", it.section.unwrap_or_default(), it.variable.unwrap_or_default(), it.message)
+        };
+        found.into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn what_ships_has_no_problem() {
+        for (id, json) in SHIPPED {
+            assert_eq!(check(json, &built_in().unwrap()), [], "{id}");
+        }
+    }
+
+    #[test]
+    fn names_section_and_variable() {
+        insta::assert_debug_snapshot!(problems(json!({
+            "extends": "base-roleplay",
+            "variables": [{"name": "a", "text": "${b}"}, {"name": "b", "text": "${a} ${nobody}"}],
+            "sections": [
+                {"name": "one", "lines": ["Hello ${charcter.name}", "${broken"]},
+                {"name": "two", "condition": "hasEpisode", "rules": [{"text": "x", "condition": "mode =="}]},
+                {"name": "rules", "condition": "assist"},
+                {"name": "nothing", "override": true, "lines": ["x"]},
+                {"name": "void"},
+            ],
+        })), @r###"
+        [
+            " | a | the variables a -> b -> a need one another in a circle; break it by taking one of them out of another's text",
+            " | nobody | in the template's variable `b`: there is no variable `${nobody}`; correct its name or take it out",
+            "one | charcter.name | there is no variable `${charcter.name}`; correct its name or take it out",
+            "one |  | `${broken` names no variable; write `${name}` with letters, digits, dots and underscores, or `$${` for the two signs themselves",
+            "two | hasEpisode | `hasEpisode` is neither a flag nor a variable; put quotes around it if it is a text",
+            "two |  | the condition ends where a flag, a variable, a number or a quoted text should be",
+            "nothing |  | there is no such section above it to override",
+            "void |  | it has no text",
+        ]
+        "###);
+    }
+
+    #[test]
+    fn a_required_section_cannot_be_left_out() {
+        let found = problems(json!({"extends": "base-roleplay", "sections": [{"name": "rules", "exclude": true}]}));
+        assert_eq!(found, ["rules |  | section `rules` is required and cannot be left out"]);
+        let found =
+            problems(json!({"sections": [{"name": "a", "required": true, "condition": "assist", "lines": ["x"]}]}));
+        assert_eq!(found, ["a |  | it is required, so the condition `assist` may not leave it out"]);
+    }
+
+    #[test]
+    fn finds_circles_and_missing_parents() {
+        assert!(problems(json!({"extends": "t"}))[0].contains("which is not there"));
+        let mut library = Library::default();
+        for (id, parent) in [("a", "b"), ("b", "a")] {
+            library.put(PromptTemplate {
+                id: id.into(),
+                name: id.into(),
+                extends: Some(parent.into()),
+                ..Default::default()
+            });
+        }
+        let json =
+            json!({"schema": super::super::SCHEMA, "version": 2, "id": "a", "name": "a", "extends": "b"}).to_string();
+        assert!(check(&json, &library)[0].message.contains("a -> b -> a"));
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in any::<String>(), line in r"[${}a-z. \n]{0,40}", condition in ".{0,30}") {
+            let library = built_in().unwrap();
+            check(&text, &library);
+            problems(json!({"extends": text, "sections": [{"name": text, "condition": condition, "lines": [line]}]}));
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! A resolved template and this turn's variables become the sections of a prompt.
+
+use super::flags::Flags;
+use super::graph::Cycle;
+use super::resolve::{Asked, ResolvedSection, ResolvedTemplate};
+use super::schema::{Placement, SectionKind, SectionRole, Slot};
+use super::text::{self, Malformed};
+use super::variables::Variables;
+
+/// Bytes of a composed prompt at the most.
+pub const MAX_COMPOSED: usize = 8 << 20;
+
+/// A prompt that is not made, so that nothing half-made is sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ComposeError {
+    #[error("section `{section}`: {source}")]
+    Section { section: String, source: Box<ComposeError> },
+    #[error("there is no variable `${{{name}}}`; correct its name or take it out")]
+    UnknownVariable { name: String },
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    #[error(transparent)]
+    Cycle(#[from] Cycle),
+    #[error("the text grows beyond {most} bytes; use fewer or shorter variables")]
+    TooLong { most: usize },
+    #[error("section `{section}` is required, but its condition `{condition}` does not hold")]
+    RequiredLeftOut { section: String, condition: String },
+}
+
+/// The sections of a prompt, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Composed {
+    pub sections: Vec<ComposedSection>,
+    pub omitted: Vec<Omitted>,
+    /// Texts that end the reply.
+    pub stop: Vec<String>,
+}
+
+/// A section, ready to be a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComposedSection {
+    pub name: String,
+    pub role: SectionRole,
+    pub kind: SectionKind,
+    pub placement: Placement,
+    /// Messages from the end, for [`Placement::InChat`].
+    pub depth: u32,
+    /// Every `${variable}` resolved, never empty; `{{macros}}` are still there.
+    pub text: String,
+    /// Where the card's own text stands instead of the template's: what it replaced, for `{{original}}` (V2-06, V2-10).
+    pub original: Option<String>,
+    /// The variables that its text names.
+    pub variables: Vec<String>,
+}
+
+/// A section that is not there this turn, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Omitted {
+    pub section: String,
+    pub why: Why,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// As written in the template.
+    Condition(String),
+    /// None of its variables has a value.
+    Empty,
+    /// The card's own text stands instead.
+    Replaced(Slot),
+}
+
+impl Composed {
+    /// One of the three flows: the system text, the introduction of the persona, that of the character (S4.2). A blank
+    /// line stands between sections.
+    pub fn flow(&self, role: SectionRole) -> String {
+        let texts = self.sections.iter().filter(|section| section.role == role).map(|section| section.text.as_str());
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// Composes `template` for one turn. The same arguments give the same bytes.
+///
+/// # Errors
+/// [`ComposeError`], with the section it was found in; a prompt with an unresolved variable is never made.
+pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags) -> Result<Composed, ComposeError> {
+    let variables = &*variables.with_own(&template.variables)?;
+    let mut composer = Composer { variables, flags, room: MAX_COMPOSED, composed: Composed::default() };
+    for section in &template.sections {
+        composer.add(section)?;
+    }
+    composer.put_in_the_cards_own(template);
+    let mut composed = composer.composed;
+    for stop in template.defaults.stop.iter().flatten() {
+        let expanded = text::expand(stop, |name| variables.text(name), MAX_COMPOSED)?;
+        if !expanded.hollow && !expanded.text.is_empty() {
+            composed.stop.push(expanded.text);
+        }
+    }
+    Ok(composed)
+}
+
+struct Composer<'c> {
+    variables: &'c Variables,
+    flags: &'c Flags,
+    /// Bytes that may still be written.
+    room: usize,
+    composed: Composed,
+}
+
+impl Composer<'_> {
+    fn add(&mut self, section: &ResolvedSection) -> Result<(), ComposeError> {
+        if let Some(Asked { written, .. }) = section.condition.as_ref().filter(|asked| !self.holds(asked)) {
+            if section.required {
+                return Err(ComposeError::RequiredLeftOut {
+                    section: section.name.clone(),
+                    condition: written.clone(),
+                });
+            }
+            self.omit(&section.name, Why::Condition(written.clone()));
+            return Ok(());
+        }
+        let named = |source| ComposeError::Section { section: section.name.clone(), source: Box::new(source) };
+        let (text, variables) = self.render(section).map_err(named)?;
+        // The card's own text may stand where ours is empty.
+        if text.is_empty() && !self.has_cards_own(section.slot) {
+            self.omit(&section.name, Why::Empty);
+            return Ok(());
+        }
+        self.room = self.room.saturating_sub(text.len());
+        self.composed.sections.push(ComposedSection {
+            name: section.name.clone(),
+            role: section.role,
+            kind: section.kind,
+            placement: section.placement,
+            depth: section.depth,
+            text,
+            original: None,
+            variables,
+        });
+        Ok(())
+    }
+
+    fn holds(&self, asked: &Asked) -> bool {
+        asked.read.holds(self.variables, self.flags)
+    }
+
+    fn omit(&mut self, section: &str, why: Why) {
+        self.composed.omitted.push(Omitted { section: section.to_owned(), why });
+    }
+
+    fn has_cards_own(&self, slot: Option<Slot>) -> bool {
+        slot.is_some_and(|slot| self.variables.text(slot.variable()).is_some_and(|text| !text.trim().is_empty()))
+    }
+
+    fn render(&self, section: &ResolvedSection) -> Result<(String, Vec<String>), ComposeError> {
+        let mut page = Page { room: self.room, ..Page::default() };
+        let value = |name: &str| self.variables.text_in(name, section.role);
+        for (text, condition) in &section.lines {
+            if condition.as_ref().is_none_or(|asked| self.holds(asked)) {
+                page.write(text, &value)?;
+            }
+        }
+        let mut number = 0;
+        for (text, condition) in &section.rules {
+            if condition.as_ref().is_none_or(|asked| self.holds(asked)) {
+                let mut rule = Page { room: page.room, ..Page::default() };
+                rule.write(text, &value)?;
+                if let Some(text) = rule.text() {
+                    number += 1;
+                    page.room = page.room.saturating_sub(text.len());
+                    page.lines.push(format!("{number}. {text}"));
+                }
+                page.used.extend(rule.used);
+            }
+        }
+        page.headed(section.heading.as_deref(), &value)
+    }
+
+    /// Puts the card's `system_prompt` and `post_history_instructions` where the first section with their slot stands;
+    /// the others of that slot go, and all of them together are what `{{original}}` means.
+    fn put_in_the_cards_own(&mut self, template: &ResolvedTemplate) {
+        for slot in [Slot::SystemPrompt, Slot::PostHistory] {
+            if !self.has_cards_own(Some(slot)) {
+                continue;
+            }
+            let of_slot = |name: &str| template.sections.iter().any(|one| one.name == name && one.slot == Some(slot));
+            let (replaced, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.composed.sections)
+                .into_iter()
+                .enumerate()
+                .partition(|(_, it)| of_slot(&it.name));
+            self.composed.sections = kept.into_iter().map(|(_, section)| section).collect();
+            let Some((place, first)) = replaced.first().cloned() else { continue };
+            let texts = replaced.iter().map(|(_, section)| section.text.as_str()).filter(|text| !text.is_empty());
+            let original = texts.collect::<Vec<_>>().join("\n\n");
+            let own = self.variables.text(slot.variable()).unwrap_or_default().trim().to_owned();
+            for (_, section) in &replaced[1..] {
+                self.omit(&section.name, Why::Replaced(slot));
+            }
+            let variables = vec![slot.variable().to_owned()];
+            let section = ComposedSection { text: own, original: Some(original), variables, ..first };
+            self.composed.sections.insert(place, section);
+        }
+    }
+}
+
+/// The lines of a section while it is written.
+#[derive(Default)]
+struct Page {
+    lines: Vec<String>,
+    used: Vec<String>,
+    room: usize,
+}
+
+impl Page {
+    /// Writes `text` line by line; a line whose variables are all empty is left out, so that no label stays alone.
+    fn write<'v>(
+        &mut self,
+        text: &str,
+        value: &impl Fn(&str) -> Option<std::borrow::Cow<'v, str>>,
+    ) -> Result<(), ComposeError> {
+        for line in text.split('\n') {
+            let expanded = text::expand(line.trim_end(), value, self.room)?;
+            self.room = self.room.saturating_sub(expanded.text.len());
+            self.used.extend(expanded.used);
+            if !expanded.hollow {
+                self.lines.push(expanded.text);
+            }
+        }
+        Ok(())
+    }
+
+    /// Without blank lines at its ends, and with one at the most between two others.
+    fn text(&self) -> Option<String> {
+        let mut text = String::new();
+        let mut gap = false;
+        for line in &self.lines {
+            if line.trim().is_empty() {
+                gap = !text.is_empty();
+                continue;
+            }
+            if !text.is_empty() {
+                text.push_str(if gap { "\n\n" } else { "\n" });
+            }
+            gap = false;
+            text.push_str(line);
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn headed<'v>(
+        mut self,
+        heading: Option<&str>,
+        value: &impl Fn(&str) -> Option<std::borrow::Cow<'v, str>>,
+    ) -> Result<(String, Vec<String>), ComposeError> {
+        let mut text = self.text().unwrap_or_default();
+        if let Some(heading) = heading.filter(|_| !text.is_empty()) {
+            let expanded = text::expand(heading, value, self.room)?;
+            if !expanded.text.trim().is_empty() && !expanded.hollow {
+                text = format!("{}\n{text}", expanded.text.trim());
+            }
+            self.used.extend(expanded.used);
+        }
+        let mut variables: Vec<String> = Vec::new();
+        for name in self.used {
+            if !variables.contains(&name) {
+                variables.push(name);
+            }
+        }
+        Ok((text, variables))
+    }
+}

@@ -1,0 +1,355 @@
+//! The small language of conditions: `hasEpisodes && !(mode == "study" || episodes.size > 2)` (S4.11).
+
+use std::cmp::Ordering;
+
+use super::flags::{Flag, Flags};
+use super::variables::{self, Variables};
+
+/// Bytes of a condition at the most.
+const MAX_LENGTH: usize = 1_000;
+/// Parentheses and `!` inside one another at the most.
+const MAX_DEPTH: usize = 30;
+
+/// A condition that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConditionError {
+    #[error("the condition is longer than {MAX_LENGTH} bytes; split the section")]
+    TooLong,
+    #[error("the condition nests deeper than {MAX_DEPTH}; use fewer parentheses")]
+    TooDeep,
+    #[error("the condition ends where {expected} should be")]
+    Ends { expected: &'static str },
+    #[error("`{found}` stands where {expected} should be")]
+    Unexpected { found: String, expected: &'static str },
+    #[error("`{name}` is neither a flag nor a variable; put quotes around it if it is a text")]
+    Unknown { name: String },
+    #[error("`{name}` is no list, so it has no size")]
+    NoList { name: String },
+}
+
+/// A condition, read.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Condition {
+    Operand(Operand),
+    Not(Box<Condition>),
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+    Compare(Operand, Comparison, Operand),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Operand {
+    Flag(Flag),
+    Variable(String),
+    Size(String),
+    Text(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Condition {
+    pub(super) fn holds(&self, variables: &Variables, flags: &Flags) -> bool {
+        match self {
+            Self::Operand(operand) => operand.is_true(variables, flags),
+            Self::Not(inner) => !inner.holds(variables, flags),
+            Self::All(parts) => parts.iter().all(|part| part.holds(variables, flags)),
+            Self::Any(parts) => parts.iter().any(|part| part.holds(variables, flags)),
+            Self::Compare(left, comparison, right) => {
+                comparison.holds(&left.text(variables, flags), &right.text(variables, flags))
+            }
+        }
+    }
+}
+
+impl Operand {
+    fn is_true(&self, variables: &Variables, flags: &Flags) -> bool {
+        match self {
+            Self::Flag(flag) => flags.has(*flag),
+            Self::Variable(name) => variables.is_true(name),
+            Self::Size(name) => variables.size(name).is_some_and(|size| size > 0),
+            Self::Text(text) => variables::is_true(text),
+        }
+    }
+
+    fn text(&self, variables: &Variables, flags: &Flags) -> String {
+        match self {
+            Self::Flag(flag) => flags.has(*flag).to_string(),
+            Self::Variable(name) => variables.text(name).unwrap_or_default().trim().to_owned(),
+            Self::Size(name) => variables.size(name).unwrap_or_default().to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+impl Comparison {
+    /// Numbers compare as numbers; texts are equal whatever their case, and only numbers are less or greater.
+    fn holds(self, left: &str, right: &str) -> bool {
+        let order = match (left.parse::<f64>(), right.parse::<f64>()) {
+            (Ok(left), Ok(right)) => left.partial_cmp(&right),
+            _ if left.to_lowercase() == right.to_lowercase() => Some(Ordering::Equal),
+            _ => None,
+        };
+        match self {
+            Self::Equal => order == Some(Ordering::Equal),
+            Self::Unequal => order != Some(Ordering::Equal),
+            Self::Less => order == Some(Ordering::Less),
+            Self::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+            Self::Greater => order == Some(Ordering::Greater),
+            Self::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+        }
+    }
+}
+
+/// Reads `text`. `own` are the variables that the template itself names.
+pub(super) fn parse(text: &str, own: &dyn Fn(&str) -> bool) -> Result<Condition, ConditionError> {
+    if text.len() > MAX_LENGTH {
+        return Err(ConditionError::TooLong);
+    }
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, own };
+    let condition = parser.any(0)?;
+    match parser.peek() {
+        None => Ok(condition),
+        Some(token) => Err(token.unexpected("`&&`, `||` or the end")),
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Name(String),
+    Text(String),
+    Sign(&'static str),
+}
+
+impl Token {
+    fn unexpected(&self, expected: &'static str) -> ConditionError {
+        let found = match self {
+            Self::Name(found) | Self::Text(found) => found.clone(),
+            Self::Sign(found) => (*found).to_owned(),
+        };
+        ConditionError::Unexpected { found, expected }
+    }
+}
+
+/// Longer signs first.
+const SIGNS: [&str; 11] = ["&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "(", ")"];
+
+fn tokens(text: &str) -> Result<Vec<Token>, ConditionError> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
+            tokens.push(Token::Sign(sign));
+            sign.len()
+        } else if matches!(first, '"' | '\'') {
+            let inner = &rest[1..];
+            let end = inner.find(first).ok_or(ConditionError::Ends { expected: "the closing quote" })?;
+            tokens.push(Token::Text(inner[..end].to_owned()));
+            end + 2
+        } else {
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_'))).unwrap_or(rest.len());
+            if end == 0 {
+                return Err(ConditionError::Unexpected { found: first.into(), expected: "a name" });
+            }
+            let word = rest[..end].to_owned();
+            tokens.push(if first.is_ascii_digit() { Token::Text(word) } else { Token::Name(word) });
+            end
+        };
+        rest = rest[length..].trim_start();
+    }
+    Ok(tokens)
+}
+
+struct Parser<'p> {
+    tokens: Vec<Token>,
+    at: usize,
+    own: &'p dyn Fn(&str) -> bool,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at)
+    }
+
+    fn take(&mut self, sign: &str) -> bool {
+        let there = self.peek().is_some_and(|token| matches!(token, Token::Sign(found) if *found == sign));
+        self.at += usize::from(there);
+        there
+    }
+
+    fn any(&mut self, depth: usize) -> Result<Condition, ConditionError> {
+        let mut parts = vec![self.all(depth)?];
+        while self.take("||") {
+            parts.push(self.all(depth)?);
+        }
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::Any(parts) })
+    }
+
+    fn all(&mut self, depth: usize) -> Result<Condition, ConditionError> {
+        let mut parts = vec![self.one(depth)?];
+        while self.take("&&") {
+            parts.push(self.one(depth)?);
+        }
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) })
+    }
+
+    fn one(&mut self, depth: usize) -> Result<Condition, ConditionError> {
+        if depth > MAX_DEPTH {
+            return Err(ConditionError::TooDeep);
+        }
+        if self.take("!") {
+            return Ok(Condition::Not(Box::new(self.one(depth + 1)?)));
+        }
+        if self.take("(") {
+            let inner = self.any(depth + 1)?;
+            return match self.take(")") {
+                true => Ok(inner),
+                false => Err(self.peek().map_or(ConditionError::Ends { expected: "`)`" }, |it| it.unexpected("`)`"))),
+            };
+        }
+        let left = self.operand()?;
+        match self.comparison() {
+            None => Ok(Condition::Operand(left)),
+            Some(comparison) => Ok(Condition::Compare(left, comparison, self.operand()?)),
+        }
+    }
+
+    fn comparison(&mut self) -> Option<Comparison> {
+        let signs = [
+            ("==", Comparison::Equal),
+            ("!=", Comparison::Unequal),
+            ("<=", Comparison::LessOrEqual),
+            (">=", Comparison::GreaterOrEqual),
+            ("<", Comparison::Less),
+            (">", Comparison::Greater),
+        ];
+        signs.into_iter().find(|(sign, _)| self.take(sign)).map(|(_, comparison)| comparison)
+    }
+
+    fn operand(&mut self) -> Result<Operand, ConditionError> {
+        let expected = "a flag, a variable, a number or a quoted text";
+        let token = self.peek().cloned().ok_or(ConditionError::Ends { expected })?;
+        self.at += 1;
+        match token {
+            Token::Text(text) => Ok(Operand::Text(text)),
+            Token::Sign(_) => Err(token.unexpected(expected)),
+            Token::Name(name) if matches!(name.as_str(), "true" | "false") => Ok(Operand::Text(name)),
+            Token::Name(name) => self.named(name),
+        }
+    }
+
+    fn named(&self, name: String) -> Result<Operand, ConditionError> {
+        if let Some(flag) = Flag::parse(&name) {
+            return Ok(Operand::Flag(flag));
+        }
+        if (self.own)(&name) || variables::known(&name) {
+            return Ok(Operand::Variable(name));
+        }
+        match name.strip_suffix(".size") {
+            Some(list) if variables::is_list(list) => Ok(Operand::Size(list.to_owned())),
+            Some(text) if variables::known(text) => Err(ConditionError::NoList { name: text.to_owned() }),
+            _ => Err(ConditionError::Unknown { name }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variables::Given;
+    use super::*;
+
+    fn holds(condition: &str, given: Given, flags: &[Flag]) -> bool {
+        let variables = Variables::resolve(given).unwrap();
+        let flags = Flags::only(flags.iter().copied());
+        parse(condition, &|_| false).unwrap().holds(&variables, &flags)
+    }
+
+    fn error(condition: &str) -> ConditionError {
+        parse(condition, &|_| false).unwrap_err()
+    }
+
+    #[test]
+    fn every_flag_is_true_when_on_and_false_when_off() {
+        for flag in Flag::ALL {
+            assert!(holds(flag.name(), Given::default(), &[flag]));
+            assert_eq!(holds(flag.name(), Given::default(), &[]), flag == Flag::Always);
+            assert_eq!(holds(&format!("!{}", flag.name()), Given::default(), &[]), flag != Flag::Always);
+        }
+    }
+
+    #[test]
+    fn truth_tables_of_and_or_not() {
+        use Flag::{Assist as A, IsGroup as B};
+        let on = |a: bool, b: bool| [a.then_some(A), b.then_some(B)].into_iter().flatten().collect::<Vec<_>>();
+        for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
+            let check = |text: &str| holds(text, Given::default(), &on(a, b));
+            assert_eq!(check("assist && isGroup"), a && b);
+            assert_eq!(check("assist || isGroup"), a || b);
+            assert_eq!(check("!assist && isGroup"), !a && b);
+            assert_eq!(check("!(assist && isGroup)"), !(a && b));
+            assert_eq!(check("assist == isGroup"), a == b);
+            assert_eq!(check("assist != isGroup"), a != b);
+            assert_eq!(check("assist || isGroup && assist"), a);
+            assert_eq!(check("(assist || isGroup) && !assist"), b && !a);
+        }
+    }
+
+    #[test]
+    fn compares_texts_numbers_and_sizes() {
+        let given = || {
+            Given::default().text("mode", "Study").text("memory.count", "10").list("episodes", ["a".into(), "b".into()])
+        };
+        for truth in [
+            r#"mode == "study""#,
+            "mode != 'chill'",
+            "memory.count > 9",
+            "memory.count >= 10 && memory.count < 11",
+            "episodes.size > 0",
+            "episodes.size == 2",
+            "episodes.size <= 2",
+            "episodes",
+            "mode",
+            "!rating",
+        ] {
+            assert!(holds(truth, given(), &[]), "{truth}");
+        }
+        for falsehood in ["mode == 'stud'", "mode > 3", "episodes.size > 2", "imageTags.size > 0", "scene"] {
+            assert!(!holds(falsehood, given(), &[]), "{falsehood}");
+        }
+    }
+
+    #[test]
+    fn zero_and_false_are_not_true() {
+        assert!(!holds("memory.count", Given::default().text("memory.count", "0"), &[]));
+        assert!(!holds("scene", Given::default().text("scene", "false"), &[]));
+    }
+
+    #[test]
+    fn names_what_is_wrong() {
+        assert_eq!(error("hasEpisode"), ConditionError::Unknown { name: "hasEpisode".into() });
+        assert_eq!(error("mode == study"), ConditionError::Unknown { name: "study".into() });
+        assert_eq!(error("mode.size > 0"), ConditionError::NoList { name: "mode".into() });
+        assert_eq!(error("(assist"), ConditionError::Ends { expected: "`)`" });
+        assert!(matches!(error(""), ConditionError::Ends { .. }));
+        assert!(matches!(error("assist isGroup"), ConditionError::Unexpected { .. }));
+        assert!(matches!(error("assist & isGroup"), ConditionError::Unexpected { .. }));
+        assert!(matches!(error("mode == \"open"), ConditionError::Ends { .. }));
+        assert_eq!(error(&"!".repeat(999)), ConditionError::TooDeep);
+        assert_eq!(error(&"(".repeat(999)), ConditionError::TooDeep);
+        assert_eq!(error(&"a".repeat(1001)), ConditionError::TooLong);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn never_panics(text in r#"[a-z!&|=<>().'" é0-9]{0,60}"#) {
+            let _ = parse(&text, &|name| name == "a");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Older forms, written anew in today's (S4.21).
+
+use serde_json::{Map, Value, json};
+
+use super::load::{LoadError, slug};
+use super::schema::{SCHEMA, VERSION};
+use super::variables;
+
+/// What the structured form that ours follows calls itself.
+pub(super) const STRUCTURED: &str = "olio.llm.promptTemplate";
+
+/// Order of the first section, and the step to the next.
+const FIRST: i64 = 10;
+
+fn wrong(path: &str, message: &str) -> LoadError {
+    LoadError::Field { path: path.to_owned(), section: None, message: message.to_owned() }
+}
+
+/// Sections by name with `content`, roles with `content`: version 1.
+pub(super) fn structured(mut value: Value) -> Result<Value, LoadError> {
+    let template = value.as_object_mut().ok_or_else(|| wrong(".", "a template is an object"))?;
+    let name = name_of(template)?;
+    template.insert("schema".into(), SCHEMA.into());
+    template.insert("version".into(), VERSION.into());
+    template.entry("id").or_insert_with(|| slug(&name).into());
+    if let Some(Value::Object(sections)) = template.get_mut("sections").map(Value::take) {
+        let listed = sections.into_iter().map(|(name, section)| named_section(name, section));
+        template.insert("sections".into(), listed.collect::<Result<_, _>>()?);
+    }
+    if let Some(roles) = template.get_mut("roles").and_then(Value::as_object_mut) {
+        roles.values_mut().filter_map(Value::as_object_mut).for_each(content_to_lines);
+    }
+    Ok(value)
+}
+
+fn named_section(name: String, section: Value) -> Result<Value, LoadError> {
+    let Value::Object(mut section) = section else {
+        return Err(wrong(&format!("sections.{name}"), "a section is an object"));
+    };
+    content_to_lines(&mut section);
+    section.insert("name".into(), name.into());
+    Ok(Value::Object(section))
+}
+
+fn content_to_lines(of: &mut Map<String, Value>) {
+    if let Some(content) = of.remove("content") {
+        let lines = if content.is_string() { json!([content]) } else { content };
+        of.insert("lines".into(), lines);
+    }
+}
+
+fn name_of(template: &Map<String, Value>) -> Result<String, LoadError> {
+    let name = template.get("name").and_then(Value::as_str).unwrap_or_default().trim();
+    match name {
+        "" => Err(wrong("name", "a template needs a name")),
+        name => Ok(name.to_owned()),
+    }
+}
+
+/// `system[]`, `user[]` and `assistant[]` of lines. Other lists of lines become pieces of text under their names, unless
+/// a variable of ours has that name.
+pub(super) fn flat(value: Value, notes: &mut Vec<String>) -> Result<Value, LoadError> {
+    let Value::Object(template) = value else { return Err(LoadError::NotATemplate) };
+    let name = template.get("name").and_then(Value::as_str).unwrap_or("Imported prompt").to_owned();
+    let (mut sections, mut variables) = (Vec::new(), Vec::new());
+    for (field, content) in &template {
+        match (field.as_str(), texts(content)) {
+            ("schema" | "name" | "description", _) => {}
+            ("system" | "user" | "assistant", Some(lines)) => {
+                sections.push(json!({"name": field, "order": FIRST, "role": field, "lines": lines}));
+            }
+            // S4.80: what tries to defeat a provider's filters is not carried over.
+            (bypass, _) if bypass.to_lowercase().contains("jailbreak") => {
+                notes.push(format!("`{bypass}` is left out: extra instructions have a section of their own"));
+            }
+            (own, Some(lines)) if super::text::is_name(own) && !variables::known(own) => {
+                variables.push(json!({"name": own, "text": lines.join("\n")}));
+            }
+            (other, _) => {
+                notes.push(format!("`{other}` is left out: today's form makes it itself, or has no place for it"))
+            }
+        }
+    }
+    let description = template.get("description").and_then(Value::as_str).unwrap_or_default();
+    Ok(json!({"schema": SCHEMA, "version": VERSION, "id": slug(&name), "name": name, "description": description,
+        "variables": variables, "sections": sections}))
+}
+
+/// `{name, lines[]}`, with an appendix on picture tags.
+pub(super) fn lines(value: Value, notes: &mut Vec<String>) -> Result<Value, LoadError> {
+    let Value::Object(template) = value else { return Err(LoadError::NotATemplate) };
+    let name = name_of(&template)?;
+    let mut sections = Vec::new();
+    for (field, content) in &template {
+        match (field.as_str(), texts(content)) {
+            ("schema" | "name", _) => {}
+            ("lines", Some(lines)) => sections.push(json!({"name": "lines", "order": FIRST, "lines": lines})),
+            ("imageTagsAppendix", Some(lines)) => sections.push(
+                json!({"name": "imageTags", "order": 90, "kind": "media", "condition": "hasImageTags", "lines": lines}),
+            ),
+            (other, _) => notes.push(format!("`{other}` is left out: there is no place for it")),
+        }
+    }
+    Ok(json!({"schema": SCHEMA, "version": VERSION, "id": slug(&name), "name": name, "style": "directive",
+        "sections": sections}))
+}
+
+fn texts(value: &Value) -> Option<Vec<&str>> {
+    value.as_array()?.iter().map(Value::as_str).collect()
+}

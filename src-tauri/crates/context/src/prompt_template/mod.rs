@@ -1,0 +1,41 @@
+//! One schema for every prompt: sections with conditions, inheritance, rules that number themselves, `${variables}`
+//! with a declared dependency graph (design, section 5; S4.1-S4.28).
+//!
+//!     JSON -> from_json -> PromptTemplate -> resolve -> ResolvedTemplate -> compose -> Composed
+//!
+//! `{{macros}}` are plain text here; the macro engine expands them in what comes out.
+
+mod builtin;
+mod catalogue;
+mod check;
+mod compose;
+mod condition;
+mod derive;
+mod flags;
+mod graph;
+mod legacy;
+mod load;
+mod modes;
+mod perspective;
+mod reference;
+mod resolve;
+mod schema;
+mod text;
+mod variables;
+
+pub use builtin::built_in;
+pub use check::{Problem, check};
+pub use compose::{ComposeError, Composed, ComposedSection, MAX_COMPOSED, Omitted, Why, compose};
+pub use condition::ConditionError;
+pub use flags::{Flag, Flags};
+pub use graph::Cycle;
+pub use load::{LoadError, Loaded, MAX_BYTES, from_json};
+pub use modes::{Mode, ModeError, UnknownMode, built_in_modes, find_mode, modes_from_json};
+pub use reference::{FlagDoc, VariableDoc, VariableSource, flag_reference, reference, variable_groups};
+pub use resolve::{Library, MAX_DEPTH, ResolveError, ResolvedTemplate, resolve};
+pub use schema::{
+    Defaults, Kind, Line, OwnVariable, Placement, PromptTemplate, RoleBlock, Roles, SCHEMA, Section, SectionKind,
+    SectionRole, Slot, Style, VERSION,
+};
+pub use text::Malformed;
+pub use variables::{Given, UnknownVariable, Variables};

@@ -1,0 +1,121 @@
+//! The reference of all variables and flags, for the editor's completion and for `presets/prompts/VARIABLES.md`.
+
+use super::catalogue::{CATALOGUE, GROUPS, Made};
+use super::flags::Flag;
+
+/// What an author needs to know about a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariableDoc {
+    pub name: &'static str,
+    pub group: &'static str,
+    pub description: &'static str,
+    /// True if a condition may ask for its `.size`.
+    pub list: bool,
+    pub source: VariableSource,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariableSource {
+    /// The chat, the card, the persona or the settings.
+    Given,
+    SameAs(&'static str),
+    /// Made from these.
+    MadeOf(&'static [&'static str]),
+}
+
+/// What an author needs to know about a flag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlagDoc {
+    pub name: &'static str,
+    pub description: &'static str,
+}
+
+/// Every variable, group by group (S4.1).
+pub fn reference() -> Vec<VariableDoc> {
+    let doc = |definition: &super::catalogue::Definition| VariableDoc {
+        name: definition.name,
+        group: definition.group,
+        description: definition.description,
+        list: matches!(definition.made, Made::GivenList),
+        source: match definition.made {
+            Made::Given | Made::GivenList => VariableSource::Given,
+            Made::Alias(of) => VariableSource::SameAs(of),
+            Made::Derived { inputs, .. } => VariableSource::MadeOf(inputs),
+        },
+    };
+    CATALOGUE.iter().map(doc).collect()
+}
+
+/// The groups in the order of the reference, each with what it is about.
+pub fn variable_groups() -> &'static [(&'static str, &'static str)] {
+    GROUPS
+}
+
+/// Every flag that a condition may ask for (S4.11).
+pub fn flag_reference() -> Vec<FlagDoc> {
+    Flag::ALL.into_iter().map(|flag| FlagDoc { name: flag.name(), description: flag.description() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::super::schema::PromptTemplate;
+    use super::*;
+
+    /// Rewrites a generated file where `UPDATE_GENERATED` is set, else compares.
+    fn in_sync(path: &str, generated: &str) {
+        let path = format!("{}/../../../presets/{path}", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("UPDATE_GENERATED").is_some() {
+            std::fs::write(&path, generated).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+        assert!(committed == generated, "{path} is stale; run this test with UPDATE_GENERATED=1");
+    }
+
+    fn row(doc: &VariableDoc) -> String {
+        let names = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let (what, source) = match doc.source {
+            VariableSource::Given => (doc.description.to_owned(), String::new()),
+            VariableSource::SameAs(of) => (format!("Same as `{of}`"), String::new()),
+            VariableSource::MadeOf(inputs) => (doc.description.to_owned(), names(inputs)),
+        };
+        let list = if doc.list { " (a list)" } else { "" };
+        format!("| `${{{}}}`{list} | {what} | {source} |\n", doc.name)
+    }
+
+    fn markdown() -> String {
+        let mut text = String::from(concat!(
+            "# Variables and conditions of prompt templates\n\n",
+            "Written by the test `the_reference_is_in_sync`; do not edit.\n",
+            "A variable without a value is empty: its line, heading and section vanish. `$${` stands for `${` itself.\n",
+        ));
+        for (group, about) in GROUPS {
+            write!(text, "\n## {group}\n\n{about}.\n\n| variable | what it is | made of |\n|---|---|---|\n").unwrap();
+            for doc in reference().iter().filter(|doc| doc.group == *group) {
+                text.push_str(&row(doc));
+            }
+        }
+        text.push_str("\n## Conditions\n\n");
+        text.push_str(
+            "Flags and variables with `!`, `&&`, `||`, `==`, `!=`, `<`, `<=`, `>`, `>=`, parentheses and quoted ",
+        );
+        text.push_str("texts; `list.size` counts a list.\nEmpty, `0` and `false` do not hold.\n\n| flag | holds when |\n|---|---|\n");
+        for flag in flag_reference() {
+            writeln!(text, "| `{}` | {} |", flag.name, flag.description).unwrap();
+        }
+        text
+    }
+
+    #[test]
+    fn the_reference_is_in_sync() {
+        in_sync("prompts/VARIABLES.md", &markdown());
+    }
+
+    #[test]
+    fn the_json_schema_is_in_sync() {
+        let schema = serde_json::to_string_pretty(&schemars::schema_for!(PromptTemplate)).unwrap();
+        in_sync("schemas/prompt-template.schema.json", &(schema + "\n"));
+    }
+}

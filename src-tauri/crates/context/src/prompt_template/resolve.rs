@@ -1,0 +1,302 @@
+//! A template with its parents merged in (S4.7).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::condition::{self, Condition, ConditionError};
+use super::schema::{
+    Defaults, Kind, Line, OwnVariable, Placement, PromptTemplate, RoleBlock, Roles, Section, SectionKind, SectionRole,
+    Slot, Style,
+};
+
+/// Templates above one another at the most.
+pub const MAX_DEPTH: usize = 10;
+
+/// The templates that may be extended, by id.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Library(BTreeMap<String, PromptTemplate>);
+
+impl Library {
+    /// Puts `template` in; one of the same id is replaced, as the user's own replaces a built-in one.
+    pub fn put(&mut self, template: PromptTemplate) {
+        self.0.insert(template.id.clone(), template);
+    }
+
+    /// By id, else by name in any case.
+    pub fn get(&self, name: &str) -> Option<&PromptTemplate> {
+        self.0.get(name).or_else(|| self.0.values().find(|one| one.name.eq_ignore_ascii_case(name)))
+    }
+
+    /// All, by id.
+    pub fn iter(&self) -> impl Iterator<Item = &PromptTemplate> {
+        self.0.values()
+    }
+}
+
+/// A template that cannot be merged with its parents.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ResolveError {
+    #[error("`{child}` extends `{parent}`, which is not there; import it, or take `extends` out")]
+    NoParent { child: String, parent: String },
+    #[error("the templates {} extend one another in a circle", path.join(" -> "))]
+    Cycle { path: Vec<String> },
+    #[error("`{id}` has more than {MAX_DEPTH} templates above it; extend a higher one")]
+    TooDeep { id: String },
+    #[error("section `{section}` is there twice; give one of them another name")]
+    Twice { section: String },
+    #[error("section `{section}` is required and cannot be left out")]
+    RequiredExcluded { section: String },
+    #[error("section `{section}`: {source}")]
+    Condition { section: String, source: ConditionError },
+    #[error("the template's own variable `{name}` has a name that is taken or cannot be written")]
+    Name { name: String },
+}
+
+/// A template that is ready to compose: parents merged, conditions read, sections in order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResolvedTemplate {
+    pub id: String,
+    pub name: String,
+    pub kind: Kind,
+    pub style: Style,
+    pub defaults: Defaults,
+    pub(super) variables: Vec<OwnVariable>,
+    pub(super) sections: Vec<ResolvedSection>,
+}
+
+impl ResolvedTemplate {
+    /// Names of the sections, in order.
+    pub fn section_names(&self) -> impl Iterator<Item = &str> {
+        self.sections.iter().map(|section| section.name.as_str())
+    }
+}
+
+/// A section that knows all about itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ResolvedSection {
+    pub(super) name: String,
+    pub(super) order: i32,
+    pub(super) kind: SectionKind,
+    pub(super) role: SectionRole,
+    pub(super) placement: Placement,
+    pub(super) depth: u32,
+    pub(super) condition: Option<Asked>,
+    pub(super) required: bool,
+    pub(super) slot: Option<Slot>,
+    pub(super) heading: Option<String>,
+    pub(super) lines: Vec<(String, Option<Asked>)>,
+    pub(super) rules: Vec<(String, Option<Asked>)>,
+}
+
+/// A condition, as written and as read.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Asked {
+    pub(super) written: String,
+    pub(super) read: Condition,
+}
+
+/// Merges `template` with the templates it extends.
+///
+/// # Errors
+/// [`ResolveError`]: a missing parent, a circle, more than ten parents, a required section left out, a condition that
+/// cannot be read, a name used twice.
+pub fn resolve(template: &PromptTemplate, library: &Library) -> Result<ResolvedTemplate, ResolveError> {
+    let mut merged = Merged::default();
+    for one in chain(template, library)?.into_iter().rev() {
+        merged.add(one)?;
+    }
+    merged.finish(template)
+}
+
+/// The template, its parent, its parent's parent ...
+fn chain<'t>(template: &'t PromptTemplate, library: &'t Library) -> Result<Vec<&'t PromptTemplate>, ResolveError> {
+    let mut chain = vec![template];
+    let mut child = template;
+    while let Some(parent) = &child.extends {
+        let missing = || ResolveError::NoParent { child: child.name.clone(), parent: parent.clone() };
+        let next = library.get(parent).ok_or_else(missing)?;
+        if let Some(start) = chain.iter().position(|one| one.id == next.id) {
+            let round = chain[start..].iter().copied().chain([next]);
+            return Err(ResolveError::Cycle { path: round.map(|one| one.id.clone()).collect() });
+        }
+        if chain.len() > MAX_DEPTH {
+            return Err(ResolveError::TooDeep { id: template.id.clone() });
+        }
+        chain.push(next);
+        child = next;
+    }
+    Ok(chain)
+}
+
+#[derive(Default)]
+struct Merged {
+    style: Option<Style>,
+    defaults: Defaults,
+    variables: Vec<OwnVariable>,
+    roles: Roles,
+    sections: BTreeMap<String, Section>,
+}
+
+impl Merged {
+    fn add(&mut self, template: &PromptTemplate) -> Result<(), ResolveError> {
+        self.style = template.style.or(self.style);
+        self.defaults.reply_tokens = template.defaults.reply_tokens.or(self.defaults.reply_tokens);
+        self.defaults.stop = template.defaults.stop.clone().or(self.defaults.stop.take());
+        for role in [SectionRole::System, SectionRole::User, SectionRole::Assistant] {
+            if let Some(block) = template.roles.of(role) {
+                *self.role(role) = Some(block.clone());
+            }
+        }
+        for variable in &template.variables {
+            self.variables.retain(|other| other.name != variable.name);
+            self.variables.push(variable.clone());
+        }
+        let mut seen = BTreeSet::new();
+        for section in &template.sections {
+            if !seen.insert(&section.name) {
+                return Err(ResolveError::Twice { section: section.name.clone() });
+            }
+            self.add_section(section)?;
+        }
+        Ok(())
+    }
+
+    fn role(&mut self, role: SectionRole) -> &mut Option<RoleBlock> {
+        match role {
+            SectionRole::System => &mut self.roles.system,
+            SectionRole::User => &mut self.roles.user,
+            SectionRole::Assistant => &mut self.roles.assistant,
+        }
+    }
+
+    fn add_section(&mut self, section: &Section) -> Result<(), ResolveError> {
+        let parent = self.sections.get(&section.name);
+        if section.exclude {
+            if parent.is_some_and(|parent| parent.required == Some(true)) {
+                return Err(ResolveError::RequiredExcluded { section: section.name.clone() });
+            }
+            self.sections.remove(&section.name);
+            return Ok(());
+        }
+        let merged = parent.map_or_else(|| section.clone(), |parent| over(section, parent));
+        self.sections.insert(section.name.clone(), merged);
+        Ok(())
+    }
+
+    fn finish(mut self, template: &PromptTemplate) -> Result<ResolvedTemplate, ResolveError> {
+        let own: BTreeSet<&str> = self.variables.iter().map(|variable| variable.name.as_str()).collect();
+        for name in &own {
+            if super::variables::known(name) || !super::text::is_name(name) {
+                return Err(ResolveError::Name { name: (*name).to_owned() });
+            }
+        }
+        place_by_roles(&mut self.sections, &self.roles);
+        let resolved = self.sections.into_values().map(|section| of_section(section, &own));
+        let mut sections: Vec<_> = resolved.collect::<Result<_, _>>()?;
+        sections.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
+        Ok(ResolvedTemplate {
+            id: template.id.clone(),
+            name: template.name.clone(),
+            kind: template.kind,
+            style: self.style.unwrap_or_default(),
+            defaults: self.defaults,
+            variables: self.variables,
+            sections,
+        })
+    }
+}
+
+/// A child's section over its parent's: what it does not say stays.
+fn over(child: &Section, parent: &Section) -> Section {
+    let (own, mut inherited) = (child.clone(), parent.clone());
+    if own.overrides {
+        (inherited.heading, inherited.lines, inherited.rules) = (None, Vec::new(), Vec::new());
+    }
+    inherited.lines.extend(own.lines);
+    inherited.rules.extend(own.rules);
+    Section {
+        name: own.name,
+        order: own.order.or(inherited.order),
+        kind: own.kind.or(inherited.kind),
+        role: own.role.or(inherited.role),
+        placement: own.placement.or(inherited.placement),
+        depth: own.depth.or(inherited.depth),
+        condition: own.condition.or(inherited.condition),
+        required: own.required.or(inherited.required),
+        overrides: false,
+        exclude: false,
+        slot: own.slot.or(inherited.slot),
+        heading: own.heading.or(inherited.heading),
+        lines: inherited.lines,
+        rules: inherited.rules,
+    }
+}
+
+/// Roles that list their sections take those and no others; a role's own text becomes a section before them (S4.9).
+fn place_by_roles(sections: &mut BTreeMap<String, Section>, roles: &Roles) {
+    let each = [SectionRole::System, SectionRole::User, SectionRole::Assistant];
+    let mut placed = BTreeSet::new();
+    for role in each {
+        for name in roles.of(role).and_then(|block| block.sections.as_ref()).into_iter().flatten() {
+            if let Some(section) = sections.get_mut(name) {
+                section.role = Some(role);
+                placed.insert(name);
+            }
+        }
+    }
+    sections.retain(|name, section| {
+        let lists = roles.of(section.role.unwrap_or_default()).is_some_and(|block| block.sections.is_some());
+        !lists || placed.contains(name)
+    });
+    for role in each {
+        if let Some(section) = roles.of(role).and_then(|block| own_text(role, block)) {
+            sections.insert(section.name.clone(), section);
+        }
+    }
+}
+
+fn own_text(role: SectionRole, block: &RoleBlock) -> Option<Section> {
+    let consent = Line::When { text: "${rating.line}".to_owned(), condition: "hasRating".to_owned() };
+    let lines: Vec<Line> = block.lines.iter().cloned().chain(block.consent.then_some(consent)).collect();
+    let (name, kind) = match role {
+        SectionRole::System => ("role.system", SectionKind::Rules),
+        SectionRole::User => ("role.user", SectionKind::Persona),
+        SectionRole::Assistant => ("role.assistant", SectionKind::Description),
+    };
+    let section = Section {
+        name: name.to_owned(),
+        order: Some(i32::MIN),
+        kind: Some(kind),
+        role: Some(role),
+        lines,
+        ..Default::default()
+    };
+    (!section.lines.is_empty()).then_some(section)
+}
+
+fn of_section(section: Section, own: &BTreeSet<&str>) -> Result<ResolvedSection, ResolveError> {
+    let name = section.name;
+    let asked = |written: Option<&str>| {
+        let read = written.map(|written| {
+            let read = condition::parse(written, &|name| own.contains(name))?;
+            Ok(Asked { written: written.to_owned(), read })
+        });
+        read.transpose().map_err(|source| ResolveError::Condition { section: name.clone(), source })
+    };
+    let lines = |lines: Vec<Line>| -> Result<Vec<_>, ResolveError> {
+        lines.iter().map(|line| Ok((line.text().to_owned(), asked(line.condition())?))).collect()
+    };
+    Ok(ResolvedSection {
+        order: section.order.unwrap_or_default(),
+        kind: section.kind.unwrap_or_default(),
+        role: section.role.unwrap_or_default(),
+        placement: section.placement.unwrap_or_default(),
+        depth: section.depth.unwrap_or_default(),
+        condition: asked(section.condition.as_deref())?,
+        required: section.required.unwrap_or_default(),
+        slot: section.slot,
+        heading: section.heading,
+        lines: lines(section.lines)?,
+        rules: lines(section.rules)?,
+        name,
+    })
+}

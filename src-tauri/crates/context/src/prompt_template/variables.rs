@@ -1,0 +1,314 @@
+//! `${variables}` and their values for one turn.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use super::catalogue::{CATALOGUE, Definition, Made};
+use super::compose::ComposeError;
+use super::graph::{self, Cycle};
+use super::schema::{OwnVariable, SectionRole};
+use super::text;
+
+/// A value: a text, or a list that a condition may count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Value {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Value {
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::List(items) => Cow::Owned(items.join(", ")),
+        }
+    }
+}
+
+/// What the engine knows about a turn. What it leaves out is empty; a value given for a variable that is made from
+/// others is taken as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Given(BTreeMap<String, Value>);
+
+impl Given {
+    #[must_use]
+    pub fn text(mut self, name: &str, text: impl Into<String>) -> Self {
+        self.0.insert(name.to_owned(), Value::Text(text.into()));
+        self
+    }
+
+    #[must_use]
+    pub fn list(mut self, name: &str, items: impl IntoIterator<Item = String>) -> Self {
+        self.0.insert(name.to_owned(), Value::List(items.into_iter().collect()));
+        self
+    }
+}
+
+/// A name that no variable has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no variable `{name}`; VARIABLES.md lists them")]
+pub struct UnknownVariable {
+    pub name: String,
+}
+
+/// The inputs of one variable, and nothing else: what a definition does not declare it cannot read.
+pub(super) struct Inputs<'v> {
+    declared: &'static [&'static str],
+    values: &'v BTreeMap<String, Value>,
+}
+
+impl Inputs<'_> {
+    /// Trimmed; empty where there is none.
+    pub(super) fn text(&self, name: &str) -> Cow<'_, str> {
+        match self.value(name) {
+            Some(Value::Text(text)) => Cow::Borrowed(text.trim()),
+            Some(list) => list.text(),
+            None => Cow::Borrowed(""),
+        }
+    }
+
+    pub(super) fn list(&self, name: &str) -> &[String] {
+        match self.value(name) {
+            Some(Value::List(items)) => items,
+            _ => &[],
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
+        debug_assert!(self.declared.contains(&name), "{name} is read but not declared");
+        self.declared.contains(&name).then(|| self.values.get(name)).flatten()
+    }
+}
+
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Definition>> =
+    LazyLock::new(|| CATALOGUE.iter().map(|definition| (definition.name, definition)).collect());
+
+/// What an alias stands for, else the name itself.
+fn plain(name: &str) -> &str {
+    match BY_NAME.get(name).map(|definition| &definition.made) {
+        Some(Made::Alias(of)) => of,
+        _ => name,
+    }
+}
+
+pub(super) fn known(name: &str) -> bool {
+    BY_NAME.contains_key(name)
+}
+
+pub(super) fn is_list(name: &str) -> bool {
+    matches!(BY_NAME.get(plain(name)).map(|definition| &definition.made), Some(Made::GivenList))
+}
+
+/// Empty, `0` and `false` are not true.
+pub(super) fn is_true(text: &str) -> bool {
+    !matches!(text.trim(), "" | "0" | "false")
+}
+
+/// The catalogue's order of making: fixed, as its table is.
+static ORDER: LazyLock<Result<Vec<usize>, Cycle>> = LazyLock::new(|| order_of(CATALOGUE));
+
+fn order_of(definitions: &[Definition]) -> Result<Vec<usize>, Cycle> {
+    let nodes: Vec<_> = definitions.iter().map(|definition| (definition.name, definition.inputs().to_vec())).collect();
+    graph::order(&nodes)
+}
+
+/// The value of every variable, for one turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variables {
+    values: BTreeMap<String, Value>,
+}
+
+impl Variables {
+    /// Makes every variable of the catalogue from what is `given`, in the order of its dependency graph (S4.19).
+    ///
+    /// # Errors
+    /// [`UnknownVariable`] for a given name that the catalogue does not have.
+    pub fn resolve(given: Given) -> Result<Self, UnknownVariable> {
+        let mut values = BTreeMap::new();
+        for (name, value) in given.0 {
+            if !known(&name) {
+                return Err(UnknownVariable { name });
+            }
+            values.insert(plain(&name).to_owned(), value);
+        }
+        for at in ORDER.iter().flatten() {
+            make(&CATALOGUE[*at], &mut values);
+        }
+        Ok(Self { values })
+    }
+
+    /// The text of a variable; `None` if there is no such variable.
+    pub fn text(&self, name: &str) -> Option<Cow<'_, str>> {
+        match self.values.get(plain(name)) {
+            Some(value) => Some(value.text()),
+            None => known(name).then_some(Cow::Borrowed("")),
+        }
+    }
+
+    /// As [`Self::text`], for words that depend on who speaks: the character's own introduction says "I".
+    pub(super) fn text_in(&self, name: &str, role: SectionRole) -> Option<Cow<'_, str>> {
+        match (name, role) {
+            ("firstSecondToBe" | "firstSecondWho", SectionRole::Assistant) => Some(Cow::Borrowed("I am")),
+            _ => self.text(name),
+        }
+    }
+
+    pub(super) fn is_true(&self, name: &str) -> bool {
+        self.text(name).is_some_and(|text| is_true(&text))
+    }
+
+    /// Items of a list; `None` for a text.
+    pub(super) fn size(&self, name: &str) -> Option<usize> {
+        match self.values.get(plain(name)) {
+            Some(Value::List(items)) => Some(items.len()),
+            Some(Value::Text(_)) => None,
+            None => is_list(name).then_some(0),
+        }
+    }
+
+    /// These, and the template's own pieces of text.
+    ///
+    /// # Errors
+    /// As [`compose`](super::compose()): an unknown variable, a circle, a text without end.
+    pub(super) fn with_own(&self, own: &[OwnVariable]) -> Result<Cow<'_, Self>, ComposeError> {
+        if own.is_empty() {
+            return Ok(Cow::Borrowed(self));
+        }
+        let mut all = self.clone();
+        for at in own_order(own)? {
+            let variable = &own[at];
+            let expanded = text::expand(&variable.text, |name| all.text(name), super::MAX_COMPOSED)?;
+            all.values.insert(variable.name.clone(), Value::Text(expanded.text));
+        }
+        Ok(Cow::Owned(all))
+    }
+}
+
+/// In which order a template's own variables are made.
+pub(super) fn own_order(own: &[OwnVariable]) -> Result<Vec<usize>, ComposeError> {
+    let mut nodes = Vec::with_capacity(own.len());
+    for variable in own {
+        let pieces = text::pieces(&variable.text)?.into_iter();
+        let inputs = pieces.filter_map(|piece| match piece {
+            text::Piece::Variable(name) => Some(name),
+            text::Piece::Text(_) => None,
+        });
+        nodes.push((variable.name.as_str(), inputs.collect()));
+    }
+    Ok(graph::order(&nodes)?)
+}
+
+/// Does nothing where a value was given.
+fn make(definition: &Definition, values: &mut BTreeMap<String, Value>) {
+    let Made::Derived { inputs, make } = definition.made else { return };
+    if !values.contains_key(definition.name) {
+        let text = make(&Inputs { declared: inputs, values });
+        values.insert(definition.name.to_owned(), Value::Text(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::catalogue::GROUPS;
+    use super::*;
+
+    fn mira() -> Given {
+        Given::default()
+            .text("character.name", "Mira Voss")
+            .text("character.personality", "Shy and kind. Loves old maps.")
+            .text("character.gender", "female")
+            .text("character.age", "31")
+            .text("persona.name", "Tom")
+            .text("setting", "a harbour town")
+            .text("goal", "find the lighthouse")
+            .text("rating", "T")
+            .list("episodes", ["Arrival".into(), "Storm".into()])
+            .text("memory.facts", "Tom is allergic to nuts.")
+    }
+
+    #[test]
+    fn the_catalogue_has_no_circle_no_stranger_and_no_double() {
+        assert!(order_of(CATALOGUE).is_ok());
+        assert_eq!(BY_NAME.len(), CATALOGUE.len());
+        for definition in CATALOGUE {
+            assert!(GROUPS.iter().any(|(group, _)| *group == definition.group), "{}", definition.name);
+            for input in definition.inputs() {
+                let input = BY_NAME.get(input).unwrap_or_else(|| panic!("{} needs {input}", definition.name));
+                assert!(!matches!(input.made, Made::Alias(_)), "{} reads through an alias", definition.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_variable_has_a_value_with_nothing_given_and_with_everything() {
+        let nothing = Variables::resolve(Given::default()).unwrap();
+        let everything = CATALOGUE.iter().fold(Given::default(), |given, definition| match definition.made {
+            Made::Given => given.text(definition.name, "x"),
+            Made::GivenList => given.list(definition.name, ["y".into()]),
+            _ => given,
+        });
+        let everything = Variables::resolve(everything).unwrap();
+        for definition in CATALOGUE {
+            assert!(nothing.text(definition.name).is_some());
+            assert!(!everything.text(definition.name).unwrap().is_empty(), "{}", definition.name);
+        }
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        let error = Variables::resolve(Given::default().text("charcter.name", "x")).unwrap_err();
+        assert_eq!(error.name, "charcter.name");
+    }
+
+    #[test]
+    fn a_name_given_by_its_alias_is_the_same() {
+        let variables = Variables::resolve(Given::default().text("system.fullName", "Ada King")).unwrap();
+        assert_eq!(variables.text("character.fullName").unwrap(), "Ada King");
+    }
+
+    #[test]
+    fn own_variables_read_one_another_in_any_order() {
+        let own = |name: &str, text: &str| OwnVariable { name: name.into(), text: text.into(), ..Default::default() };
+        let variables = Variables::resolve(mira()).unwrap();
+        let own = [own("hello", "${greet}!"), own("greet", "Hello ${persona.name}")];
+        assert_eq!(variables.with_own(&own).unwrap().text("hello").unwrap(), "Hello Tom!");
+    }
+
+    #[test]
+    fn own_variables_in_a_circle_are_named() {
+        let own = |name: &str, text: &str| OwnVariable { name: name.into(), text: text.into(), ..Default::default() };
+        let variables = Variables::resolve(mira()).unwrap();
+        let error = variables.with_own(&[own("a", "${b}"), own("b", "${a}")]).unwrap_err();
+        assert_eq!(error, ComposeError::Cycle(Cycle { path: vec!["a".into(), "b".into(), "a".into()] }));
+    }
+
+    #[test]
+    fn a_text_that_doubles_without_end_is_stopped() {
+        let own = |n: usize| OwnVariable {
+            name: format!("v{n}"),
+            text: if n == 0 { "laugh".into() } else { format!("${{v{}}}", n - 1).repeat(10) },
+            ..Default::default()
+        };
+        let own: Vec<_> = (0..40).map(own).collect();
+        let variables = Variables::resolve(Given::default()).unwrap();
+        assert!(matches!(variables.with_own(&own), Err(ComposeError::TooLong { .. })));
+    }
+
+    proptest! {
+        /// S4.19: whatever order the definitions stand in, the values are the same.
+        #[test]
+        fn values_do_not_depend_on_the_order_of_the_table(seed in prop::collection::vec(any::<u32>(), CATALOGUE.len())) {
+            let mut shuffled: Vec<(u32, &Definition)> = seed.into_iter().zip(CATALOGUE).collect();
+            shuffled.sort_by_key(|(key, _)| *key);
+            let shuffled: Vec<Definition> = shuffled.into_iter().map(|(_, definition)| *definition).collect();
+            let mut values = mira().0;
+            for at in order_of(&shuffled).unwrap() {
+                make(&shuffled[at], &mut values);
+            }
+            prop_assert_eq!(values, Variables::resolve(mira()).unwrap().values);
+        }
+    }
+}
