@@ -1,7 +1,7 @@
 //! One schema for every prompt: sections with conditions, inheritance, rules that number themselves, `${variables}`
 //! with a declared dependency graph (design, section 5; S4.1-S4.28).
 //!
-//!     JSON -> from_json -> PromptTemplate -> resolve -> ResolvedTemplate -> compose -> Composed
+//! `JSON -> from_json -> PromptTemplate -> resolve -> ResolvedTemplate -> compose -> Composed`
 //!
 //! `{{macros}}` are plain text here; the macro engine expands them in what comes out.
 
