@@ -18,6 +18,7 @@ pub mod frame;
 pub mod macros;
 pub mod plan;
 pub mod prompt_template;
+pub mod regex_script;
 pub mod template;
 mod window;
 

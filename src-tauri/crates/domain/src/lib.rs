@@ -12,6 +12,7 @@ pub mod id;
 pub mod model;
 pub mod persona;
 pub mod prompt;
+pub mod regex_script;
 pub mod sampling;
 pub mod time;
 

@@ -8,18 +8,33 @@ use sha2::{Digest, Sha256};
 use super::parse::{HeadKind, Parsed, Piece};
 use super::sink::Sink;
 use super::{
-    Expanded, MAX_DEPTH, MAX_INSERTED, MacroScope, MacroState, block, calc, chance, library, library::Known, shorthand,
-    values, volatile,
+    Expanded, Hit, MAX_DEPTH, MAX_INSERTED, MacroScope, MacroState, block, calc, chance, library, library::Known,
+    shorthand, values, volatile,
 };
 
 /// How many different unknown macros one text reports, and how much of each.
 const MAX_REPORTED: usize = 100;
 const MAX_REPORTED_CHARS: usize = 60;
 
-pub(super) fn evaluate(text: &str, scope: &MacroScope<'_>, state: &mut MacroState) -> Expanded {
-    let parsed = Parsed::new(text);
+/// What kind of text is read.
+#[derive(Clone, Copy)]
+pub(super) enum Manner<'e> {
+    Text,
+    /// A regex, where plain text is left alone and values are shaped to fit.
+    Pattern(fn(&str) -> String),
+    /// What takes the place of a hit; plain text may refer to its groups.
+    Replacement(&'e Hit<'e>),
+}
+
+pub(super) fn evaluate(
+    parsed: &Parsed<'_>,
+    manner: Manner<'_>,
+    scope: &MacroScope<'_>,
+    state: &mut MacroState,
+) -> Expanded {
     let mut evaluator = Evaluator {
-        parsed: &parsed,
+        parsed,
+        manner,
         scope,
         state,
         temporary: BTreeMap::new(),
@@ -36,6 +51,7 @@ pub(super) fn evaluate(text: &str, scope: &MacroScope<'_>, state: &mut MacroStat
 
 pub(super) struct Evaluator<'e> {
     pub(super) parsed: &'e Parsed<'e>,
+    manner: Manner<'e>,
     pub(super) scope: &'e MacroScope<'e>,
     pub(super) state: &'e mut MacroState,
     /// Variables that live as long as this expansion.
@@ -76,7 +92,10 @@ impl<'e> Evaluator<'e> {
     /// Puts a value in, as long as there is room.
     pub(super) fn insert(&mut self, value: &str, sink: &mut Sink) {
         if self.charge(value.len()) {
-            sink.push(value);
+            match self.manner {
+                Manner::Pattern(shape) => sink.push(&shape(value)),
+                _ => sink.push(value),
+            }
         }
     }
 
@@ -100,13 +119,14 @@ impl<'e> Evaluator<'e> {
     pub(super) fn by_name(&mut self, name: &str) -> Option<Cow<'e, str>> {
         let scope = self.scope;
         self.found.volatile |= volatile::changes(name);
-        match library::find(name) {
+        match (library::find(name), self.manner) {
+            (_, Manner::Replacement(hit)) if name == "match" => Some(hit.whole().into()),
             // Asking whether there is one does not use it up.
-            _ if name == "original" => Some(scope.original.unwrap_or_default().into()),
-            Some(Known::Value(read)) => Some(read(scope)),
-            Some(Known::Function { least: 0, run, .. }) => run(self, &[]).map(Cow::Owned),
-            Some(_) => None,
-            None => values::named(name, scope).map(Cow::Borrowed),
+            (_, _) if name == "original" => Some(scope.original.unwrap_or_default().into()),
+            (Some(Known::Value(read)), _) => Some(read(scope)),
+            (Some(Known::Function { least: 0, run, .. }), _) => run(self, &[]).map(Cow::Owned),
+            (Some(_), _) => None,
+            (None, _) => values::named(name, scope).map(Cow::Borrowed),
         }
     }
 
@@ -156,7 +176,7 @@ impl<'e> Evaluator<'e> {
     }
 
     fn single(&mut self, index: usize, depth: usize, sink: &mut Sink) {
-        let (parsed, scope) = (self.parsed, self.scope);
+        let parsed = self.parsed;
         let head = &parsed.spans[index].head;
         let value = match &head.kind {
             _ if head.closing => None,
@@ -170,7 +190,7 @@ impl<'e> Evaluator<'e> {
                 self.found.volatile |= volatile::changes(name);
                 match library::find(name) {
                     Some(known) => return self.named(known, index, *args, depth, sink),
-                    None if parsed.arguments(index, *args).is_empty() => values::named(name, scope).map(Into::into),
+                    None if parsed.arguments(index, *args).is_empty() => self.by_name(name).map(Cow::into_owned),
                     None => None,
                 }
             }
@@ -207,13 +227,21 @@ impl<'e> Evaluator<'e> {
 
     /// Plain text: escaped braces lose their backslash, and names may stand in angle brackets (V1-01).
     fn literal(&mut self, text: &str, sink: &mut Sink) {
+        let hit = match self.manner {
+            Manner::Text => None,
+            Manner::Pattern(_) => return sink.push(text),
+            Manner::Replacement(hit) => Some(hit),
+        };
         let mut rest = text;
-        while let Some(at) = rest.find(['<', '\\']) {
+        while let Some(at) = rest.find(['<', '\\', '$']) {
             sink.push(&rest[..at]);
             let here = &rest[at..];
             let length = if here.starts_with(r"\{") || here.starts_with(r"\}") {
                 sink.push(&here[1..2]);
                 2
+            } else if let Some((value, length)) = hit.and_then(|hit| hit.reference(here)) {
+                self.insert(value, sink);
+                length
             } else if let Some((name, length)) = self.angled(here) {
                 self.insert(&name, sink);
                 length

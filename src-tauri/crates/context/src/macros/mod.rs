@@ -17,6 +17,7 @@ mod library;
 mod logic;
 mod moment;
 mod parse;
+mod replacement;
 mod scope;
 mod shorthand;
 mod sink;
@@ -27,8 +28,10 @@ mod values;
 mod variables;
 mod volatile;
 
+pub(crate) use replacement::{Hit, Replacement, expand_pattern};
 pub use scope::{CardTexts, ChatTexts, Clock, MacroScope, ModelFacts};
 pub use variables::MacroState;
+pub(crate) use volatile::is_settled;
 pub use volatile::{is_volatile, volatile_macros};
 
 /// How deep macros and blocks nest; what is deeper stays as text.
@@ -54,5 +57,5 @@ pub struct Expanded {
 
 /// Resolves the macros of `text` by what `scope` knows, reading and changing the variables of `state`.
 pub fn expand(text: &str, scope: &MacroScope<'_>, state: &mut MacroState) -> Expanded {
-    eval::evaluate(text, scope, state)
+    eval::evaluate(&parse::Parsed::new(text), eval::Manner::Text, scope, state)
 }

@@ -61,6 +61,16 @@ pub fn is_volatile(text: &str) -> bool {
     !volatile_macros(text).is_empty()
 }
 
+/// Whether nothing but the two names, and what a pattern found, decides what the macros of a text stand for.
+pub(crate) fn is_settled(text: &str) -> bool {
+    let settled = ["char", "bot", "user", "match", "newline", "space", "noop", "trim", "//", "comment", "reverse"];
+    Parsed::new(text).spans.iter().all(|span| match &span.head.kind {
+        HeadKind::Named { name, .. } => settled.contains(&name.as_str()),
+        HeadKind::Variable { .. } => false,
+        HeadKind::Sum { .. } | HeadKind::Other => true,
+    })
+}
+
 pub(super) fn changes(name: &str) -> bool {
     CHANGING.contains(&name)
 }

@@ -1,0 +1,39 @@
+//! How much work scripts may do.
+
+/// Bytes that scripts may read in one turn by default: some 30,000 readings of a long message.
+const PER_TURN: u64 = 64 << 20;
+
+/// Work left to the scripts of one turn. There is no clock here: who has one hands in when to stop.
+pub struct Budget<'a> {
+    bytes: u64,
+    stop: Option<&'a dyn Fn() -> bool>,
+}
+
+impl Default for Budget<'_> {
+    fn default() -> Self {
+        Self::of_bytes(PER_TURN)
+    }
+}
+
+impl<'a> Budget<'a> {
+    /// Room for so many bytes, each counted as often as a script reads or writes it.
+    pub fn of_bytes(bytes: u64) -> Self {
+        Self { bytes, stop: None }
+    }
+
+    /// Asked between two searches; once it says `true`, no script runs any more.
+    pub fn until(self, stop: &'a dyn Fn() -> bool) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
+    /// Bytes that are left.
+    pub fn left(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn spend(&mut self, bytes: usize) -> bool {
+        let left = self.bytes.checked_sub(bytes as u64).filter(|_| !self.stop.is_some_and(|stop| stop()));
+        self.bytes = left.unwrap_or(0);
+        left.is_some()
+    }
+}

@@ -1,0 +1,71 @@
+//! One script on one text.
+
+use super::budget::Budget;
+use super::pattern::Found;
+use super::set::{Compiled, Why};
+use crate::macros::{Hit, MacroScope, MacroState, Replacement};
+
+/// Matches of one script in one text; bytes of its result.
+const MAX_HITS: usize = 10_000;
+const MAX_RESULT: usize = 4 << 20;
+/// What a search costs beyond the bytes it reads.
+const SEARCH: usize = 32;
+
+/// Replaces what the script finds: the first match, or with the flag `g` all of them. `None`: it found nothing.
+pub(super) fn replace(
+    script: &Compiled,
+    text: &str,
+    scope: &MacroScope<'_>,
+    state: &mut MacroState,
+    budget: &mut Budget<'_>,
+) -> Result<Option<(String, usize)>, Why> {
+    let pattern = &script.pattern;
+    if !pattern.takes(text) {
+        return Err(Why::TextTooLong);
+    }
+    let replacement = Replacement::new(script.replacement());
+    let mut changed = String::new();
+    let (mut copied, mut at, mut hits) = (0, 0, 0);
+    spend(budget, text.len())?;
+    while let Some(found) = pattern.find(text, at)? {
+        let Some(whole) = found.first().cloned().flatten().filter(|whole| !pattern.sticky || whole.start == at) else {
+            break;
+        };
+        hits += 1;
+        let groups = groups(script, text, &found);
+        let filled = replacement.fill(&Hit { groups: &groups, names: &pattern.names }, scope, state);
+        spend(budget, whole.end - at + filled.len() + SEARCH)?;
+        changed.push_str(&text[copied..whole.start]);
+        changed.push_str(&filled);
+        copied = whole.end;
+        at = next(text, whole.end, whole.is_empty());
+        if hits > MAX_HITS {
+            return Err(Why::TooManyHits);
+        } else if changed.len() > MAX_RESULT {
+            return Err(Why::ResultTooLarge);
+        } else if !pattern.global || at > text.len() {
+            break;
+        }
+    }
+    changed.push_str(&text[copied..]);
+    Ok((hits > 0).then_some((changed, hits)))
+}
+
+/// Where the next search begins: behind a match, or one character further if it was empty.
+fn next(text: &str, end: usize, empty: bool) -> usize {
+    if !empty {
+        return end;
+    }
+    end + text[end..].chars().next().map_or(1, char::len_utf8)
+}
+
+/// The match and its groups, without what is to be trimmed from them.
+fn groups(script: &Compiled, text: &str, found: &Found) -> Vec<String> {
+    let values = found.iter().map(|group| group.clone().map_or("", |range| &text[range]));
+    let trimmed = |value: &str| script.trims.iter().fold(value.to_owned(), |value, trim| value.replace(trim, ""));
+    values.map(trimmed).collect()
+}
+
+fn spend(budget: &mut Budget<'_>, bytes: usize) -> Result<(), Why> {
+    if budget.spend(bytes) { Ok(()) } else { Err(Why::OutOfBudget) }
+}

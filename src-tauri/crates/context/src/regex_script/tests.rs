@@ -1,0 +1,278 @@
+use domain::regex_script::{Placement, RegexScript, Substitution};
+use proptest::prelude::*;
+
+use super::*;
+use crate::macros::{MacroScope, MacroState};
+
+/// A script on what the character says, stored for good.
+fn script(find: &str, replace: &str) -> RegexScript {
+    RegexScript {
+        script_name: "Script".into(),
+        find_regex: find.into(),
+        replace_string: replace.into(),
+        placement: vec![Placement::AiOutput],
+        ..RegexScript::default()
+    }
+}
+
+fn scope() -> MacroScope<'static> {
+    MacroScope { user: "Ann", char: "Mr. O", ..MacroScope::default() }
+}
+
+const SAID: Occasion =
+    Occasion { placement: Placement::AiOutput, channel: Channel::Stored, depth: None, edited: false };
+
+fn run<'t>(scripts: &[RegexScript], text: &'t str, occasion: Occasion) -> Applied<'t> {
+    let set = CompiledScripts::new(scripts, &scope(), &MacroState::default());
+    assert_eq!(set.failed(), []);
+    set.apply(text, &occasion, &scope(), &mut MacroState::default(), &mut Budget::default())
+}
+
+#[track_caller]
+fn check(find: &str, replace: &str, text: &str, expected: &str) {
+    let applied = run(&[script(find, replace)], text, SAID);
+    assert_eq!(applied.text, expected, "{find}");
+    assert_eq!(applied.failed, []);
+}
+
+/// Which part of `text` each match of a pattern takes.
+#[track_caller]
+fn check_matches(find: &str, text: &str, marked: &str) {
+    check(find, "[$0]", text, marked);
+}
+
+#[track_caller]
+fn check_invalid(find: &str) {
+    let set = CompiledScripts::new(&[script(find, "")], &scope(), &MacroState::default());
+    assert!(matches!(set.failed(), [Failure { why: Why::Invalid(_), .. }]), "{find}: {set:?}");
+}
+
+#[test]
+fn flags_stand_behind_the_pattern() {
+    check("/o/", "0", "foo boo", "f0o boo");
+    check("/O/gi", "0", "foo boo", "f00 b00");
+    check("o", "0", "foo", "f0o");
+    check("/a/b", "x", "1 /a/b 2", "1 x 2");
+    check("/^b.c$/gms", "x", "a\nb\nc", "a\nx");
+    check("/a/gy", "x", "aaba", "xxba");
+}
+
+#[test]
+fn groups_come_into_the_replacement() {
+    check(
+        r"/(\w+) (?<last>\w+)/",
+        "$2, $1 ($<last>; $0; $&; {{match}}; {{MATCH}}) $3$<none>",
+        "Ada Byron!",
+        "Byron, Ada (Byron; Ada Byron; Ada Byron; Ada Byron; Ada Byron) $<none>!",
+    );
+    check("/a(x)?b/", "<$1>", "ab", "<>");
+    check("/(a)/", "$10$1.$$", "a", "a.$$");
+}
+
+#[test]
+fn trims_leave_what_was_found() {
+    let star = RegexScript {
+        trim_strings: vec!["*".into(), "{{user}}".into(), "".into()],
+        ..script(r"/\*(.+?)\*/g", "<i>{{match}}</i>")
+    };
+    assert_eq!(run(&[star], "*Ann waves* at *me*", SAID).text, "<i> waves</i> at <i>me</i>");
+}
+
+#[test]
+fn macros_in_the_replacement_know_names_and_groups() {
+    check(
+        r"/my mood is (\w+)/",
+        "{{setvar::mood::$1}}{{char}} is {{getvar::mood}}",
+        "my mood is fine.",
+        "Mr. O is fine.",
+    );
+    check(r"/(\w+)!/", "{{reverse::$1}}", "abc!", "cba");
+}
+
+#[test]
+fn what_was_found_is_no_macro() {
+    check("/<(.*)>/", "[$1] {{match}}", "<{{char}} $0 <USER>>", "[{{char}} $0 <USER>] <{{char}} $0 <USER>>");
+}
+
+#[test]
+fn macros_in_the_pattern_are_substituted_where_asked() {
+    let with = |substitute_regex| RegexScript { substitute_regex, ..script("/{{char}}/g", "x") };
+    assert_eq!(run(&[with(Substitution::None)], "Mr. O {{char}}", SAID).text, "Mr. O x");
+    assert_eq!(run(&[with(Substitution::Raw)], "MrX O", SAID).text, "x");
+    assert_eq!(run(&[with(Substitution::Escaped)], "Mr. O, MrX O", SAID).text, "x, MrX O");
+    let braces =
+        RegexScript { substitute_regex: Substitution::Escaped, ..script(r"/\{(?<user>{{user}})\}/", "$<user>") };
+    assert_eq!(run(&[braces], "{Ann}", SAID).text, "Ann");
+}
+
+#[test]
+fn patterns_mean_what_they_mean_in_javascript() {
+    check_matches(r"/\w+/g", "naïve Übung", "[na]ï[ve] Ü[bung]");
+    check_matches(r"/\d/g", "1٣", "[1]٣");
+    check_matches(r"/\bü/g", "ü aü", "ü a[ü]");
+    check_matches(r"/\s+/g", "a\u{FEFF}\u{A0}b\u{85}c", "a[\u{FEFF}\u{A0}]b\u{85}c");
+    check_matches(r"/.+/g", "a\u{2028}b\rc", "[a]\u{2028}[b]\r[c]");
+    check_matches(r"/[^]/g", "\n", "[\n]");
+    check_matches(r"/[]|x/g", "]x", "][x]");
+    check_matches(r"/a{,2}{/", "a{,2}{", "[a{,2}{]");
+    check_matches(r"/x{2,}]}/", "xxx]}", "[xxx]}]");
+    check_matches(r"/[[&&a-c\-z~~]+/", "x[&b-z~", "x[[&b-z~]");
+    check_matches(r"/[\w-.]+[\]]/", "a-.]", "[a-.]]");
+    check_matches(r"/\u0041\x42\u{44}\cJ\/\-\0\t/", "ABD\n/-\0\t", "ABD\n/-\0\t");
+    check_matches(r"/\u0041\x42\u{44}\cJ\/\-\0\t/u", "ABD\n/-\0\t", "[ABD\n/-\0\t]");
+    check_matches(r"/\uD83D\uDE00|[\u{1F3A0}-\u{1F3AF}]/gu", "😀🎭", "[😀][🎭]");
+    check_matches(r"/\p{L}+|\p{Script=Han}/gu", "Übung 漢", "[Übung] [漢]");
+    check_matches(r"/\101[\b]?/", "A", "[A]");
+    check_matches("/x*/g", "axb", "[]a[x][]b[]");
+}
+
+#[test]
+fn patterns_may_look_around_and_refer_back() {
+    check_matches(r#"/(["'])(.*?)\1/g"#, r#"say "it's" or 'no'"#, r#"say ["it's"] or ['no']"#);
+    check_matches(r"/(?<q>\*)[^*]+\k<q>/", "a *b* c", "a [*b*] c");
+    check_matches(r"/(?<=\$)\d+(?!\d|%)/g", "$10 $20% 30", "$[10] $20% 30");
+    check_matches(r"/\Bo\B/g", "o foot", "o f[o][o]t");
+    check_matches(r"/^(?!Ann:).+$/gm", "Ann: hi\nMr. O: ho", "Ann: hi\n[Mr. O: ho]");
+    check_matches(r"/(?<!\w)ü/g", "aü ü", "aü [ü]");
+}
+
+#[test]
+fn a_pattern_that_means_nothing_is_reported_and_changes_nothing() {
+    for find in [
+        "/(/",
+        "/[a/",
+        "/*/",
+        "/a**/",
+        "/(?P<n>a)/",
+        "/(?i)a/",
+        "/[z-a]/",
+        r"/\k<b>(?<a>x)/",
+        r"/\uD83D/",
+        r"/\",
+        "/a{3,1}/",
+    ] {
+        check_invalid(find);
+    }
+    let set = CompiledScripts::new(&[script("/(/", "x"), script("/a/", "b")], &scope(), &MacroState::default());
+    assert_eq!(set.failed()[0].script, 0);
+    let applied = set.apply("a(", &SAID, &scope(), &mut MacroState::default(), &mut Budget::default());
+    assert_eq!((applied.text.as_ref(), applied.ran), ("b(", vec![Ran { script: 1, hits: 1 }]));
+}
+
+#[test]
+fn scripts_run_one_after_the_other() {
+    let scripts = [script("/a/g", "b"), script("/b/g", "c"), RegexScript { disabled: true, ..script("/c/g", "d") }];
+    let applied = run(&scripts, "ab", SAID);
+    assert_eq!(
+        (applied.text.as_ref(), applied.ran),
+        ("cc", vec![Ran { script: 0, hits: 1 }, Ran { script: 1, hits: 2 }])
+    );
+}
+
+#[test]
+fn display_and_prompt_leave_what_is_stored_alone() {
+    let scripts = [
+        script("/stored/", "S"),
+        RegexScript { markdown_only: true, ..script("/shown/", "D") },
+        RegexScript { prompt_only: true, ..script("/sent/", "P") },
+        RegexScript { markdown_only: true, prompt_only: true, ..script("/both/", "B") },
+    ];
+    let on = |channel| run(&scripts, "stored shown sent both", Occasion { channel, ..SAID }).text.into_owned();
+    assert_eq!(on(Channel::Stored), "S shown sent both");
+    assert_eq!(on(Channel::Display), "stored D sent B");
+    assert_eq!(on(Channel::Prompt), "stored shown P B");
+}
+
+#[test]
+fn placement_edit_and_depth_choose_the_scripts() {
+    let lore = RegexScript { placement: vec![Placement::Lorebook], ..script("/a/", "b") };
+    let on = |script: &RegexScript, occasion| run(std::slice::from_ref(script), "a", occasion).text == "b";
+    assert!(!on(&lore, SAID));
+    assert!(on(&lore, Occasion { placement: Placement::Lorebook, channel: Channel::Prompt, ..SAID }));
+    let edited = Occasion { edited: true, ..SAID };
+    assert!(!on(&script("/a/", "b"), edited));
+    assert!(on(&RegexScript { run_on_edit: true, ..script("/a/", "b") }, edited));
+    let deep = RegexScript { min_depth: Some(2), max_depth: Some(4), prompt_only: true, ..script("/a/", "b") };
+    let at = |depth| on(&deep, Occasion { channel: Channel::Prompt, depth, ..SAID });
+    assert_eq!([Some(1), Some(2), Some(4), Some(5), None].map(at), [false, true, true, false, true]);
+    let unlimited = RegexScript { min_depth: Some(-1), max_depth: Some(-1), ..deep.clone() };
+    assert!(on(&unlimited, Occasion { channel: Channel::Prompt, depth: Some(9), ..SAID }));
+}
+
+#[test]
+fn the_fingerprint_tells_whether_a_result_can_be_kept() {
+    let set = |scripts: &[RegexScript]| CompiledScripts::new(scripts, &scope(), &MacroState::default());
+    let [a, b] = [script("/a/", "{{char}}: {{match}}"), script("/b/", "x")];
+    let both = set(&[a.clone(), b.clone()]).fingerprint(&SAID);
+    assert_eq!(both, set(&[a.clone(), b.clone()]).fingerprint(&SAID));
+    assert_eq!(both, Some(17_884_435_884_898_619_698), "stored results would be lost");
+    assert_ne!(both, set(&[b.clone(), a.clone()]).fingerprint(&SAID));
+    assert_ne!(both, set(std::slice::from_ref(&a)).fingerprint(&SAID));
+    assert_eq!(set(&[a, script("/c/", "{{roll:6}}")]).fingerprint(&SAID), None);
+    assert!(!set(&[b]).concerns(&Occasion { channel: Channel::Display, ..SAID }));
+}
+
+fn overrun(find: &str, replace: &str, text: &str) -> Why {
+    let applied = run(&[script(find, replace)], text, SAID);
+    assert_eq!(applied.text, text);
+    applied.failed.into_iter().next().unwrap().why
+}
+
+#[test]
+fn scripts_that_run_over_leave_the_text_as_it_was() {
+    assert_eq!(overrun(r"/(?=(a+)+$)\1b/", "", &"a".repeat(1_000)), Why::TooManySteps);
+    assert_eq!(overrun("/a/g", "b", &"a".repeat(20_000)), Why::TooManyHits);
+    assert_eq!(overrun("/a/g", &"b".repeat(10_000), &"a".repeat(1_000)), Why::ResultTooLarge);
+    assert_eq!(overrun("/(?=a)/", "", &"a".repeat(100_000)), Why::TextTooLong);
+    assert!(Why::TooManySteps.is_overrun() && !Why::PatternTooLong.is_overrun());
+}
+
+#[test]
+fn nested_repeats_cost_nothing_without_references() {
+    check("/(a+)+$/", "x", &format!("{}!", "a".repeat(10_000)), &format!("{}!", "a".repeat(10_000)));
+}
+
+#[test]
+fn patterns_too_large_to_compile_are_refused() {
+    check_invalid("/((a{1,999}){1,999}){1,999}/");
+    let long = script(&"a".repeat(20_000), "");
+    let set = CompiledScripts::new(&[long], &scope(), &MacroState::default());
+    assert_eq!(set.failed()[0].why, Why::PatternTooLong);
+}
+
+#[test]
+fn a_spent_budget_stops_all_scripts() {
+    let set = CompiledScripts::new(&[script("/a/", "b"), script("/b/", "c")], &scope(), &MacroState::default());
+    let apply = |budget: &mut Budget<'_>| set.apply("aaaa", &SAID, &scope(), &mut MacroState::default(), budget);
+    let applied = apply(&mut Budget::of_bytes(3));
+    assert_eq!(applied.text, "aaaa");
+    assert!(applied.failed.iter().all(|failure| failure.why == Why::OutOfBudget));
+    assert_eq!(apply(&mut Budget::default().until(&|| true)).failed.len(), 2);
+    assert_eq!(apply(&mut Budget::default()).text, "caaa");
+}
+
+fn patterns() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "a", "b", ".", "*", "+", "?", "(", ")", "(?:", "(?=", "(?!", "(?<=", "(?<n>", "[", "]", "[^", "-", "{", "}",
+        "{2}", "{1,3}", "|", "^", "$", r"\", r"\d", r"\w", r"\s", r"\b", r"\B", r"\1", r"\k<n>", r"\u00e4", r"\x41",
+        r"\p{L}", "/", "ü", "😀", "0", ",", "\n", "&&",
+    ]);
+    let flags = prop::sample::select(vec!["", "g", "gi", "gms", "gu", "y"]);
+    (prop::collection::vec(piece, 0..20), flags).prop_map(|(pieces, flags)| format!("/{}/{flags}", pieces.concat()))
+}
+
+proptest! {
+    #[test]
+    fn no_pattern_does_harm(find in patterns(), replace in "[a$0-9{}<>&]{0,12}", text in "[ab üä😀\n0-9]{0,60}") {
+        let set = CompiledScripts::new(&[script(&find, &replace)], &scope(), &MacroState::default());
+        let applied = set.apply(&text, &SAID, &scope(), &mut MacroState::default(), &mut Budget::default());
+        prop_assert!(applied.failed.is_empty() || applied.text == text);
+        prop_assert!(!applied.ran.is_empty() || applied.text == text);
+    }
+
+    #[test]
+    fn a_plain_word_is_found_as_text(word in "[A-Za-z ü😀]{1,8}", before in "[0-9]{0,5}", after in "[0-9]{0,5}") {
+        let text = format!("{before}{word}{after}");
+        prop_assert_eq!(run(&[script(&word, "")], &text, SAID).text, format!("{before}{after}"));
+    }
+}

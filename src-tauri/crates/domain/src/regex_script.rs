@@ -1,0 +1,250 @@
+//! Regex scripts in SillyTavern's form: find a pattern in a text and put something else there.
+//!
+//! Fields are read tolerantly (formats.md 3.11) and unknown ones are kept. What the patterns mean is `context`'s business.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+/// One script, as a file, a card's `extensions.regex_scripts` or a preset holds it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RegexScript {
+    #[serde(deserialize_with = "text")]
+    pub id: String,
+    #[serde(deserialize_with = "text")]
+    pub script_name: String,
+    /// `/pattern/flags` of JavaScript, or a pattern without flags.
+    #[serde(deserialize_with = "text")]
+    pub find_regex: String,
+    #[serde(deserialize_with = "text")]
+    pub replace_string: String,
+    /// Removed from what was found before it is put in.
+    #[serde(deserialize_with = "texts")]
+    pub trim_strings: Vec<String>,
+    #[serde(deserialize_with = "placements")]
+    pub placement: Vec<Placement>,
+    #[serde(deserialize_with = "switch")]
+    pub disabled: bool,
+    /// Changes what is shown, not what is stored.
+    #[serde(deserialize_with = "switch")]
+    pub markdown_only: bool,
+    /// Changes what is sent, not what is stored.
+    #[serde(deserialize_with = "switch")]
+    pub prompt_only: bool,
+    #[serde(deserialize_with = "switch")]
+    pub run_on_edit: bool,
+    #[serde(deserialize_with = "substitution")]
+    pub substitute_regex: Substitution,
+    /// Messages from the end, the last one being 0. Below 0, or absent: no limit.
+    #[serde(deserialize_with = "depth")]
+    pub min_depth: Option<i64>,
+    #[serde(deserialize_with = "depth")]
+    pub max_depth: Option<i64>,
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+/// A kind of text that scripts work on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "i64", into = "i64")]
+pub enum Placement {
+    /// Of old files: everything, but shown and sent only.
+    Display,
+    UserInput,
+    AiOutput,
+    SlashCommand,
+    Lorebook,
+    Reasoning,
+    Other(i64),
+}
+
+/// Whether macros in the pattern are resolved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "i64", into = "i64")]
+pub enum Substitution {
+    #[default]
+    None,
+    /// Their values become part of the pattern.
+    Raw,
+    /// Their values are found as they are.
+    Escaped,
+}
+
+impl RegexScript {
+    /// Whether the script works on such texts. A file whose only placement is the old one for display means all of them.
+    pub fn works_on(&self, placement: Placement) -> bool {
+        self.placement.contains(&placement) || self.placement == [Placement::Display]
+    }
+
+    /// Whether the script changes what is shown, and not what is stored.
+    pub fn changes_display(&self) -> bool {
+        self.markdown_only || self.is_of_old()
+    }
+
+    /// Whether the script changes what is sent, and not what is stored.
+    pub fn changes_prompt(&self) -> bool {
+        self.prompt_only || self.is_of_old()
+    }
+
+    fn is_of_old(&self) -> bool {
+        self.placement.contains(&Placement::Display)
+    }
+}
+
+impl From<i64> for Placement {
+    fn from(number: i64) -> Self {
+        match number {
+            0 => Self::Display,
+            1 => Self::UserInput,
+            2 => Self::AiOutput,
+            3 => Self::SlashCommand,
+            5 => Self::Lorebook,
+            6 => Self::Reasoning,
+            other => Self::Other(other),
+        }
+    }
+}
+
+impl From<Placement> for i64 {
+    fn from(placement: Placement) -> Self {
+        match placement {
+            Placement::Display => 0,
+            Placement::UserInput => 1,
+            Placement::AiOutput => 2,
+            Placement::SlashCommand => 3,
+            Placement::Lorebook => 5,
+            Placement::Reasoning => 6,
+            Placement::Other(other) => other,
+        }
+    }
+}
+
+impl From<i64> for Substitution {
+    fn from(number: i64) -> Self {
+        match number {
+            1 => Self::Raw,
+            2 => Self::Escaped,
+            _ => Self::None,
+        }
+    }
+}
+
+impl From<Substitution> for i64 {
+    fn from(substitution: Substitution) -> Self {
+        match substitution {
+            Substitution::None => 0,
+            Substitution::Raw => 1,
+            Substitution::Escaped => 2,
+        }
+    }
+}
+
+/// Reads scripts out of a list or a single script. What is no script is counted, and sinks nothing else.
+pub fn read(value: &Value) -> (Vec<RegexScript>, usize) {
+    let items = match value {
+        Value::Array(items) => items.iter().collect(),
+        Value::Null => Vec::new(),
+        one => vec![one],
+    };
+    let total = items.len();
+    let objects = items.into_iter().filter(|item| item.is_object());
+    let scripts: Vec<_> = objects.filter_map(|item| RegexScript::deserialize(item).ok()).collect();
+    let skipped = total - scripts.len();
+    (scripts, skipped)
+}
+
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(as_text(Value::deserialize(deserializer)?).unwrap_or_default())
+}
+
+fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Array(items) => items.into_iter().filter_map(as_text).collect(),
+        Value::String(lines) => lines.lines().map(str::to_owned).collect(),
+        _ => Vec::new(),
+    })
+}
+
+fn placements<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Placement>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Array(items) => items.iter().filter_map(as_number).map(Placement::from).collect(),
+        one => as_number(&one).map(Placement::from).into_iter().collect(),
+    })
+}
+
+fn switch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(as_number(&value).is_some_and(|number| number != 0))
+}
+
+fn substitution<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Substitution, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(as_number(&value).map(Substitution::from).unwrap_or_default())
+}
+
+fn depth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    Ok(as_number(&Value::deserialize(deserializer)?))
+}
+
+fn as_text(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Numbers come as numbers, as text and, for switches, as truth.
+fn as_number(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|number| number as i64)),
+        Value::String(text) if text.eq_ignore_ascii_case("true") => Some(1),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Bool(truth) => Some(i64::from(*truth)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_script_survives_with_unknown_fields() {
+        let file = json!({
+            "id": "1", "scriptName": "Stars", "findRegex": "/\\*(.*?)\\*/g", "replaceString": "<i>$1</i>",
+            "trimStrings": ["~"], "placement": [2, 4], "disabled": false, "markdownOnly": true, "promptOnly": false,
+            "runOnEdit": true, "substituteRegex": 2, "minDepth": null, "maxDepth": 3, "mood": {"kept": 1},
+        });
+        let script: RegexScript = serde_json::from_value(file.clone()).unwrap();
+        assert_eq!(script.placement, [Placement::AiOutput, Placement::Other(4)]);
+        assert_eq!(script.substitute_regex, Substitution::Escaped);
+        assert_eq!(serde_json::to_value(&script).unwrap(), file);
+    }
+
+    #[test]
+    fn odd_values_are_read_as_they_were_meant() {
+        let (scripts, skipped) = read(&json!([
+            {"findRegex": "a", "trimStrings": null, "placement": ["1", 2.0], "disabled": "true", "substituteRegex": true, "minDepth": ""},
+            {"findRegex": null, "placement": 1, "trimStrings": "a\nb", "maxDepth": "4"},
+            "no script",
+        ]));
+        assert_eq!(skipped, 1);
+        let [first, second] = scripts.as_slice() else { panic!("two scripts") };
+        assert!(first.disabled && first.works_on(Placement::AiOutput) && first.works_on(Placement::UserInput));
+        assert_eq!((first.substitute_regex, first.min_depth), (Substitution::Raw, None));
+        assert_eq!((second.trim_strings.len(), second.max_depth), (2, Some(4)));
+    }
+
+    #[test]
+    fn the_old_placement_means_shown_and_sent_everywhere() {
+        let (scripts, _) = read(&json!({"findRegex": "a", "placement": [0]}));
+        assert!(
+            scripts[0].works_on(Placement::Reasoning) && scripts[0].changes_display() && scripts[0].changes_prompt()
+        );
+        let (scripts, _) = read(&json!({"findRegex": "a", "placement": [0, 2]}));
+        assert!(!scripts[0].works_on(Placement::UserInput) && scripts[0].works_on(Placement::AiOutput));
+    }
+}
