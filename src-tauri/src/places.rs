@@ -39,6 +39,7 @@ pub(crate) fn options(arguments: &Arguments) -> Result<Options, NoHome> {
         data_dir,
         model_dirs: model_dirs(exe.as_deref(), variable("INGLENOOK_MODELS"), directories::BaseDirs::new()),
         worker: worker(exe.as_deref(), variable("INGLENOOK_WORKER")),
+        environment: engine::environment(),
         ..Options::default()
     })
 }

@@ -1,6 +1,7 @@
 //! An engine in a folder of its own, answered by the scripted provider.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use domain::Timestamp;
@@ -17,24 +18,37 @@ pub struct Headless {
     pub engine: Engine,
     pub model: FakeProvider,
     pub dir: TempDir,
+    environment: BTreeMap<String, String>,
 }
 
 impl Headless {
     /// The first start.
     pub async fn new() -> Self {
+        Self::with_environment(&[]).await
+    }
+
+    /// The first start, with variables that override settings.
+    pub async fn with_environment(variables: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let model = FakeProvider::new();
-        let engine = open(&dir, &model).await;
-        Self { engine, model, dir }
+        let environment = variables.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        let engine = open(&dir, &model, &environment).await;
+        Self { engine, model, dir, environment }
     }
 
     /// Ends the engine, as at closing the window, and starts another one in the same folder.
     pub async fn restart(self) -> Self {
-        let Self { engine, model, dir } = self;
+        self.restart_after(|_| {}).await
+    }
+
+    /// [`Self::restart`], with something done to the folder while no engine holds it.
+    pub async fn restart_after(self, meanwhile: impl FnOnce(&Path)) -> Self {
+        let Self { engine, model, dir, environment } = self;
         engine.shutdown().await;
         drop(engine);
-        let engine = open(&dir, &model).await;
-        Self { engine, model, dir }
+        meanwhile(dir.path());
+        let engine = open(&dir, &model, &environment).await;
+        Self { engine, model, dir, environment }
     }
 
     /// The chat that the first start opens.
@@ -73,12 +87,13 @@ pub async fn ended(events: &mut Events, chat: &str) -> (Option<Message>, EndReas
     }
 }
 
-async fn open(dir: &TempDir, model: &FakeProvider) -> Engine {
+async fn open(dir: &TempDir, model: &FakeProvider, environment: &BTreeMap<String, String>) -> Engine {
     let options = Options {
         data_dir: dir.path().to_owned(),
         without_keychain: true,
         clock: Clock::stopped(NOW),
         provider: Some(Arc::new(model.clone())),
+        environment: environment.clone(),
         ..Options::default()
     };
     Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))

@@ -1,6 +1,7 @@
-import type { ApiError, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, EndReason, Event, Generating, ImportReport, Message, Persona, Settings } from "../../src/lib/api/generated";
+import type { ApiError, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import * as data from "./data";
+import { MockLayers } from "./layers";
 import type { Scene } from "./scenes";
 
 interface MockChat {
@@ -26,6 +27,7 @@ export class MockEngine implements Transport {
 	models = structuredClone(data.models);
 	endpoints = structuredClone(data.endpoints);
 	settings: Settings;
+	readonly layered = new MockLayers();
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
 	drops: Drops | null = null;
@@ -39,7 +41,7 @@ export class MockEngine implements Transport {
 		theme: "light" | "dark",
 		language: string,
 	) {
-		this.settings = { theme, language, sampler: { temperature: 0.8, minP: 0.05, topP: 1, topK: 0, repeatPenalty: 1.05, maxTokens: 512 }, localContext: 0, defaultPersona: "p1" };
+		this.settings = { theme, language, defaultPersona: "p1" };
 		this.characters = scene === "empty" ? [] : structuredClone(data.characters);
 		if (scene === "first") this.#chat("c1", [data.greeting()], 0);
 		else if (scene === "long") this.#chat("c1", data.longChat(600), 0);
@@ -201,12 +203,18 @@ export class MockEngine implements Transport {
 		],
 	});
 	op_get_settings = () => this.settings;
-	op_update_settings = ({ settings }: { settings: Settings }) => {
-		this.settings = settings;
-		const chosen = settings.defaultModel;
+	op_update_settings = ({ change }: { change: SettingsChange }) => {
+		this.settings = { ...this.settings, ...change } as Settings;
+		const chosen = this.settings.defaultModel;
 		for (const model of this.models) model.default = chosen ? chosen.kind === "local" && chosen.id === model.id : model.id === "m1";
 		for (const endpoint of this.endpoints) endpoint.default = chosen?.kind === "remote" && chosen.id === endpoint.id;
-		return settings;
+		return this.settings;
+	};
+	op_layered_settings = ({ owner }: { owner: SettingOwner }) => this.layered.of(owner);
+	op_set_setting = ({ owner, key, value }: { owner: SettingOwner; key: string; value: SettingValue | null }): LayeredSettings => {
+		this.layered.set(owner, key, value);
+		this.emit({ event: "changed", what: "settings", id: "id" in owner ? owner.id : null });
+		return this.layered.of(owner);
 	};
 	op_list_characters = () => this.characters.map((character) => this.#summary(character));
 	op_get_character = ({ id }: { id: string }) => this.characters.find((character) => character.id === id);

@@ -97,7 +97,8 @@ pub fn assemble(
         (segments, total) = draft.settle(&budget)?;
     }
 
-    let window = WindowState { epoch: state.epoch + u32::from(new_epoch), anchor, fingerprint, frozen: state.frozen.clone() };
+    let window =
+        WindowState { epoch: state.epoch + u32::from(new_epoch), anchor, fingerprint, frozen: state.frozen.clone() };
     let prompt = Prompt {
         messages: draft.messages(),
         segments: if template.is_some() { segments.clone() } else { Vec::new() },

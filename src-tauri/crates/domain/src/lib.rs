@@ -14,6 +14,7 @@ pub mod persona;
 pub mod prompt;
 pub mod regex_script;
 pub mod sampling;
+pub mod settings;
 pub mod time;
 
 pub use id::{CharacterId, ChatId, EndpointId, MessageId, ModelId, PersonaId, SwipeId};

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a settings layer may say; what it leaves out comes from the layer below.
+use crate::settings::Values;
+
+/// What one turn may say; what it leaves out comes from the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SamplerOptions {
@@ -16,30 +18,22 @@ pub struct SamplerOptions {
 }
 
 impl SamplerOptions {
-    /// Values set here win over `base`: turn over chat over settings.
-    pub fn over(self, base: Self) -> Self {
-        Self {
-            temperature: self.temperature.or(base.temperature),
-            top_p: self.top_p.or(base.top_p),
-            top_k: self.top_k.or(base.top_k),
-            min_p: self.min_p.or(base.min_p),
-            repeat_penalty: self.repeat_penalty.or(base.repeat_penalty),
-            max_tokens: self.max_tokens.or(base.max_tokens),
-            seed: self.seed.or(base.seed),
+    /// Values set here win over `base`: turn over settings.
+    pub fn over(self, base: Sampling) -> Sampling {
+        Sampling {
+            temperature: self.temperature.unwrap_or(base.temperature),
+            top_p: self.top_p.unwrap_or(base.top_p),
+            top_k: self.top_k.unwrap_or(base.top_k),
+            min_p: self.min_p.unwrap_or(base.min_p),
+            repeat_penalty: self.repeat_penalty.unwrap_or(base.repeat_penalty),
+            max_tokens: self.max_tokens.unwrap_or(base.max_tokens),
+            seed: self.seed.unwrap_or(base.seed),
         }
     }
 
-    /// Fills what no layer set with the built-in defaults. `seed` is drawn by the caller, never in passing.
+    /// Fills what is not set with the built-in settings. `seed` is drawn by the caller, never in passing.
     pub fn resolve(self, seed: u32) -> Sampling {
-        Sampling {
-            temperature: self.temperature.unwrap_or(0.8),
-            top_p: self.top_p.unwrap_or(0.95),
-            top_k: self.top_k.unwrap_or(40),
-            min_p: self.min_p.unwrap_or(0.05),
-            repeat_penalty: self.repeat_penalty.unwrap_or(1.1),
-            max_tokens: self.max_tokens.unwrap_or(512),
-            seed: self.seed.unwrap_or(seed),
-        }
+        self.over(Values::default().sampling(seed))
     }
 }
 

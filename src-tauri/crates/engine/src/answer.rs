@@ -7,14 +7,15 @@ use context::{Budget, ChatTemplate, CountTokens, Counts, Estimate};
 use domain::chat::Chat;
 use domain::model::{Endpoint, LocalModel, ModelChoice};
 use domain::prompt::Segment;
-use domain::sampling::{SamplerOptions, Sampling};
+use domain::sampling::Sampling;
+use domain::settings::Values;
 use domain::{EndpointId, ModelId};
 use provider::Provider;
 use provider::openai::{EndpointConfig, OpenAiClient};
 use store::TextHash;
 
 use crate::Engine;
-use crate::api::{ApiError, SamplerSettings};
+use crate::api::ApiError;
 use crate::error::{Answer, internal, not_found};
 use crate::turn::TurnOptions;
 use crate::{convert, models};
@@ -33,8 +34,37 @@ pub(crate) struct Answerer {
     pub(crate) template: Option<Arc<ChatTemplate>>,
     pub(crate) budget: Budget,
     pub(crate) sampling: Sampling,
+    /// The settings of the turn, resolved.
+    pub(crate) values: Values,
     /// The model on this machine that counts; remote prompts are estimated.
     local: Option<LocalModel>,
+}
+
+/// What turn and settings ask of whatever answers.
+struct Asked {
+    /// Tokens of context, where somebody chose.
+    context: Option<u32>,
+    sampling: Sampling,
+    values: Values,
+}
+
+impl Asked {
+    /// For the injected provider, which stands for an endpoint.
+    fn scripted(self, provider: Arc<dyn Provider>) -> Answerer {
+        let Self { context, sampling, values } = self;
+        let budget = within(Budget::remote(context.unwrap_or(8_192), sampling.max_tokens), &values);
+        let name = "scripted".to_owned();
+        Answerer { key: name.clone(), name, provider, template: None, budget, sampling, values, local: None }
+    }
+}
+
+/// `budget` with what the settings say in place of what fits a model of its kind.
+fn within(budget: Budget, values: &Values) -> Budget {
+    Budget {
+        reserve: values.reply_reserve.map_or(budget.reserve, |tokens| tokens.min(budget.limit / 4)),
+        history_cap: values.history_cap.map_or(budget.history_cap, |tokens| tokens.min(budget.limit)),
+        ..budget
+    }
 }
 
 /// Counts for one prompt: by the local model, memoised in the store, or estimated.
@@ -89,26 +119,25 @@ fn hash(segment: &Segment) -> TextHash {
 impl Engine {
     /// What answers in `chat`: the turn's choice, else the chat's, else the default, else any local model.
     pub(crate) async fn answerer(&self, chat: &Chat, options: &TurnOptions) -> Answer<Answerer> {
-        let settings = self.settings();
-        let sampling = options.sampler.over(sampler_options(&settings.sampler)).resolve(crate::seed());
+        let choice = self.choice(chat, options).await;
+        let values = self.resolved(chat, choice.as_ref().ok().copied()).await?.values;
+        let sampling = options.sampler.over(values.sampling(crate::seed()));
+        let asked =
+            Asked { context: options.context.filter(|tokens| *tokens > 0).or(values.context_limit), sampling, values };
         if let Some(provider) = self.injected_provider() {
-            let budget = Budget::remote(options.context.unwrap_or(8_192), sampling.max_tokens);
-            let name = "scripted".to_owned();
-            return Ok(Answerer { key: name.clone(), name, provider, template: None, budget, sampling, local: None });
+            return Ok(asked.scripted(provider));
         }
+        match choice? {
+            ModelChoice::Local(id) => self.local_answerer(self.local_model(id).await?, asked).await,
+            ModelChoice::Remote(id) => self.remote_answerer(self.endpoint(id).await?, asked).await,
+        }
+    }
+
+    /// The model of a turn: its own, else the chat's, else the default, else any on this machine.
+    pub(crate) async fn choice(&self, chat: &Chat, options: &TurnOptions) -> Answer<ModelChoice> {
         let turn = options.model.as_ref().map(convert::model_choice).transpose()?;
-        let default = settings.default_model.as_ref().map(convert::model_choice).transpose()?;
-        match self.first_there([turn, chat.model, default]).await? {
-            ModelChoice::Local(id) => {
-                let model = self.local_model(id).await?;
-                self.local_answerer(model, sampling, options.context).await
-            }
-            ModelChoice::Remote(id) => {
-                let mut endpoint = self.endpoint(id).await?;
-                endpoint.context = options.context.map_or(endpoint.context, |chosen| chosen.min(endpoint.context));
-                self.remote_answerer(endpoint, sampling).await
-            }
-        }
+        let default = self.settings().default_model.as_ref().map(convert::model_choice).transpose()?;
+        self.first_there([turn, chat.model, default]).await
     }
 
     /// A turn's own choice must be there; an older choice whose model is gone gives way to the next.
@@ -129,16 +158,15 @@ impl Engine {
         })
     }
 
-    async fn local_answerer(&self, model: LocalModel, sampling: Sampling, chosen: Option<u32>) -> Answer<Answerer> {
+    async fn local_answerer(&self, model: LocalModel, asked: Asked) -> Answer<Answerer> {
         let (template, adds_bos) = self.template_of(&model).await?;
-        let context = match chosen.unwrap_or(self.settings().local_context) {
-            0 => local::library::default_context(model.context),
-            chosen => chosen.min(model.context),
-        };
+        let default = || local::library::default_context(model.context);
+        let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
+        let Asked { sampling, values, .. } = asked;
         let provider = self.local().provider(&model, context);
         // The worker may put one token in front of the prompt that no segment holds.
         let margin = u32::from(adds_bos);
-        let budget = Budget { margin, ..Budget::local(provider.context(), sampling.max_tokens) };
+        let budget = within(Budget { margin, ..Budget::local(provider.context(), sampling.max_tokens) }, &values);
         Ok(Answerer {
             name: model.name.clone(),
             key: model.sha256.clone(),
@@ -146,6 +174,7 @@ impl Engine {
             template: Some(template),
             budget,
             sampling,
+            values,
             local: Some(model),
         })
     }
@@ -171,14 +200,16 @@ impl Engine {
         Ok(known)
     }
 
-    async fn remote_answerer(&self, endpoint: Endpoint, sampling: Sampling) -> Answer<Answerer> {
+    async fn remote_answerer(&self, endpoint: Endpoint, asked: Asked) -> Answer<Answerer> {
         let secret = self.key(endpoint.id).await?;
         let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), secret)?;
         let key = format!("{} {}", endpoint.id, endpoint.model);
         let name = if endpoint.model.is_empty() { endpoint.name } else { endpoint.model };
-        let budget = Budget::remote(endpoint.context.clamp(512, MAX_CONTEXT), sampling.max_tokens);
+        let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
+        let Asked { sampling, values, .. } = asked;
+        let budget = within(Budget::remote(context, sampling.max_tokens), &values);
         let provider = Arc::new(OpenAiClient::new(config)?);
-        Ok(Answerer { name, key, provider, template: None, budget, sampling, local: None })
+        Ok(Answerer { name, key, provider, template: None, budget, sampling, values, local: None })
     }
 
     pub(crate) async fn local_model(&self, id: ModelId) -> Answer<LocalModel> {
@@ -187,17 +218,5 @@ impl Engine {
 
     pub(crate) async fn endpoint(&self, id: EndpointId) -> Answer<Endpoint> {
         self.store().read(move |store| store.endpoints().get(id)).await?.ok_or_else(|| not_found("endpoint"))
-    }
-}
-
-fn sampler_options(settings: &SamplerSettings) -> SamplerOptions {
-    SamplerOptions {
-        temperature: Some(settings.temperature),
-        top_p: Some(settings.top_p),
-        top_k: Some(settings.top_k),
-        min_p: Some(settings.min_p),
-        repeat_penalty: Some(settings.repeat_penalty),
-        max_tokens: Some(settings.max_tokens),
-        seed: None,
     }
 }

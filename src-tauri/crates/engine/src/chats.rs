@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use domain::card::macros::{Names, expand};
 use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
 use domain::model::ModelChoice;
+use domain::settings::StartMode;
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId};
 use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
@@ -20,8 +21,6 @@ use crate::running::Place;
 
 /// Messages on the first page of an opened chat.
 const PAGE: u32 = 50;
-/// Tokens, about, that are loaded before the chat can be used (S1.13).
-const EAGER: u32 = 3_000;
 /// What a new chat's macros have set.
 const NO_VARIABLES: &str = "{}";
 /// Messages on any page at the most.
@@ -54,7 +53,9 @@ impl Engine {
         let card = card_of(&character)?;
         let persona = self.persona_of(None).await?;
         let names = Names { char: card.spoken_name(), user: &persona.name, original: None };
-        let greetings: Vec<String> = card.greetings().into_iter().map(|text| expand(text, &names)).collect();
+        let mode = self.resolved_before_chat(Some(character.id)).await?.values.start_mode;
+        let greetings = if mode == StartMode::Character { card.greetings() } else { Vec::new() };
+        let greetings: Vec<String> = greetings.into_iter().map(|text| expand(text, &names)).collect();
         let now = self.now();
         let chat = Chat {
             id: ChatId(Uuid::now_v7()),
@@ -100,7 +101,8 @@ impl Engine {
 
     pub async fn open_chat(&self, id: String) -> Answer<api::Chat> {
         let mut chat = self.load_chat(id.parse()?, PAGE).await?;
-        keep_newest(&mut chat.page);
+        let room = self.resolved_before_chat(None).await?.values.eager_load_tokens;
+        keep_newest(&mut chat.page, room);
         self.remember_open(&chat.id);
         Ok(chat)
     }
@@ -317,9 +319,8 @@ fn first_words(text: String) -> String {
     context::display::display(&text).map_or(text, |display| display.shown)
 }
 
-/// Keeps the newest messages of at most [`EAGER`] tokens, and one at least; the others come when the reader scrolls up.
-fn keep_newest(page: &mut MessagePage) {
-    let mut room = EAGER;
+/// Keeps the newest messages of at most `room` tokens (S1.13), and one at least; the others come when the reader scrolls up.
+fn keep_newest(page: &mut MessagePage, mut room: u32) {
     let fits = |message: &&api::Message| {
         let text = &message.swipes[message.selected as usize].text;
         let segment = domain::prompt::Segment { text: text.clone(), control: false };

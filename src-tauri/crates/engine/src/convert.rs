@@ -4,6 +4,7 @@ use domain::card::Card;
 use domain::chat::{Message, Role, Swipe, SwipeState};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
+use domain::settings::Owner;
 use store::ListedCharacter;
 
 use crate::api;
@@ -102,6 +103,15 @@ pub(crate) fn model_choice(model: &api::ModelRef) -> Answer<ModelChoice> {
     Ok(match model {
         api::ModelRef::Local { id } => ModelChoice::Local(id.parse()?),
         api::ModelRef::Remote { id } => ModelChoice::Remote(id.parse()?),
+    })
+}
+
+pub(crate) fn owner(owner: &api::SettingOwner) -> Answer<Owner> {
+    Ok(match owner {
+        api::SettingOwner::Global => Owner::Global,
+        api::SettingOwner::Model { model } => Owner::Model(model_choice(model)?),
+        api::SettingOwner::Character { id } => Owner::Character(id.parse()?),
+        api::SettingOwner::Chat { id } => Owner::Chat(id.parse()?),
     })
 }
 

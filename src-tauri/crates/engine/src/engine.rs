@@ -1,6 +1,6 @@
 //! The engine itself: what all operations share, and its beginning and end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
@@ -16,6 +16,7 @@ use crate::api::Settings;
 use crate::clock::Clock;
 use crate::error::{Answer, not_found};
 use crate::events::{Announcer, Events};
+use crate::layered::Environment;
 use crate::running::Running;
 use crate::secrets::Secrets;
 use crate::start::{self, OpenError};
@@ -38,6 +39,8 @@ pub struct Options {
     /// Keys of endpoints stay in memory, even where the system has a keychain.
     pub without_keychain: bool,
     pub clock: Clock,
+    /// Variables that may override settings: [`crate::environment`], or a test's own.
+    pub environment: BTreeMap<String, String>,
     /// Answers every turn, whatever the settings say. For tests and previews.
     pub provider: Option<Arc<dyn Provider>>,
 }
@@ -69,6 +72,7 @@ struct Inner {
     secrets: Secrets,
     clock: Clock,
     settings: RwLock<Settings>,
+    environment: Environment,
     templates: Mutex<Templates>,
     notices: Vec<String>,
     provider: Option<Arc<dyn Provider>>,
@@ -112,6 +116,7 @@ impl Engine {
             secrets: secrets.await.unwrap_or_else(|_| Secrets::for_session()),
             clock: options.clock,
             settings: RwLock::new(opened.settings),
+            environment: Environment::read(&options.environment),
             templates: Mutex::default(),
             notices: opened.notices,
             provider: options.provider,
@@ -215,8 +220,15 @@ impl Engine {
         self.inner.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn keep_settings(&self, settings: Settings) {
-        *self.inner.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    /// Returns them as they are after the change.
+    pub(crate) fn change_settings(&self, change: impl FnOnce(&mut Settings)) -> Settings {
+        let mut settings = self.inner.settings.write().unwrap_or_else(PoisonError::into_inner);
+        change(&mut settings);
+        settings.clone()
+    }
+
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.inner.environment
     }
 
     pub(crate) fn templates(&self) -> MutexGuard<'_, Templates> {

@@ -66,6 +66,8 @@ struct Draft {
     saved: Instant,
     figures: Figures,
     passages: Passages,
+    /// The listeners see it grow, not only whole (S4.40).
+    streams: bool,
 }
 
 impl Engine {
@@ -80,6 +82,7 @@ impl Engine {
             saved: started,
             figures: Figures::default(),
             passages: Passages::going_on(job.target.base()),
+            streams: true,
         };
         let result = self.write_reply(&job, &mut draft, started).await;
         let reason = match &result {
@@ -118,6 +121,7 @@ impl Engine {
             prompt: made.assembled.prompt.clone(),
             sampling: Sampling { max_tokens, ..answerer.sampling },
         };
+        draft.streams = answerer.values.show_streaming;
         if draft.text.is_empty() {
             draft.passages = Passages::new(collected.speaker(), made.opened());
         }
@@ -208,6 +212,9 @@ impl Engine {
         let first = !draft.inserted;
         if first || draft.saved.elapsed() >= CHECKPOINT {
             self.checkpoint(job, draft, model).await?;
+        }
+        if !draft.streams {
+            return Ok(());
         }
         let chat = job.chat.id.to_string();
         let (message, swipe) = (job.target.message().to_string(), job.target.swipe().to_string());

@@ -11,6 +11,7 @@ impl Engine {
         let database = self.store().check().await.map(|()| "checked, whole".to_owned());
         checks.push(check("database", database.map_err(|error| error.to_string())));
         checks.push(check("model", self.models_health().await));
+        checks.push(check("settings", self.settings_health().await));
         checks.push(check("worker", worker(&self.local().status())));
         for endpoint in self.list_endpoints().await? {
             let draft = crate::api::EndpointDraft {

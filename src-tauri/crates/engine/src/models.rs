@@ -56,8 +56,8 @@ impl Engine {
             })
             .await?;
         if self.settings().default_model.is_none() {
-            let default = Some(ModelRef::Local { id: model.id.to_string() });
-            self.update_settings(api::Settings { default_model: default, ..self.settings() }).await?;
+            let default_model = Some(ModelRef::Local { id: model.id.to_string() });
+            self.update_settings(api::SettingsChange { default_model, ..api::SettingsChange::default() }).await?;
         }
         self.events().changed(Changed::Models, Some(model.id.to_string()));
         let default = self.settings().default_model;
@@ -70,15 +70,6 @@ impl Engine {
         self.templates().remove(&id);
         self.forget_default(&ModelRef::Local { id: id.to_string() }).await?;
         self.events().changed(Changed::Models, Some(id.to_string()));
-        Ok(())
-    }
-
-    /// A default that is gone is no default.
-    pub(crate) async fn forget_default(&self, gone: &ModelRef) -> Answer<()> {
-        let settings = self.settings();
-        if settings.default_model.as_ref() == Some(gone) {
-            self.update_settings(api::Settings { default_model: None, ..settings }).await?;
-        }
         Ok(())
     }
 

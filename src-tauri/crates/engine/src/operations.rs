@@ -11,7 +11,12 @@ macro_rules! operations {
             /// Version, data folder, database, models, worker, endpoints: a reason with each no.
             health() -> Health;
             get_settings() -> Settings;
-            update_settings(settings: Settings) -> Settings;
+            /// Changes the fields that are there, and no others.
+            update_settings(change: SettingsChange) -> Settings;
+            /// Settings of prompts and replies as they are for `owner`: value, origin, layers.
+            layered_settings(owner: SettingOwner) -> LayeredSettings;
+            /// Sets one of them for `owner`; without a value the layer below decides again.
+            set_setting(owner: SettingOwner, key: String, value: Option<SettingValue>) -> LayeredSettings;
 
             list_characters() -> Vec<CharacterSummary>;
             get_character(id: String) -> Character;

@@ -1,11 +1,20 @@
-//! Settings of the product, all of them in the database.
+//! Settings of the product, all of them in the database, a row each. Those of prompts and replies are in layers
+//! (`layered.rs`).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::Engine;
-use crate::api::{Changed, SamplerSettings, Settings};
-use crate::error::{Answer, bad_input, internal};
+use crate::api::{Changed, ModelRef, Settings, SettingsChange};
+use crate::error::{Answer, internal};
 
 /// Rows of the table of settings.
-pub(crate) const SETTINGS: &str = "settings";
+const THEME: &str = "theme";
+const LANGUAGE: &str = "language";
+const DEFAULT_MODEL: &str = "default_model";
+const DEFAULT_PERSONA: &str = "default_persona";
 pub(crate) const OPEN_CHAT: &str = "open_chat";
 pub(crate) const WELCOMED: &str = "welcomed";
 
@@ -14,13 +23,33 @@ impl Engine {
         Ok(self.settings())
     }
 
-    pub async fn update_settings(&self, settings: Settings) -> Answer<Settings> {
-        check(&settings.sampler)?;
-        let json = serde_json::to_string(&settings).map_err(|error| internal(&error.to_string()))?;
-        self.store().write(move |store| store.settings_mut().set(SETTINGS, &json)).await?;
-        self.keep_settings(settings.clone());
+    /// Writes the fields that `change` holds and no others.
+    pub async fn update_settings(&self, change: SettingsChange) -> Answer<Settings> {
+        let rows = [
+            (THEME, json(&change.theme)?),
+            (LANGUAGE, json(&change.language)?),
+            (DEFAULT_MODEL, json(&change.default_model)?),
+            (DEFAULT_PERSONA, json(&change.default_persona)?),
+        ];
+        self.store()
+            .write(move |store| {
+                let chosen = rows.iter().filter_map(|(key, json)| Some((key, json.as_deref()?)));
+                chosen.into_iter().try_for_each(|(key, json)| store.settings_mut().set(key, json))
+            })
+            .await?;
+        let settings = self.change_settings(|settings| change.apply(settings));
         self.events().changed(Changed::Settings, None);
         Ok(settings)
+    }
+
+    /// A default that is gone is no default.
+    pub(crate) async fn forget_default(&self, gone: &ModelRef) -> Answer<()> {
+        if self.settings().default_model.as_ref() == Some(gone) {
+            self.store().write(|store| store.settings_mut().remove(DEFAULT_MODEL)).await?;
+            self.change_settings(|settings| settings.default_model = None);
+            self.events().changed(Changed::Settings, None);
+        }
+        Ok(())
     }
 
     /// Remembers which chat the next start opens. Nobody waits for it, and a full disk does not keep a chat from opening.
@@ -35,29 +64,56 @@ impl Engine {
     }
 }
 
-fn check(sampler: &SamplerSettings) -> Answer<()> {
-    let ranges = [
-        ("temperature", sampler.temperature, 0.0, 5.0),
-        ("top-p", sampler.top_p, 0.0, 1.0),
-        ("min-p", sampler.min_p, 0.0, 1.0),
-        ("repeat penalty", sampler.repeat_penalty, 0.5, 3.0),
-    ];
-    for (name, value, low, high) in ranges {
-        if !(low..=high).contains(&value) {
-            return Err(bad_input(format!("The {name} is {value}."), format!("It goes from {low} to {high}.")));
-        }
+impl SettingsChange {
+    fn apply(self, settings: &mut Settings) {
+        let Self { theme, language, default_model, default_persona } = self;
+        settings.theme = theme.unwrap_or(settings.theme);
+        settings.language = language.unwrap_or_else(|| std::mem::take(&mut settings.language));
+        settings.default_model = default_model.or_else(|| settings.default_model.take());
+        settings.default_persona = default_persona.or_else(|| settings.default_persona.take());
     }
-    if sampler.max_tokens == 0 {
-        return Err(bad_input("A reply of no tokens at all.", "Allow at least one."));
-    }
-    Ok(())
 }
 
-/// The stored settings; what cannot be read falls back to the defaults, field by field.
-pub(crate) fn parse(json: Option<&str>) -> Settings {
-    let Some(json) = json else { return Settings::default() };
+fn json<T: Serialize>(value: &Option<T>) -> Answer<Option<String>> {
+    let json = value.as_ref().map(serde_json::to_string).transpose();
+    json.map_err(|error| internal(&error.to_string()))
+}
+
+/// The stored settings; what cannot be read falls back to its default and takes nothing else with it.
+pub(crate) fn parse(rows: &BTreeMap<String, String>) -> Settings {
+    Settings {
+        theme: field(rows, THEME),
+        language: field(rows, LANGUAGE),
+        default_model: field(rows, DEFAULT_MODEL),
+        default_persona: field(rows, DEFAULT_PERSONA),
+    }
+}
+
+fn field<T: DeserializeOwned + Default>(rows: &BTreeMap<String, String>, key: &str) -> T {
+    let Some(json) = rows.get(key) else { return T::default() };
     serde_json::from_str(json).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the stored settings cannot be read; the defaults are used");
-        Settings::default()
+        tracing::warn!(%error, key, "a stored setting cannot be read; its default is used");
+        T::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Theme;
+
+    #[test]
+    fn one_bad_row_takes_nothing_else_with_it() {
+        let rows = [(THEME, "\"dark\""), (LANGUAGE, "7"), (DEFAULT_MODEL, "{}"), (DEFAULT_PERSONA, "\"p\"")];
+        let settings = parse(&rows.map(|(key, json)| (key.to_owned(), json.to_owned())).into());
+        let expected = Settings { theme: Theme::Dark, default_persona: Some("p".into()), ..Settings::default() };
+        assert_eq!(settings, expected);
+    }
+
+    #[test]
+    fn a_change_touches_what_it_names() {
+        let mut settings = Settings { theme: Theme::Dark, language: "de".into(), ..Settings::default() };
+        SettingsChange { language: Some("en".into()), ..SettingsChange::default() }.apply(&mut settings);
+        assert_eq!(settings, Settings { theme: Theme::Dark, language: "en".into(), ..Settings::default() });
+    }
 }

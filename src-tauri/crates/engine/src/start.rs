@@ -14,7 +14,7 @@ use crate::api::Startup;
 use crate::engine::Options;
 use crate::error::{Answer, internal};
 use crate::picture::Picture;
-use crate::settings::{self, OPEN_CHAT, SETTINGS, WELCOMED};
+use crate::settings::{self, OPEN_CHAT, WELCOMED};
 
 /// How long after the start what was deleted is purged.
 const PURGE_AFTER: Duration = Duration::from_secs(30);
@@ -157,10 +157,10 @@ pub(crate) async fn open_store(options: &Options) -> Result<Opened, OpenError> {
         }
         other => other,
     })?;
-    let stored = opened.store.read(|store| store.settings().get(SETTINGS)).await.map_err(explain)?;
+    let stored = opened.store.read(|store| store.settings().all()).await.map_err(explain)?;
     Ok(Opened {
         notices: opened.notices.iter().filter_map(tell).collect(),
-        settings: settings::parse(stored.as_deref()),
+        settings: settings::parse(&stored),
         store: opened.store,
     })
 }

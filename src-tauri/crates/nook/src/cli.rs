@@ -38,11 +38,26 @@ pub(crate) enum Verb {
     },
     /// List what is there
     List { kind: ListKind },
-    /// Show one thing, whole
+    /// Show one thing, whole; or the settings of prompts and replies, with their origins
     Show {
         kind: ShowKind,
         /// Name or id
-        name: String,
+        #[arg(required_if_eq_any([("kind", "character"), ("kind", "chat"), ("kind", "persona")]))]
+        name: Option<String>,
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Change a setting of prompts and replies: for all, or for one chat, character, model or endpoint
+    Set {
+        /// As `show settings` lists it, such as `history_cap`
+        key: String,
+        #[arg(required_unless_present = "reset")]
+        value: Option<String>,
+        /// Let the layer below decide again
+        #[arg(long, conflicts_with = "value")]
+        reset: bool,
+        #[command(flatten)]
+        whose: Whose,
     },
     /// Say one message, or talk line by line
     Chat(ChatArgs),
@@ -114,6 +129,25 @@ pub(crate) enum ShowKind {
     Character,
     Chat,
     Persona,
+    Settings,
+}
+
+/// Whose settings; without any of these everybody's.
+#[derive(Debug, Default, Args)]
+#[group(multiple = false)]
+pub(crate) struct Whose {
+    /// Id or title
+    #[arg(long)]
+    pub(crate) chat: Option<String>,
+    /// Name or id
+    #[arg(long, value_name = "CHARACTER")]
+    pub(crate) character: Option<String>,
+    /// A model of the library: name, file name or id
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// A remote endpoint: name or id
+    #[arg(long, value_name = "NAME")]
+    pub(crate) endpoint: Option<String>,
 }
 
 #[derive(Debug, Args)]

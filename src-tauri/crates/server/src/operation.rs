@@ -105,8 +105,7 @@ mod tests {
     fn a_refusal_names_the_field() {
         assert!(refusal::<args::rename_chat>(r#"{"id":"a","title":7}"#).starts_with("`title` cannot be read"));
         assert!(
-            refusal::<args::update_settings>(r#"{"settings":{"sampler":{"topK":-1}}}"#)
-                .starts_with("`settings.sampler.topK`")
+            refusal::<args::set_chat_model>(r#"{"id":"a","model":{"kind":"local","id":-1}}"#).starts_with("`model")
         );
         assert!(refusal::<args::rename_chat>(r#"{"id":"a"}"#).contains("missing field `title`"));
     }
@@ -125,7 +124,7 @@ mod tests {
 
     #[test]
     fn deep_nesting_is_refused_and_does_not_overflow_the_stack() {
-        let json = format!(r#"{{"settings":{}"#, "[".repeat(1_000_000));
+        let json = format!(r#"{{"change":{}"#, "[".repeat(1_000_000));
         assert!(!refusal::<args::update_settings>(&json).is_empty());
     }
 }

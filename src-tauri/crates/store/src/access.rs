@@ -14,6 +14,7 @@ use crate::table::message::{Messages, MessagesMut};
 use crate::table::model::{Models, ModelsMut};
 use crate::table::persona::{Personas, PersonasMut};
 use crate::table::preset::{Presets, PresetsMut};
+use crate::table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
 use crate::table::setting::{Settings, SettingsMut};
 use crate::table::swipe::{Swipes, SwipesMut};
 use crate::table::token_count::{TokenCounts, TokenCountsMut};
@@ -73,4 +74,5 @@ tables! {
     endpoints: Endpoints, endpoints_mut: EndpointsMut;
     settings: Settings, settings_mut: SettingsMut;
     presets: Presets, presets_mut: PresetsMut;
+    scoped_settings: ScopedSettings, scoped_settings_mut: ScopedSettingsMut;
 }

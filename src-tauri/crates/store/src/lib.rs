@@ -45,6 +45,7 @@ pub use table::message::{Messages, MessagesMut, NewMessage, WindowMessage};
 pub use table::model::{Models, ModelsMut};
 pub use table::persona::{Personas, PersonasMut};
 pub use table::preset::{Preset, PresetKind, Presets, PresetsMut};
+pub use table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
 pub use table::setting::{Settings, SettingsMut};
 pub use table::swipe::{NewSwipe, Swipes, SwipesMut};
 pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};

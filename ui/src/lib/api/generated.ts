@@ -13,7 +13,12 @@ export function client(call: Call) {
 		/** Version, data folder, database, models, worker, endpoints: a reason with each no. */
 		health: () => call("health", {  }) as Promise<Health>,
 		getSettings: () => call("get_settings", {  }) as Promise<Settings>,
-		updateSettings: (settings: Settings) => call("update_settings", { settings }) as Promise<Settings>,
+		/** Changes the fields that are there, and no others. */
+		updateSettings: (change: SettingsChange) => call("update_settings", { change }) as Promise<Settings>,
+		/** Settings of prompts and replies as they are for `owner`: value, origin, layers. */
+		layeredSettings: (owner: SettingOwner) => call("layered_settings", { owner }) as Promise<LayeredSettings>,
+		/** Sets one of them for `owner`; without a value the layer below decides again. */
+		setSetting: (owner: SettingOwner, key: string, value: SettingValue | null) => call("set_setting", { owner, key, value }) as Promise<LayeredSettings>,
 		listCharacters: () => call("list_characters", {  }) as Promise<CharacterSummary[]>,
 		getCharacter: (id: string) => call("get_character", { id }) as Promise<Character>,
 		createCharacter: (fields: CharacterFields) => call("create_character", { fields }) as Promise<Character>,
@@ -319,6 +324,35 @@ export type Imported = {
 	warnings: string[],
 };
 
+/**  One setting, with the value in use and where that comes from (S4.76). */
+export type LayeredSetting = {
+	key: string,
+	group: SettingGroup,
+	kind: SettingKind,
+	unit: SettingUnit,
+	/**  As built in. */
+	default: SettingValue,
+	value: SettingValue,
+	origin: SettingLayer,
+	/**  Layers it may be set on. */
+	scopes: SettingLayer[],
+	/**  Layers that say something, from below. */
+	layers: SettingAt[],
+	/**  The environment variable that overrides it. */
+	variable: string,
+};
+
+/**  Every setting as it is for one owner. */
+export type LayeredSettings = {
+	settings: LayeredSetting[],
+	/**  What cannot all be meant at once, in words with the sum; the budget keeps within the limit all the same. */
+	contradictions: string[],
+	/**  The model whose layer counts. */
+	model: ModelRef | null,
+	/**  The character whose layer counts. */
+	character: string | null,
+};
+
 /**  A place in a chat with its alternative texts. */
 export type Message = {
 	id: string,
@@ -432,33 +466,58 @@ export type Refused = {
 /**  Who speaks. */
 export type Role = "user" | "character" | "narrator" | "tool" | "event";
 
-/**  Samplers as the settings screen shows them. */
-export type SamplerSettings = {
-	/**  0 to 2; 0 always takes the likeliest token. */
-	temperature?: number | null,
-	/**  0 to 1; 1 is off. */
-	topP?: number | null,
-	/**  0 is off. */
-	topK?: number,
-	/**  0 to 1; 0 is off. */
-	minP?: number | null,
-	/**  1 is off. */
-	repeatPenalty?: number | null,
-	/**  Tokens of reply at the most. */
-	maxTokens?: number,
+/**  What one layer says of a setting. */
+export type SettingAt = {
+	layer: SettingLayer,
+	/**  Absent where it cannot be read. */
+	value: SettingValue | null,
+	/**  Why it is not used. */
+	problem: string | null,
 };
 
-/**  Product settings. All of them are in the database; what only the window needs is in the shell's store. */
+/**  Where a setting is shown. */
+export type SettingGroup = "context" | "prompt" | "chat" | "sampler";
+
+/**  What a setting takes. Ranges include both ends. */
+export type SettingKind = { kind: "switch" } | 
+/**  A whole number, or `word` in its place: `auto`, `off`. */
+{ kind: "whole"; word: string | null; min: number; max: number } | { kind: "number"; min: number; max: number } | { kind: "choice"; words: string[] } | 
+/**  The name of something, or `word` where the app chooses. */
+{ kind: "name"; word: string } | 
+/**  At most `max` bytes. */
+{ kind: "text"; max: number };
+
+/**  A layer of settings; later ones win. */
+export type SettingLayer = "builtIn" | "global" | "model" | "character" | "chat" | "environment";
+
+/**  Whose layer of settings. */
+export type SettingOwner = { scope: "global" } | { scope: "model"; model: ModelRef } | { scope: "character"; id: string } | { scope: "chat"; id: string };
+
+/**  What a number counts. */
+export type SettingUnit = "none" | "tokens" | "messages";
+
+/**  A value of a setting: plain JSON. */
+export type SettingValue = boolean | number | string;
+
+/**
+ *  Product settings. All of them are in the database; what only the window needs is in the shell's store, and those of
+ *  prompts and replies are `LayeredSettings`.
+ */
 export type Settings = {
 	theme?: Theme,
 	/**  Language of the interface, such as `en`; empty follows the system. */
 	language?: string,
-	sampler?: SamplerSettings,
-	/**  Tokens of context to use with local models; 0 lets the app choose. */
-	localContext?: number,
 	/**  Answers where a chat does not say otherwise. */
 	defaultModel?: ModelRef | null,
 	/**  Persona of new chats. */
+	defaultPersona?: string | null,
+};
+
+/**  Product settings to change; what is absent stays as it is. */
+export type SettingsChange = {
+	theme?: Theme | null,
+	language?: string | null,
+	defaultModel?: ModelRef | null,
 	defaultPersona?: string | null,
 };
 

@@ -136,17 +136,17 @@ test("talking to a character opens the newest chat, or makes the first", async (
 test("a refused setting is taken back and told", async () => {
 	const { app } = await started({
 		update_settings: () => {
-			throw { kind: "badInput", message: "The temperature is 9.", hint: "It goes from 0 to 5." };
+			throw { kind: "storage", message: "The disk is full.", hint: "Free some space." };
 		},
 	});
-	await app.settings.sampler({ temperature: 9 });
-	expect(app.settings.value.sampler).toBeUndefined();
-	expect(app.toasts.items.at(-1)).toMatchObject({ kind: "bad", detail: "The temperature is 9. It goes from 0 to 5." });
+	await app.settings.set({ theme: "light" });
+	expect([app.settings.value.theme, app.look.theme]).toEqual(["dark", "dark"]);
+	expect(app.toasts.items.at(-1)).toMatchObject({ kind: "bad", detail: "The disk is full. Free some space." });
 });
 
 test("of two quick changes the later one is sent last", async () => {
 	const sent: unknown[] = [];
-	const { app } = await started({ update_settings: ({ settings }: { settings: { theme: string } }) => sent.push(settings.theme) });
+	const { app } = await started({ update_settings: ({ change }: { change: { theme: string } }) => sent.push(change.theme) });
 	await Promise.all([app.settings.set({ theme: "light" }), app.settings.set({ theme: "dark" })]);
 	expect(sent).toEqual(["light", "dark"]);
 	expect(app.look.theme).toBe("dark");

@@ -1,4 +1,4 @@
-import type { ApiError, Persona, SamplerSettings, Settings } from "../api/generated";
+import type { ApiError, Persona, Settings, SettingsChange } from "../api/generated";
 import { asApiError } from "../api/errors";
 import { setLanguage } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
@@ -28,20 +28,16 @@ export class SettingsState {
 		setLanguage(settings.language ?? "");
 	}
 
-	set(change: Partial<Settings>): Promise<unknown> {
+	set(change: SettingsChange): Promise<unknown> {
 		const before = this.value;
-		const wanted = { ...before, ...change };
-		this.show(wanted);
+		const { theme = before.theme, language = before.language, ...others } = change;
+		this.show({ ...before, ...others, theme: theme ?? undefined, language: language ?? undefined });
 		// One after the other: of two quick changes the second must win.
-		this.#sending = this.#sending.then(() => this.api.updateSettings(wanted)).catch((thrown: unknown) => {
+		this.#sending = this.#sending.then(() => this.api.updateSettings(change)).catch((thrown: unknown) => {
 			this.show(before);
 			this.failed(asApiError(thrown));
 		});
 		return this.#sending;
-	}
-
-	sampler(change: Partial<SamplerSettings>): Promise<unknown> {
-		return this.set({ sampler: { ...this.value.sampler, ...change } });
 	}
 
 	async savePersona(persona: Persona): Promise<Persona | null> {

@@ -6,6 +6,7 @@
 mod chats;
 mod error;
 mod events;
+mod layered;
 mod library;
 mod models;
 mod settings;
@@ -13,6 +14,7 @@ mod settings;
 pub use chats::*;
 pub use error::*;
 pub use events::*;
+pub use layered::*;
 pub use library::*;
 pub use models::*;
 pub use settings::*;

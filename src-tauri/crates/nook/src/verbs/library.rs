@@ -125,6 +125,7 @@ pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Outp
             let found = find::persona(engine, name).await?;
             out.answer(&found, |one| format!("{}\n\n{}", one.name, one.description))
         }
+        ShowKind::Settings => Err(Failure::because("usage", "settings have no name")),
     }
 }
 

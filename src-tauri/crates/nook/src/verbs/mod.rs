@@ -6,18 +6,21 @@ mod library;
 mod models;
 mod prompt;
 mod serve;
+mod settings;
 mod turn;
 
 use engine::{Engine, Options};
 
-use crate::cli::{Cli, Verb};
+use crate::cli::{Cli, ShowKind, Verb};
 use crate::failure::Failure;
 use crate::folders;
 use crate::output::Output;
 
 pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
     let data_dir = cli.data_dir.map_or_else(folders::data, Ok)?;
-    let opened = Engine::open(Options { data_dir, model_dirs: folders::models(), ..Options::default() }).await;
+    let environment = engine::environment();
+    let opened =
+        Engine::open(Options { data_dir, model_dirs: folders::models(), environment, ..Options::default() }).await;
     if matches!(cli.verb, Verb::Doctor) {
         return doctor::doctor(opened, out).await;
     }
@@ -34,7 +37,9 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
             library::export(engine, &name, format.into(), &file, out).await
         }
         Verb::List { kind } => library::list(engine, kind, out).await,
-        Verb::Show { kind, name } => library::show(engine, kind, &name, out).await,
+        Verb::Show { kind: ShowKind::Settings, whose, .. } => settings::show(engine, whose, out).await,
+        Verb::Show { kind, name, .. } => library::show(engine, kind, &name.unwrap_or_default(), out).await,
+        Verb::Set { key, value, whose, .. } => settings::set(engine, whose, key, value, out).await,
         Verb::Chat(args) => chat::chat(engine, args, out).await,
         Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use engine::Engine;
-use engine::api::{Fits, Model, ModelRef};
+use engine::api::{Fits, Model, ModelRef, SettingsChange};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -46,9 +46,8 @@ fn line(model: &Model) -> String {
 
 async fn make_default(engine: &Engine, name: &str, out: &Output) -> Result<(), Failure> {
     let model = find::model(engine, name).await?;
-    let mut settings = engine.get_settings().await?;
-    settings.default_model = Some(ModelRef::Local { id: model.id.clone() });
-    engine.update_settings(settings).await?;
+    let default_model = Some(ModelRef::Local { id: model.id.clone() });
+    engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await?;
     let model = find::model(engine, &model.id).await?;
     out.answer(&model, |model| format!("{} answers from now on", model.name))
 }

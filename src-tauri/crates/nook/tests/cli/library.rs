@@ -217,3 +217,43 @@ fn doctor_explains_a_folder_that_cannot_be_opened() {
     assert!(!done.json()["checks"][0]["reason"].as_str().unwrap().is_empty());
     world.run(&["list", "chats", "--json"]).assert_failed("storage");
 }
+
+#[test]
+fn settings_are_shown_with_their_origin_and_set_one_by_one() {
+    let world = World::without_model();
+    let chat = world.json(&["list", "chats"])["items"][0]["id"].as_str().unwrap().to_owned();
+    let set = world.json(&["set", "history_cap", "3000", "--chat", &chat]);
+    assert_eq!((&set["value"], &set["origin"]), (&json!(3000), &json!("chat")));
+
+    let shown = world.run(&["show", "settings", "--chat", &chat]);
+    assert!(shown.out.contains("history_cap = 3000 tokens (set for the chat)\n"), "{shown:?}");
+    assert!(shown.out.contains("min_tail_messages = 10 messages (built in)\n"), "{shown:?}");
+    let shown = world.run(&["show", "settings"]);
+    assert!(shown.out.contains("history_cap = auto (built in)\n"), "{shown:?}");
+
+    let reset = world.json(&["set", "history_cap", "--reset", "--chat", &chat]);
+    assert_eq!((&reset["value"], &reset["origin"]), (&json!("auto"), &json!("builtIn")));
+    let refused = world.run(&["set", "temperature", "warm"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("a number from 0 to 2"), "{refused:?}");
+}
+
+/// S2.4: what the environment overrides shows in the health report and in the settings.
+#[test]
+fn the_environment_is_visible() {
+    let world = World::without_model();
+    let run = |args: &[&str], limit: &str| {
+        let mut command = world.command(args);
+        let output = command.env("INGLENOOK_CONTEXT_LIMIT", limit).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(
+        run(&["show", "settings"], "4096").contains("context_limit = 4096 tokens (from INGLENOOK_CONTEXT_LIMIT)\n")
+    );
+    assert!(run(&["doctor"], "4096").contains("ok  settings: INGLENOOK_CONTEXT_LIMIT=4096 overrides context_limit\n"));
+    let told = run(&["doctor"], "lots");
+    assert!(
+        told.contains("NO  settings: INGLENOOK_CONTEXT_LIMIT is set, but \"lots\" is not a whole number"),
+        "{told}"
+    );
+}

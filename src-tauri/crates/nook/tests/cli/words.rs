@@ -13,6 +13,9 @@ fn wrong_words_exit_2_and_touch_nothing() {
         &["export", "character", "Mira", "--as", "charx", "--out", "a.charx"],
         &["list", "dragons"],
         &["show", "character"],
+        &["show", "settings", "--chat", "a", "--model", "b"],
+        &["set", "history_cap"],
+        &["set", "history_cap", "3000", "--reset"],
         &["chat"],
         &["chat", "--character", "Mira", "--temperature", "9"],
         &["chat", "--character", "Mira", "--max-tokens", "0"],
@@ -42,7 +45,7 @@ fn help_and_version_are_answers() {
     let world = World::without_model();
     let help = world.run(&["--help"]);
     assert_eq!(help.code, 0);
-    for verb in ["import", "export", "list", "show", "chat", "prompt", "tokens", "models", "serve", "doctor"] {
+    for verb in ["import", "export", "list", "show", "set", "chat", "prompt", "tokens", "models", "serve", "doctor"] {
         assert!(help.out.contains(verb), "{verb}");
     }
     assert_eq!(world.run(&["--version"]).out, format!("nook {}\n", env!("CARGO_PKG_VERSION")));

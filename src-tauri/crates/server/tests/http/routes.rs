@@ -175,7 +175,7 @@ async fn a_hundred_malformed_requests_leave_it_alive() {
             assert_eq!(answer.json()["kind"], "badInput", "{operation} {body:?}: {answer:?}");
         }
     }
-    let deep = format!("{{\"settings\":{}", "[".repeat(100_000));
+    let deep = format!("{{\"change\":{}", "[".repeat(100_000));
     for body in [deep.as_bytes(), b"{\"id\":\"\xff\xfe\"}", &[0xff; 4096]] {
         assert_eq!(world.ask("POST", "/api/op/update_settings", body).await.status, 400);
     }

@@ -133,3 +133,23 @@ CREATE TABLE setting (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL CHECK (json_valid(value))
 ) STRICT, WITHOUT ROWID;
+
+-- Settings of prompts and replies, a layer for each owner: the id of a chat, a character, a model file or an endpoint;
+-- empty for the global layer.
+CREATE TABLE scoped_setting (
+    scope TEXT NOT NULL CHECK (scope IN ('global', 'model', 'character', 'chat')),
+    owner BLOB NOT NULL CHECK (length(owner) = iif(scope = 'global', 0, 16)),
+    key TEXT NOT NULL,
+    value TEXT NOT NULL CHECK (json_valid(value)),
+    PRIMARY KEY (scope, owner, key)
+) STRICT, WITHOUT ROWID;
+
+-- An owner may be in one of four tables, so triggers do what foreign keys cannot.
+CREATE TRIGGER chat_settings AFTER DELETE ON chat
+BEGIN DELETE FROM scoped_setting WHERE scope = 'chat' AND owner = old.id; END;
+CREATE TRIGGER character_settings AFTER DELETE ON character
+BEGIN DELETE FROM scoped_setting WHERE scope = 'character' AND owner = old.id; END;
+CREATE TRIGGER model_settings AFTER DELETE ON model
+BEGIN DELETE FROM scoped_setting WHERE scope = 'model' AND owner = old.id; END;
+CREATE TRIGGER endpoint_settings AFTER DELETE ON endpoint
+BEGIN DELETE FROM scoped_setting WHERE scope = 'model' AND owner = old.id; END;

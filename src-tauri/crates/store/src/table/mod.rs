@@ -9,6 +9,7 @@ pub(crate) mod message;
 pub(crate) mod model;
 pub(crate) mod persona;
 pub(crate) mod preset;
+pub(crate) mod scoped_setting;
 pub(crate) mod setting;
 pub(crate) mod swipe;
 pub(crate) mod token_count;

@@ -3,6 +3,7 @@
 use domain::chat::{Role, WindowState};
 use domain::model::{Endpoint, LocalModel, ModelChoice};
 use domain::persona::Persona;
+use domain::settings::Owner;
 use domain::{CharacterId, ChatId, EndpointId, ModelId, PersonaId, Timestamp};
 use uuid::Uuid;
 
@@ -269,4 +270,52 @@ async fn presets_replace_one_another_by_key_and_go_with_their_character() {
     assert_eq!(list().await.unwrap(), [changed]);
     store.write(|w| w.presets_mut().delete(PresetKind::RegexScript, "own")).await.unwrap();
     assert!(list().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_setting_belongs_to_its_layer() {
+    let store = furnished().await;
+    let (chat, other) = (Owner::Chat(CHAT), Owner::Character(CHARACTER));
+    store
+        .write(move |w| {
+            w.scoped_settings_mut().set(Owner::Global, "history_cap", "8000")?;
+            w.scoped_settings_mut().set(chat, "history_cap", "4000")?;
+            w.scoped_settings_mut().set(chat, "history_cap", "3000")?;
+            w.scoped_settings_mut().set(other, "mode", "\"chill\"")?;
+            w.scoped_settings_mut().set(other, "template", "\"sms\"")?;
+            w.scoped_settings_mut().remove(other, "template")
+        })
+        .await
+        .unwrap();
+    let of = |owner| store.read(move |r| r.scoped_settings().of(owner));
+    assert_eq!(of(Owner::Global).await.unwrap(), [("history_cap".to_owned(), "8000".to_owned())].into());
+    assert_eq!(of(chat).await.unwrap(), [("history_cap".to_owned(), "3000".to_owned())].into());
+    assert_eq!(of(other).await.unwrap(), [("mode".to_owned(), "\"chill\"".to_owned())].into());
+    let bad = store.write(move |w| w.scoped_settings_mut().set(chat, "mode", "chill")).await;
+    assert!(matches!(bad, Err(StoreError::Conflict { .. })));
+}
+
+/// A chat's own settings hold words of the user; they go with it, and with its character.
+#[tokio::test]
+async fn settings_go_with_their_owners() {
+    let store = furnished().await;
+    let (chat, character) = (Owner::Chat(CHAT), Owner::Character(CHARACTER));
+    store
+        .write(move |w| {
+            w.scoped_settings_mut().set(chat, "author_note", "\"rain\"")?;
+            w.scoped_settings_mut().set(character, "mode", "\"chill\"")?;
+            w.scoped_settings_mut().set(Owner::Global, "mode", "\"study\"")?;
+            w.characters_mut().soft_delete(CHARACTER, Timestamp(5))
+        })
+        .await
+        .unwrap();
+    store.purge(Timestamp(6)).await.unwrap();
+    let left = store
+        .read(move |r| {
+            let layers = r.scoped_settings();
+            Ok([layers.of(chat)?.len(), layers.of(character)?.len(), layers.of(Owner::Global)?.len()])
+        })
+        .await
+        .unwrap();
+    assert_eq!(left, [0, 0, 1]);
 }

@@ -1,0 +1,220 @@
+//! From layers to values, each with its origin.
+
+use std::collections::BTreeMap;
+
+use super::list::{Setting, Values, setting};
+use super::owner::{Origin, Scope};
+use super::value::Value;
+
+/// The values of one layer, by key. Every one is taken by its setting.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Layer(BTreeMap<&'static str, Value>);
+
+/// A value that was not taken. The setting falls back to the layer below; the others keep theirs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {reason}; it is not used")]
+pub struct Problem {
+    pub key: &'static str,
+    /// A clause.
+    pub reason: String,
+}
+
+impl Layer {
+    /// What is stored of `scope`: keys with JSON. Keys that are no setting of this version are passed over.
+    pub fn read<'a>(scope: Scope, stored: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<Problem>) {
+        Self::collect(stored.into_iter().filter_map(|(key, json)| Some((setting(key)?, read_json(key, scope, json)))))
+    }
+
+    /// The variables that override settings; all others are passed over.
+    pub fn from_environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<Problem>) {
+        let ours = |name: &str| super::list::SETTINGS.iter().find(|setting| setting.variable() == name);
+        let read = |(name, text): (&str, &str)| {
+            let setting = ours(name)?;
+            Some((setting, setting.kind.read(text).map_err(|refusal| refusal.to_string())))
+        };
+        Self::collect(variables.into_iter().filter_map(read))
+    }
+
+    fn collect(read: impl Iterator<Item = (&'static Setting, Result<Value, String>)>) -> (Self, Vec<Problem>) {
+        let (mut layer, mut problems) = (Self::default(), Vec::new());
+        for (setting, value) in read {
+            match value {
+                Ok(value) => drop(layer.0.insert(setting.key, value)),
+                Err(reason) => problems.push(Problem { key: setting.key, reason }),
+            }
+        }
+        (layer, problems)
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// `value` must be one that `setting` takes; `None` gives way to the layer below.
+    pub fn set(&mut self, setting: &'static Setting, value: Option<Value>) {
+        match value {
+            Some(value) => self.0.insert(setting.key, value),
+            None => self.0.remove(setting.key),
+        };
+    }
+
+    /// By key, in the order of the keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.0.iter().map(|(key, value)| (*key, value))
+    }
+}
+
+fn read_json(key: &str, scope: Scope, json: &str) -> Result<Value, String> {
+    let Some(setting) = setting(key).filter(|setting| setting.scopes.contains(&scope)) else {
+        return Err(format!("it cannot be set for a {}", scope.as_str()));
+    };
+    let value =
+        serde_json::from_str(json).map_err(|_| format!("the stored value is not {}", setting.kind.expects()))?;
+    setting.kind.check(value).map_err(|refusal| refusal.to_string())
+}
+
+/// The layers that count in one place.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Layers(BTreeMap<Origin, Layer>);
+
+impl Layers {
+    pub fn put(&mut self, origin: Origin, layer: Layer) {
+        self.0.insert(origin, layer);
+    }
+
+    pub fn layer(&self, origin: Origin) -> Option<&Layer> {
+        self.0.get(&origin)
+    }
+
+    /// The value that wins, and where it comes from.
+    pub fn find(&self, key: &str) -> Option<(Origin, &Value)> {
+        self.0.iter().rev().find_map(|(origin, layer)| Some((*origin, layer.get(key)?)))
+    }
+}
+
+/// Every setting with its origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    pub values: Values,
+    origins: BTreeMap<&'static str, Origin>,
+}
+
+impl Resolved {
+    pub fn origin(&self, key: &str) -> Origin {
+        self.origins.get(key).copied().unwrap_or(Origin::BuiltIn)
+    }
+}
+
+/// The later origin wins, setting by setting: environment over chat over character over model over global over built-in.
+pub fn resolve(layers: &Layers) -> Resolved {
+    let origins =
+        super::list::SETTINGS.iter().filter_map(|setting| Some((setting.key, layers.find(setting.key)?.0))).collect();
+    Resolved { values: Values::gather(|key| layers.find(key).map(|(_, value)| value.clone())), origins }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::list::SETTINGS;
+    use super::*;
+
+    const ORIGINS: [Origin; 5] = [Origin::Global, Origin::Model, Origin::Character, Origin::Chat, Origin::Environment];
+
+    fn capped(cap: u32) -> Layer {
+        Layer([("history_cap", Value::Whole(cap))].into())
+    }
+
+    /// The precedence table: each layer that is set hides all below it.
+    #[test]
+    fn every_combination_of_layers_has_the_topmost_win() {
+        for set in 0_u32..1 << ORIGINS.len() {
+            let mut layers = Layers::default();
+            let chosen = ORIGINS.iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 1);
+            let top = chosen.clone().next_back();
+            for (bit, origin) in chosen {
+                layers.put(*origin, capped(1_000 + bit as u32));
+            }
+            let resolved = resolve(&layers);
+            let expected = top.map_or((Origin::BuiltIn, None), |(bit, origin)| (*origin, Some(1_000 + bit as u32)));
+            assert_eq!((resolved.origin("history_cap"), resolved.values.history_cap), expected, "{set:05b}");
+        }
+    }
+
+    #[test]
+    fn one_bad_value_takes_nothing_else_with_it() {
+        let stored = [
+            ("history_cap", "3000"),
+            ("temperature", "\"warm\""),
+            ("top_k", "{\"a\": 1}"),
+            ("start_mode", "\"empty\""),
+            ("of_another_version", "1"),
+        ];
+        let (layer, problems) = Layer::read(Scope::Chat, stored);
+        let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "temperature: \"warm\" is not a number from 0 to 2; it is not used",
+                "top_k: the stored value is not a whole number from 0 to 1000; it is not used",
+                "start_mode: it cannot be set for a chat; it is not used",
+            ]
+        );
+        let mut layers = Layers::default();
+        layers.put(Origin::Chat, layer);
+        let Resolved { values, .. } = resolve(&layers);
+        assert_eq!((values.history_cap, values.temperature, values.top_k), (Some(3_000), 0.8, 40));
+    }
+
+    #[test]
+    fn the_environment_is_read_by_name_and_tells_what_it_cannot_read() {
+        let variables = [
+            ("INGLENOOK_CONTEXT_LIMIT", "4096"),
+            ("INGLENOOK_SHOW_STREAMING", "off"),
+            ("INGLENOOK_TOP_P", "lots"),
+            ("INGLENOOK_MODELS", "/somewhere"),
+            ("PATH", "/bin"),
+        ];
+        let (layer, problems) = Layer::from_environment(variables);
+        assert_eq!(layer.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["context_limit", "show_streaming"]);
+        assert_eq!(problems.iter().map(|problem| problem.key).collect::<Vec<_>>(), ["top_p"]);
+    }
+
+    proptest! {
+        /// Whatever is stored: reading never fails as a whole, and every value in use is one that its setting takes.
+        #[test]
+        fn any_stored_layer_resolves(
+            stored in proptest::collection::vec((0..SETTINGS.len(), "[-\\[\\]{}\":,a-z0-9.]{0,12}"), 0..40),
+            scope in 0..Scope::ALL.len(),
+        ) {
+            let scope = Scope::ALL[scope];
+            let stored: Vec<_> = stored.iter().map(|(index, json)| (SETTINGS[*index].key, json.as_str())).collect();
+            let (layer, _) = Layer::read(scope, stored);
+            for (key, value) in layer.iter() {
+                let setting = setting(key).unwrap();
+                prop_assert!(setting.scopes.contains(&scope));
+                prop_assert_eq!(setting.kind.check(value.clone()), Ok(value.clone()));
+            }
+            let mut layers = Layers::default();
+            layers.put(scope.into(), layer.clone());
+            let resolved = resolve(&layers);
+            for setting in SETTINGS {
+                let expected = if layer.get(setting.key).is_some() { scope.into() } else { Origin::BuiltIn };
+                prop_assert_eq!(resolved.origin(setting.key), expected);
+            }
+        }
+
+        /// What one layer leaves alone is as if the layer were not there.
+        #[test]
+        fn settings_do_not_touch_each_other(cap in 200_u32..9_000, limit in 512_u32..9_000) {
+            let mut layers = Layers::default();
+            layers.put(Origin::Chat, capped(cap));
+            let mut alone = resolve(&layers).values;
+            let limited = Layer([("context_limit", Value::Whole(limit))].into());
+            layers.put(Origin::Model, limited);
+            let both = resolve(&layers).values;
+            alone.context_limit = Some(limit);
+            prop_assert_eq!(both, alone);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The one list of settings. Defaults are those of requirements.md, section 2.4.
+
+use std::borrow::Cow;
+
+use super::owner::Scope;
+use super::value::{FromValue, Kind, Value};
+use crate::sampling::Sampling;
+
+/// In front of a setting's key, in capitals: `INGLENOOK_CONTEXT_LIMIT=4096` overrides `context_limit`.
+pub const ENVIRONMENT_PREFIX: &str = "INGLENOOK_";
+
+/// What a number counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    None,
+    Tokens,
+    Messages,
+}
+
+/// Where the settings screens show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    Context,
+    Prompt,
+    Chat,
+    Sampler,
+}
+
+/// One setting, declared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    pub key: &'static str,
+    pub group: Group,
+    pub kind: Kind,
+    pub unit: Unit,
+    pub default: Value,
+    /// Layers it may be set on.
+    pub scopes: &'static [Scope],
+}
+
+impl Setting {
+    /// Name of the environment variable that overrides it.
+    pub fn variable(&self) -> String {
+        format!("{ENVIRONMENT_PREFIX}{}", self.key.to_ascii_uppercase())
+    }
+}
+
+/// The setting of that key.
+pub fn setting(key: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$variant_doc])* $variant),* }
+
+        impl $name {
+            /// The default comes first.
+            pub const WORDS: &'static [&'static str] = &[$($word),*];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                [$(Self::$variant),*][0]
+            }
+        }
+
+        impl FromValue for $name {
+            fn from_value(value: &Value) -> Option<Self> {
+                let Value::Text(text) = value else { return None };
+                [$(Self::$variant),*].into_iter().find(|each| each.as_str() == text)
+            }
+        }
+    )*};
+}
+
+words! {
+    /// Where lore and notes stand in the prompt (design, section 4).
+    Placement {
+        /// Where they cost the least re-reading.
+        CacheFirst = "cache-first",
+        /// Exactly where SillyTavern would put them.
+        Classic = "classic",
+    }
+
+    /// Whether a context block stays in the prompt after its turn (C5).
+    ContextRetention {
+        AppendOnly = "append-only",
+        Ephemeral = "ephemeral",
+    }
+
+    /// Who begins a chat (S4.24).
+    StartMode {
+        /// The card's greeting stands there (S4.24's `system`).
+        Character = "character",
+        /// Nothing stands there; the user writes first (S4.24's `user` and `none`, which are one state here).
+        Empty = "empty",
+    }
+
+    /// What templates are told about the tone (S4.26). Nobody's words are rewritten for it.
+    ContentRating {
+        /// Not a word about it.
+        Unset = "unset",
+        Everyone = "everyone",
+        Teen = "teen",
+        Mature = "mature",
+        Adult = "adult",
+    }
+}
+
+const EVERYWHERE: &[Scope] = &Scope::ALL;
+/// What depends on the machine and the model, not on who is talked with.
+const MACHINE: &[Scope] = &[Scope::Global, Scope::Model, Scope::Chat];
+const PEOPLE: &[Scope] = &[Scope::Global, Scope::Character, Scope::Chat];
+const BEFORE_A_CHAT: &[Scope] = &[Scope::Global, Scope::Character];
+const WINDOW: &[Scope] = &[Scope::Global];
+
+const fn text(text: &'static str) -> Value {
+    Value::Text(Cow::Borrowed(text))
+}
+
+const fn auto(min: u32) -> Kind {
+    Kind::WholeOr { word: "auto", min, max: 2_000_000 }
+}
+
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])* $key:ident: $ty:ty = $default:expr, $kind:expr, $unit:ident, $group:ident, $scopes:ident;)*) => {
+        /// Every setting, in the order in which it is shown.
+        pub static SETTINGS: &[Setting] = &[$(Setting {
+            key: stringify!($key),
+            group: Group::$group,
+            kind: $kind,
+            unit: Unit::$unit,
+            default: $default,
+            scopes: $scopes,
+        }),*];
+
+        /// Every setting resolved.
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct Values {
+            $($(#[doc = $doc])* pub $key: $ty,)*
+        }
+
+        impl Values {
+            /// Values by key; what `value` does not know is built in.
+            pub(crate) fn gather(value: impl Fn(&str) -> Option<Value>) -> Self {
+                Self {
+                    $($key: value(stringify!($key))
+                        .and_then(|value| FromValue::from_value(&value))
+                        .or_else(|| FromValue::from_value(&$default))
+                        .unwrap_or_default(),)*
+                }
+            }
+        }
+    };
+}
+
+settings! {
+    /// Tokens of context to plan for, never more than the model takes (S2.1). `None`: the model's own size, at most 200,000,
+    /// and for local models what memory allows.
+    context_limit: Option<u32> = text("auto"), auto(512), Tokens, Context, MACHINE;
+    /// Tokens of history at the most (S2.2, S1.14). `None`: as the model's kind has it.
+    history_cap: Option<u32> = text("auto"), auto(200), Tokens, Context, EVERYWHERE;
+    /// Tokens of lore, memories and excerpts at the most (S2.3). `None`: what is usable beside the history.
+    retrieval_cap: Option<u32> = text("auto"), auto(0), Tokens, Context, EVERYWHERE;
+    /// Tokens kept free for the reply, never more than a quarter of the context. `None`: the longest reply.
+    reply_reserve: Option<u32> = text("auto"), auto(16), Tokens, Context, EVERYWHERE;
+    /// Tokens that leave the window when it overflows (C3). `None`: a quarter of the history for local models, an eighth for
+    /// remote ones, at least 1,000; never more than half.
+    trim_chunk: Option<u32> = text("auto"), auto(100), Tokens, Context, EVERYWHERE;
+    /// Messages that stay in the window if the tokens allow it (S1.11).
+    min_tail_messages: u32 = Value::Whole(10), Kind::Whole { min: 0, max: 200 }, Messages, Context, EVERYWHERE;
+    /// Messages in the window at the most (S4.30). `None`: only tokens decide.
+    message_ceiling: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 10_000 }, Messages, Context, EVERYWHERE;
+    placement: Placement = text("cache-first"), Kind::Choice(Placement::WORDS), None, Context, EVERYWHERE;
+    context_retention: ContextRetention = text("append-only"), Kind::Choice(ContextRetention::WORDS), None, Context, EVERYWHERE;
+
+    /// Id of the prompt template; `auto` is the built-in one for role-play.
+    template: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
+    /// Id of the mode: how the character is in the mood to talk.
+    mode: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, PEOPLE;
+    /// Name of a built-in chat format that replaces the model's own; `auto` is the model's own.
+    chat_format: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, MACHINE;
+    /// Added to the rules; the user's own words, passed unchanged (C31).
+    extra_instructions: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
+    /// Said again from time to time, in the turn's context block (S4.34). Empty: nothing to remind of.
+    reminder: String = text(""), Kind::Text { max: 4_000 }, None, Prompt, PEOPLE;
+    remind_every_messages: u32 = Value::Whole(6), Kind::Whole { min: 1, max: 1_000 }, Messages, Prompt, PEOPLE;
+    /// What the conversation is steered towards (S4.25). Empty: nowhere.
+    session_goal: String = text(""), Kind::Text { max: 4_000 }, None, Prompt, PEOPLE;
+    content_rating: ContentRating = text("unset"), Kind::Choice(ContentRating::WORDS), None, Prompt, PEOPLE;
+    /// The author's note: text held at a depth.
+    author_note: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, PEOPLE;
+    /// Messages from the end; 0 is behind the last one.
+    author_note_depth: u32 = Value::Whole(4), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
+    /// Every so many messages of the user; 0 is never.
+    author_note_every_messages: u32 = Value::Whole(1), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
+
+    start_mode: StartMode = text("character"), Kind::Choice(StartMode::WORDS), None, Chat, BEFORE_A_CHAT;
+    /// Off: a reply is shown at once when it is whole (S4.40).
+    show_streaming: bool = Value::Switch(true), Kind::Switch, None, Chat, EVERYWHERE;
+    /// A model's thoughts are open in the chat, not folded (S4.71, S4.72).
+    show_thoughts: bool = Value::Switch(false), Kind::Switch, None, Chat, EVERYWHERE;
+    /// Tokens of a chat, about, that are loaded before it can be used (S1.13).
+    eager_load_tokens: u32 = Value::Whole(3_000), Kind::Whole { min: 200, max: 100_000 }, Tokens, Chat, WINDOW;
+
+    /// 0 always takes the likeliest token.
+    temperature: f32 = Value::Number(0.8), Kind::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
+    /// 0 is off.
+    min_p: f32 = Value::Number(0.05), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
+    /// 1 is off.
+    top_p: f32 = Value::Number(0.95), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
+    /// 0 is off.
+    top_k: u32 = Value::Whole(40), Kind::Whole { min: 0, max: 1_000 }, None, Sampler, EVERYWHERE;
+    /// 1 is off.
+    repeat_penalty: f32 = Value::Number(1.1), Kind::Number { min: 0.5, max: 3.0 }, None, Sampler, EVERYWHERE;
+    /// Tokens of reply at the most.
+    max_tokens: u32 = Value::Whole(512), Kind::Whole { min: 1, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
+}
+
+/// As built in.
+impl Default for Values {
+    fn default() -> Self {
+        Self::gather(|_| None)
+    }
+}
+
+impl Values {
+    /// How the next token is drawn, where the turn itself does not say.
+    pub fn sampling(&self, seed: u32) -> Sampling {
+        Sampling {
+            temperature: self.temperature,
+            top_p: self.top_p,
+            top_k: self.top_k,
+            min_p: self.min_p,
+            repeat_penalty: self.repeat_penalty,
+            max_tokens: self.max_tokens,
+            seed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_one_that_its_setting_takes() {
+        for setting in SETTINGS {
+            assert_eq!(setting.kind.check(setting.default.clone()).as_ref(), Ok(&setting.default), "{}", setting.key);
+            assert!(setting.scopes.contains(&Scope::Global), "{} has no global layer", setting.key);
+        }
+    }
+
+    #[test]
+    fn keys_are_unique_and_name_their_variables() {
+        let mut keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), SETTINGS.len());
+        assert_eq!(setting("context_limit").unwrap().variable(), "INGLENOOK_CONTEXT_LIMIT");
+    }
+
+    #[test]
+    fn what_is_built_in_is_what_the_numbers_sheet_says() {
+        let built_in = Values::default();
+        assert_eq!((built_in.context_limit, built_in.message_ceiling), (None, None));
+        assert_eq!(
+            (built_in.min_tail_messages, built_in.remind_every_messages, built_in.eager_load_tokens),
+            (10, 6, 3_000)
+        );
+        assert_eq!((built_in.placement, built_in.start_mode), (Placement::CacheFirst, StartMode::Character));
+        assert!(built_in.show_streaming && !built_in.show_thoughts);
+        assert_eq!(built_in.sampling(7).temperature, 0.8);
+    }
+}

@@ -1,0 +1,20 @@
+//! Settings of prompts and replies, in layers: chat over character over model over global over built-in, and the
+//! environment over all of them (S2.4, S4.76).
+//!
+//! [`SETTINGS`] is the one list: key, kind, unit, default and the layers a setting may be set on. [`Values`] are the same
+//! settings resolved, one typed field each. A layer is read value by value, so that one bad value takes nothing else with it.
+
+mod contradiction;
+mod layers;
+mod list;
+mod owner;
+mod value;
+
+pub use contradiction::Contradiction;
+pub use layers::{Layer, Layers, Problem, Resolved, resolve};
+pub use list::{
+    ContentRating, ContextRetention, ENVIRONMENT_PREFIX, Group, Placement, SETTINGS, Setting, StartMode, Unit, Values,
+    setting,
+};
+pub use owner::{Origin, Owner, Scope};
+pub use value::{Kind, Refusal, Value};

@@ -1,0 +1,238 @@
+//! What a setting's value can be, and the checking of one.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A value as it is stored and crosses to the faces: plain JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    Switch(bool),
+    Whole(u32),
+    Number(f64),
+    Text(Cow<'static, str>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch(on) => f.write_str(if *on { "on" } else { "off" }),
+            Self::Whole(number) => number.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// What a setting takes. Ranges include both ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    Switch,
+    Whole {
+        min: u32,
+        max: u32,
+    },
+    /// A whole number, or one word that stands for none: `auto`, `off`.
+    WholeOr {
+        word: &'static str,
+        min: u32,
+        max: u32,
+    },
+    Number {
+        min: f64,
+        max: f64,
+    },
+    Choice(&'static [&'static str]),
+    /// The name of something that exists elsewhere, such as a template; `word` where the app chooses.
+    NameOr {
+        word: &'static str,
+    },
+    /// At most so many bytes.
+    Text {
+        max: usize,
+    },
+}
+
+/// Bytes of a name.
+const MAX_NAME: usize = 200;
+
+/// Characters of a refused value that are quoted.
+const QUOTE: usize = 40;
+
+/// A value that its setting does not take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{given}\" is not {expected}")]
+pub struct Refusal {
+    /// The start of the value.
+    pub given: String,
+    /// What would be taken, in words.
+    pub expected: String,
+}
+
+impl Kind {
+    /// `value` in this kind's own form: a number from a slider may be whole or not.
+    ///
+    /// # Errors
+    /// [`Refusal`] says what would be taken.
+    pub fn check(&self, value: Value) -> Result<Value, Refusal> {
+        let taken = match (self, &value) {
+            (Self::Switch, Value::Switch(_)) => Some(value.clone()),
+            (Self::Whole { min, max } | Self::WholeOr { min, max, .. }, Value::Whole(_) | Value::Number(_)) => {
+                whole(&value).filter(|number| (min..=max).contains(&number)).map(Value::Whole)
+            }
+            (Self::WholeOr { word, .. }, Value::Text(text)) => (text == word).then(|| value.clone()),
+            (Self::Number { min, max }, _) => number(&value).filter(|it| (min..=max).contains(&it)).map(Value::Number),
+            (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_ref()).then(|| value.clone()),
+            (Self::NameOr { .. }, Value::Text(text)) => is_name(text).then(|| value.clone()),
+            (Self::Text { max }, Value::Text(text)) => (text.len() <= *max).then(|| value.clone()),
+            _ => None,
+        };
+        taken.ok_or_else(|| self.refuse(&value.to_string()))
+    }
+
+    /// The value that a person wrote: in the environment or on a command line.
+    ///
+    /// # Errors
+    /// [`Refusal`] says what would be taken.
+    pub fn read(&self, text: &str) -> Result<Value, Refusal> {
+        let trimmed = text.trim();
+        let plain = || Value::Text(Cow::Owned(trimmed.to_owned()));
+        let value = match self {
+            Self::Switch => match trimmed.to_ascii_lowercase().as_str() {
+                "true" | "on" | "yes" | "1" => Value::Switch(true),
+                "false" | "off" | "no" | "0" => Value::Switch(false),
+                _ => return Err(self.refuse(text)),
+            },
+            Self::Whole { .. } | Self::WholeOr { .. } => trimmed.parse().map_or_else(|_| plain(), Value::Whole),
+            Self::Number { .. } => trimmed.parse().map_or_else(|_| plain(), Value::Number),
+            Self::Choice(_) | Self::NameOr { .. } => plain(),
+            Self::Text { .. } => Value::Text(Cow::Owned(text.to_owned())),
+        };
+        self.check(value)
+    }
+
+    /// What is taken, in words that end a sentence.
+    pub fn expects(&self) -> String {
+        match self {
+            Self::Switch => "on or off".to_owned(),
+            Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Self::WholeOr { word, min, max } => format!("a whole number from {min} to {max}, or {word}"),
+            Self::Number { min, max } => format!("a number from {min} to {max}"),
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::NameOr { word } => format!("a name, or {word}"),
+            Self::Text { max } => format!("a text of at most {max} bytes"),
+        }
+    }
+
+    fn refuse(&self, given: &str) -> Refusal {
+        Refusal { given: given.chars().take(QUOTE).collect(), expected: self.expects() }
+    }
+}
+
+fn whole(value: &Value) -> Option<u32> {
+    match value {
+        Value::Whole(number) => Some(*number),
+        Value::Number(number) if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number) => {
+            Some(*number as u32)
+        }
+        _ => None,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Whole(number) => Some(f64::from(*number)),
+        Value::Number(number) => Some(*number),
+        _ => None,
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.trim().is_empty() && text.len() <= MAX_NAME && !text.chars().any(char::is_control)
+}
+
+/// A typed value out of one that its kind has taken.
+pub(crate) trait FromValue: Sized + Default {
+    fn from_value(value: &Value) -> Option<Self>;
+}
+
+impl FromValue for bool {
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Value::Switch(on) = value { Some(*on) } else { None }
+    }
+}
+
+impl FromValue for u32 {
+    fn from_value(value: &Value) -> Option<Self> {
+        whole(value)
+    }
+}
+
+/// `None` for the word: `auto`, `off`.
+impl FromValue for Option<u32> {
+    fn from_value(value: &Value) -> Option<Self> {
+        Some(whole(value))
+    }
+}
+
+impl FromValue for f32 {
+    fn from_value(value: &Value) -> Option<Self> {
+        number(value).map(|number| number as Self)
+    }
+}
+
+impl FromValue for String {
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Value::Text(text) = value { Some(text.clone().into_owned()) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Kind = Kind::WholeOr { word: "auto", min: 512, max: 1_000 };
+
+    fn json(kind: Kind, json: &str) -> Result<Value, Refusal> {
+        kind.check(serde_json::from_str(json).unwrap())
+    }
+
+    #[test]
+    fn a_number_may_be_a_word_instead() {
+        assert_eq!(json(LIMIT, "600"), Ok(Value::Whole(600)));
+        assert_eq!(json(LIMIT, "600.0"), Ok(Value::Whole(600)));
+        assert_eq!(json(LIMIT, r#""auto""#), Ok(Value::Text("auto".into())));
+        for wrong in ["511", "1001", "600.5", "-1", "true", r#""off""#, r#""600""#] {
+            assert!(json(LIMIT, wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_what_would_be_taken() {
+        let refusal = json(LIMIT, "2").unwrap_err();
+        assert_eq!(refusal.to_string(), "\"2\" is not a whole number from 512 to 1000, or auto");
+        let long = Kind::Choice(&["a", "b"]).read(&"x".repeat(9_999)).unwrap_err();
+        assert_eq!((long.given.len(), long.expected.as_str()), (QUOTE, "one of a, b"));
+    }
+
+    #[test]
+    fn words_of_people_are_understood() {
+        assert_eq!(Kind::Switch.read(" Yes "), Ok(Value::Switch(true)));
+        assert_eq!(Kind::Number { min: 0.0, max: 2.0 }.read("1"), Ok(Value::Number(1.0)));
+        assert_eq!(LIMIT.read("auto"), Ok(Value::Text("auto".into())));
+        for wrong in ["NaN", "inf", "2.01", "warm", ""] {
+            assert!(Kind::Number { min: 0.0, max: 2.0 }.read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_line_and_not_empty() {
+        let name = Kind::NameOr { word: "auto" };
+        assert!(name.read("My template").is_ok());
+        for wrong in ["", "  ", "two\nlines", &"x".repeat(MAX_NAME + 1)] {
+            assert!(name.read(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

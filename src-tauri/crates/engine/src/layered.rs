@@ -1,0 +1,238 @@
+//! Settings of prompts and replies, in layers: reading them, changing one, and what the environment overrides (S2.4, S4.76).
+
+use std::collections::BTreeMap;
+
+use domain::chat::Chat;
+use domain::model::ModelChoice;
+use domain::settings::{
+    ENVIRONMENT_PREFIX, Layer, Layers, Origin, Owner, Problem, Refusal, Resolved, SETTINGS, Setting, Value, resolve,
+    setting,
+};
+use domain::{CharacterId, ChatId};
+
+use crate::Engine;
+use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
+use crate::error::{Answer, bad_input};
+use crate::turn::TurnOptions;
+use crate::{convert, layered_view};
+
+/// The variables of this process that may override settings, for [`crate::Options::environment`].
+pub fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX))
+        .collect()
+}
+
+/// The layer that the environment is, read once at the start.
+#[derive(Default)]
+pub(crate) struct Environment {
+    layer: Layer,
+    problems: Vec<Problem>,
+}
+
+impl Environment {
+    pub(crate) fn read(variables: &BTreeMap<String, String>) -> Self {
+        let variables = variables.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let (layer, problems) = Layer::from_environment(variables);
+        for problem in &problems {
+            tracing::warn!(%problem, "the environment sets something that is no value");
+        }
+        Self { layer, problems }
+    }
+}
+
+/// The layers that count in one place, and whose they are.
+#[derive(Default)]
+pub(crate) struct Stack {
+    pub(crate) layers: Layers,
+    pub(crate) problems: Vec<(Origin, Problem)>,
+    owners: Vec<Owner>,
+}
+
+impl Stack {
+    pub(crate) fn model(&self) -> Option<ModelChoice> {
+        self.owners.iter().find_map(|owner| if let Owner::Model(choice) = owner { Some(*choice) } else { None })
+    }
+
+    pub(crate) fn character(&self) -> Option<CharacterId> {
+        self.owners.iter().find_map(|owner| if let Owner::Character(id) = owner { Some(*id) } else { None })
+    }
+}
+
+impl Engine {
+    /// The settings as they are for `owner`: its own layer, those below it, and the environment.
+    ///
+    /// # Errors
+    /// `NotFound` if the owner is gone.
+    pub async fn layered_settings(&self, owner: SettingOwner) -> Answer<LayeredSettings> {
+        let owner = convert::owner(&owner)?;
+        Ok(layered_view::view(&self.stack(owner).await?))
+    }
+
+    /// Sets one setting of one owner, or lets the layer below decide (`None`). Nothing else is written.
+    ///
+    /// # Errors
+    /// `BadInput` for an unknown key, a value the setting does not take, and one that contradicts others, with the sum.
+    pub async fn set_setting(
+        &self,
+        owner: SettingOwner,
+        key: String,
+        value: Option<SettingValue>,
+    ) -> Answer<LayeredSettings> {
+        let owner = convert::owner(&owner)?;
+        let setting = settable(&key, owner)?;
+        let value = value.map(|value| setting.kind.check(value.into())).transpose();
+        self.put_setting(owner, setting, value.map_err(|refusal| refused(setting, &refusal))?).await
+    }
+
+    /// [`Engine::set_setting`] with a value as a person writes it: `off`, `4096`, `0.8`.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn set_setting_in_words(
+        &self,
+        owner: SettingOwner,
+        key: String,
+        text: String,
+    ) -> Answer<LayeredSettings> {
+        let owner = convert::owner(&owner)?;
+        let setting = settable(&key, owner)?;
+        let value = setting.kind.read(&text).map_err(|refusal| refused(setting, &refusal))?;
+        self.put_setting(owner, setting, Some(value)).await
+    }
+
+    async fn put_setting(
+        &self,
+        owner: Owner,
+        setting: &'static Setting,
+        value: Option<Value>,
+    ) -> Answer<LayeredSettings> {
+        let mut stack = self.stack(owner).await?;
+        let origin = Origin::from(owner.scope());
+        let mut own = stack.layers.layer(origin).cloned().unwrap_or_default();
+        own.set(setting, value.clone());
+        stack.layers.put(origin, own);
+        stack.problems.retain(|(of, problem)| *of != origin || problem.key != setting.key);
+        if value.is_some() {
+            refuse_contradiction(setting, &resolve(&stack.layers))?;
+        }
+        let json = value.and_then(|value| serde_json::to_string(&value).ok());
+        self.store()
+            .write(move |store| match json {
+                Some(json) => store.scoped_settings_mut().set(owner, setting.key, &json),
+                None => store.scoped_settings_mut().remove(owner, setting.key),
+            })
+            .await?;
+        self.events().changed(Changed::Settings, owner.id().map(|id| id.to_string()));
+        Ok(layered_view::view(&stack))
+    }
+
+    /// The settings of a turn in `chat`, answered by `model`.
+    pub(crate) async fn resolved(&self, chat: &Chat, model: Option<ModelChoice>) -> Answer<Resolved> {
+        let stack = self.read_stack(owners(Some(chat.id), Some(chat.character), model)).await?;
+        Ok(resolve(&stack.layers))
+    }
+
+    /// The settings where no chat is yet.
+    pub(crate) async fn resolved_before_chat(&self, character: Option<CharacterId>) -> Answer<Resolved> {
+        Ok(resolve(&self.read_stack(owners(None, character, None)).await?.layers))
+    }
+
+    /// What the environment overrides, in words; an error names what it could not.
+    pub(crate) async fn settings_health(&self) -> Result<String, String> {
+        let Environment { layer, problems } = self.environment();
+        if let Some(Problem { key, reason }) = problems.first() {
+            let variable = setting(key).map(Setting::variable).unwrap_or_default();
+            return Err(format!("{variable} is set, but {reason}"));
+        }
+        let global = self.resolved_before_chat(None).await.map_err(|error| error.to_string())?;
+        if let Some(contradiction) = global.contradictions().first() {
+            return Err(contradiction.to_string());
+        }
+        let shown = |(key, value): (&'static str, &Value)| {
+            let value: String = value.to_string().chars().take(40).collect();
+            setting(key).map(|setting| format!("{}={value} overrides {key}", setting.variable()))
+        };
+        let overridden: Vec<_> = layer.iter().filter_map(shown).collect();
+        Ok(if overridden.is_empty() { "the environment overrides none".to_owned() } else { overridden.join(", ") })
+    }
+
+    async fn stack(&self, owner: Owner) -> Answer<Stack> {
+        let owners = match owner {
+            Owner::Global => owners(None, None, None),
+            Owner::Model(ModelChoice::Local(id)) => {
+                self.local_model(id).await?;
+                owners(None, None, Some(ModelChoice::Local(id)))
+            }
+            Owner::Model(ModelChoice::Remote(id)) => {
+                self.endpoint(id).await?;
+                owners(None, None, Some(ModelChoice::Remote(id)))
+            }
+            Owner::Character(id) => owners(None, Some(self.character(id).await?.id), None),
+            Owner::Chat(id) => {
+                let chat = self.chat(id).await?;
+                let model = self.choice(&chat, &TurnOptions::default()).await.ok();
+                owners(Some(id), Some(chat.character), model)
+            }
+        };
+        self.read_stack(owners).await
+    }
+
+    async fn read_stack(&self, owners: Vec<Owner>) -> Answer<Stack> {
+        let asked = owners.clone();
+        let stored = self
+            .store()
+            .read(move |store| {
+                asked.iter().map(|owner| store.scoped_settings().of(*owner)).collect::<Result<Vec<_>, _>>()
+            })
+            .await?;
+        let (mut layers, mut problems) = (Layers::default(), Vec::new());
+        for (owner, stored) in owners.iter().zip(stored) {
+            let pairs = stored.iter().map(|(key, json)| (key.as_str(), json.as_str()));
+            let (layer, found) = Layer::read(owner.scope(), pairs);
+            problems.extend(found.into_iter().map(|problem| (owner.scope().into(), problem)));
+            layers.put(owner.scope().into(), layer);
+        }
+        let environment = self.environment();
+        layers.put(Origin::Environment, environment.layer.clone());
+        problems.extend(environment.problems.iter().map(|problem| (Origin::Environment, problem.clone())));
+        Ok(Stack { layers, problems, owners })
+    }
+}
+
+fn owners(chat: Option<ChatId>, character: Option<CharacterId>, model: Option<ModelChoice>) -> Vec<Owner> {
+    let own = [model.map(Owner::Model), character.map(Owner::Character), chat.map(Owner::Chat)];
+    std::iter::once(Owner::Global).chain(own.into_iter().flatten()).collect()
+}
+
+fn settable(key: &str, owner: Owner) -> Answer<&'static Setting> {
+    let setting = setting(key).ok_or_else(|| {
+        let keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key).collect();
+        let key: String = key.chars().take(60).collect();
+        bad_input(format!("There is no setting {key}."), format!("There are: {}.", keys.join(", ")))
+    })?;
+    let scope = owner.scope();
+    if setting.scopes.contains(&scope) {
+        return Ok(setting);
+    }
+    let scopes: Vec<_> = setting.scopes.iter().map(|scope| scope.as_str()).collect();
+    let message = format!("{key} cannot be set for a {}.", scope.as_str());
+    Err(bad_input(message, format!("It can be set here: {}.", scopes.join(", "))))
+}
+
+fn refused(setting: &Setting, refusal: &Refusal) -> ApiError {
+    let expected = setting.kind.expects();
+    bad_input(format!("{} cannot be so: {refusal}.", setting.key.replace('_', " ")), format!("Set it to {expected}."))
+}
+
+/// A new value is refused for what it contradicts, not for what others contradict among themselves.
+fn refuse_contradiction(setting: &Setting, resolved: &Resolved) -> Answer<()> {
+    match resolved.contradictions().into_iter().find(|each| each.keys().contains(&setting.key)) {
+        Some(contradiction) => Err(bad_input(
+            format!("{} cannot be so: {contradiction}.", setting.key.replace('_', " ")),
+            "Lower one of them, or raise the limit.",
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,133 @@
+//! The layered settings as the faces see them.
+
+use domain::settings::{Group, Kind, Origin, SETTINGS, Scope, Setting, Unit, Value, resolve};
+
+use crate::api::{
+    LayeredSetting, LayeredSettings, SettingAt, SettingGroup, SettingKind, SettingLayer, SettingUnit, SettingValue,
+};
+use crate::convert;
+use crate::layered::Stack;
+
+pub(crate) fn view(stack: &Stack) -> LayeredSettings {
+    LayeredSettings {
+        settings: SETTINGS.iter().map(|setting| one(setting, stack)).collect(),
+        contradictions: resolve(&stack.layers).contradictions().iter().map(ToString::to_string).collect(),
+        model: stack.model().map(convert::model_ref),
+        character: stack.character().map(|id| id.to_string()),
+    }
+}
+
+fn one(setting: &'static Setting, stack: &Stack) -> LayeredSetting {
+    let found = stack.layers.find(setting.key);
+    LayeredSetting {
+        key: setting.key.to_owned(),
+        group: group(setting.group),
+        kind: kind(setting.kind),
+        unit: unit(setting.unit),
+        default: setting.default.clone().into(),
+        value: found.map_or_else(|| setting.default.clone(), |(_, value)| value.clone()).into(),
+        origin: found.map_or(SettingLayer::BuiltIn, |(origin, _)| layer(origin)),
+        scopes: setting.scopes.iter().map(|scope| layer(Origin::from(*scope))).collect(),
+        layers: at_layers(setting, stack),
+        variable: setting.variable(),
+    }
+}
+
+/// The layers that say something, readable or not, from below.
+fn at_layers(setting: &Setting, stack: &Stack) -> Vec<SettingAt> {
+    let all = Scope::ALL.map(Origin::from).into_iter().chain([Origin::Environment]);
+    all.filter_map(|origin| {
+        let value = stack.layers.layer(origin).and_then(|layer| layer.get(setting.key));
+        let problem = stack.problems.iter().find(|(of, problem)| *of == origin && problem.key == setting.key);
+        (value.is_some() || problem.is_some()).then(|| SettingAt {
+            layer: layer(origin),
+            value: value.cloned().map(SettingValue::from),
+            problem: problem.map(|(_, problem)| problem.reason.clone()),
+        })
+    })
+    .collect()
+}
+
+fn kind(kind: Kind) -> SettingKind {
+    match kind {
+        Kind::Switch => SettingKind::Switch,
+        Kind::Whole { min, max } => SettingKind::Whole { word: None, min, max },
+        Kind::WholeOr { word, min, max } => SettingKind::Whole { word: Some(word.to_owned()), min, max },
+        Kind::Number { min, max } => SettingKind::Number { min, max },
+        Kind::Choice(words) => SettingKind::Choice { words: words.iter().map(|word| (*word).to_owned()).collect() },
+        Kind::NameOr { word } => SettingKind::Name { word: word.to_owned() },
+        Kind::Text { max } => SettingKind::Text { max: max as u32 },
+    }
+}
+
+fn unit(unit: Unit) -> SettingUnit {
+    match unit {
+        Unit::None => SettingUnit::None,
+        Unit::Tokens => SettingUnit::Tokens,
+        Unit::Messages => SettingUnit::Messages,
+    }
+}
+
+fn group(group: Group) -> SettingGroup {
+    match group {
+        Group::Context => SettingGroup::Context,
+        Group::Prompt => SettingGroup::Prompt,
+        Group::Chat => SettingGroup::Chat,
+        Group::Sampler => SettingGroup::Sampler,
+    }
+}
+
+fn layer(origin: Origin) -> SettingLayer {
+    match origin {
+        Origin::BuiltIn => SettingLayer::BuiltIn,
+        Origin::Global => SettingLayer::Global,
+        Origin::Model => SettingLayer::Model,
+        Origin::Character => SettingLayer::Character,
+        Origin::Chat => SettingLayer::Chat,
+        Origin::Environment => SettingLayer::Environment,
+    }
+}
+
+impl From<Value> for SettingValue {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Switch(on) => Self::Switch(on),
+            Value::Whole(number) => Self::Whole(number),
+            Value::Number(number) => Self::Number(number),
+            Value::Text(text) => Self::Text(text.into_owned()),
+        }
+    }
+}
+
+impl From<SettingValue> for Value {
+    fn from(value: SettingValue) -> Self {
+        match value {
+            SettingValue::Switch(on) => Self::Switch(on),
+            SettingValue::Whole(number) => Self::Whole(number),
+            SettingValue::Number(number) => Self::Number(number),
+            SettingValue::Text(text) => Self::Text(text.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// The list is committed for the UI's scripted engine and the tests of its language files. Run with
+    /// `UPDATE_GENERATED=1` to write it anew.
+    #[test]
+    fn the_list_for_the_ui_is_up_to_date() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/tests/mock/settings.json");
+        let built_in = super::view(&crate::layered::Stack::default());
+        let wanted = serde_json::to_string_pretty(&built_in.settings).unwrap() + "\n";
+        if std::env::var_os("UPDATE_GENERATED").is_some() {
+            std::fs::write(&path, &wanted).unwrap();
+        }
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            found == wanted,
+            "ui/tests/mock/settings.json is stale; run UPDATE_GENERATED=1 cargo test -p engine list"
+        );
+    }
+}

@@ -1,0 +1,305 @@
+//! Settings in layers, through the engine: who wins, what is refused, and what they do to a turn.
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use engine::api::{
+    ApiError, Changed, EndpointDraft, Event, LayeredSetting, LayeredSettings, ModelRef, SettingLayer, SettingOwner,
+    SettingValue, SettingsChange, Theme, Zone,
+};
+use rand::rngs::StdRng;
+use rand::{Rng as _, SeedableRng as _};
+use tests::headless::{Headless, ended, shown};
+
+fn chat_owner(chat: &str) -> SettingOwner {
+    SettingOwner::Chat { id: chat.to_owned() }
+}
+
+fn one<'a>(all: &'a LayeredSettings, key: &str) -> &'a LayeredSetting {
+    all.settings.iter().find(|setting| setting.key == key).unwrap()
+}
+
+async fn set(app: &Headless, owner: &SettingOwner, key: &str, value: SettingValue) -> LayeredSettings {
+    app.engine.set_setting(owner.clone(), key.to_owned(), Some(value)).await.unwrap()
+}
+
+async fn endpoint(app: &Headless, name: &str, context: u32) -> ModelRef {
+    let draft = EndpointDraft {
+        id: None,
+        name: name.to_owned(),
+        url: "http://127.0.0.1:8080/v1".to_owned(),
+        model: name.to_owned(),
+        context,
+        key: None,
+    };
+    ModelRef::Remote { id: app.engine.save_endpoint(draft).await.unwrap().id }
+}
+
+/// S2.4: per-chat over per-character over per-model over global over built-in, and the environment over all.
+#[tokio::test]
+async fn the_layer_nearest_to_the_chat_wins_and_says_so() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await;
+    let model = endpoint(&app, "big", 100_000).await;
+    app.engine.set_chat_model(chat.id.clone(), Some(model.clone())).await.unwrap();
+    let owners = [
+        (SettingOwner::Global, SettingLayer::Global),
+        (SettingOwner::Model { model }, SettingLayer::Model),
+        (SettingOwner::Character { id: chat.character.clone() }, SettingLayer::Character),
+        (chat_owner(&chat.id), SettingLayer::Chat),
+    ];
+    let seen = async || {
+        let all = app.engine.layered_settings(chat_owner(&chat.id)).await.unwrap();
+        let setting = one(&all, "history_cap").clone();
+        (setting.value, setting.origin, setting.layers.len())
+    };
+    assert_eq!(seen().await, (SettingValue::Text("auto".into()), SettingLayer::BuiltIn, 0));
+    for (count, (owner, layer)) in [1_u32, 2, 3, 4].into_iter().zip(&owners) {
+        set(&app, owner, "history_cap", SettingValue::Whole(count * 1_000)).await;
+        assert_eq!(seen().await, (SettingValue::Whole(count * 1_000), *layer, count as usize));
+    }
+    for (count, (owner, layer)) in [1_u32, 2, 3, 4].into_iter().zip(&owners).rev() {
+        assert_eq!(seen().await, (SettingValue::Whole(count * 1_000), *layer, count as usize));
+        app.engine.set_setting(owner.clone(), "history_cap".into(), None).await.unwrap();
+    }
+    assert_eq!(seen().await.1, SettingLayer::BuiltIn);
+}
+
+#[tokio::test]
+async fn the_environment_overrides_every_layer_and_is_visible() {
+    let app = Headless::with_environment(&[("INGLENOOK_CONTEXT_LIMIT", "4096"), ("INGLENOOK_TOP_P", "lots")]).await;
+    let chat = app.first_chat().await.id;
+    let all = set(&app, &chat_owner(&chat), "context_limit", SettingValue::Whole(9_000)).await;
+    let limit = one(&all, "context_limit");
+    assert_eq!((&limit.value, limit.origin), (&SettingValue::Whole(4_096), SettingLayer::Environment));
+    let bad = &one(&all, "top_p").layers[0];
+    assert_eq!(
+        (bad.layer, bad.problem.as_deref()),
+        (SettingLayer::Environment, Some("\"lots\" is not a number from 0 to 1"))
+    );
+
+    assert_eq!(app.engine.preview_prompt(chat, "Hello.".into()).await.unwrap().tokens.limit, 4_096);
+    let health = app.engine.health().await.unwrap();
+    let check = health.checks.iter().find(|check| check.name == "settings").unwrap();
+    assert_eq!(
+        (check.ok, check.reason.as_str()),
+        (false, "INGLENOOK_TOP_P is set, but \"lots\" is not a number from 0 to 1")
+    );
+
+    let app = Headless::with_environment(&[("INGLENOOK_CONTEXT_LIMIT", "4096")]).await;
+    let health = app.engine.health().await.unwrap();
+    let check = health.checks.iter().find(|check| check.name == "settings").unwrap();
+    assert_eq!((check.ok, check.reason.as_str()), (true, "INGLENOOK_CONTEXT_LIMIT=4096 overrides context_limit"));
+}
+
+/// S2.4: contradictory values are refused with the sum shown, and nothing is written.
+#[tokio::test]
+async fn values_that_cannot_all_be_meant_are_refused_with_their_sum() {
+    let app = Headless::new().await;
+    let global = SettingOwner::Global;
+    set(&app, &global, "context_limit", SettingValue::Whole(8_192)).await;
+    set(&app, &global, "reply_reserve", SettingValue::Whole(2_000)).await;
+    let refused = app.engine.set_setting(global.clone(), "history_cap".into(), Some(SettingValue::Whole(7_000))).await;
+    let Err(ApiError::BadInput { message, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(
+        message,
+        "history cap cannot be so: reply reserve 2000 + history cap 7000 are 9000 tokens together, and the context limit is \
+         8192."
+    );
+    let all = app.engine.layered_settings(global).await.unwrap();
+    assert_eq!(one(&all, "history_cap").origin, SettingLayer::BuiltIn);
+
+    // What a lower limit makes contradictory later is told, and turns go on.
+    let chat = app.first_chat().await.id;
+    set(&app, &chat_owner(&chat), "history_cap", SettingValue::Whole(6_000)).await;
+    app.engine
+        .set_setting(SettingOwner::Global, "reply_reserve".into(), Some(SettingValue::Whole(2_100)))
+        .await
+        .unwrap();
+    set(&app, &SettingOwner::Global, "context_limit", SettingValue::Whole(4_096)).await;
+    let all = app.engine.layered_settings(chat_owner(&chat)).await.unwrap();
+    assert_eq!(
+        all.contradictions,
+        ["reply reserve 2100 + history cap 6000 are 8100 tokens together, and the context limit is 4096"]
+    );
+    app.model.reply("Still here.");
+    assert_eq!(shown(&app.say(&chat, "Hello?").await.0.unwrap()), "Still here.");
+}
+
+#[tokio::test]
+async fn a_value_is_checked_and_an_owner_must_be_there() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let try_set = async |owner: SettingOwner, key: &str, value: SettingValue| {
+        app.engine.set_setting(owner, key.to_owned(), Some(value)).await
+    };
+    let text = |text: &str| SettingValue::Text(text.to_owned());
+    for (key, value) in [
+        ("temperature", SettingValue::Number(2.5)),
+        ("top_k", SettingValue::Number(1.5)),
+        ("placement", text("somewhere")),
+        ("context_limit", text("large")),
+        ("start_mode", text("empty")),
+        ("volume", SettingValue::Whole(11)),
+        ("template", text("two\nlines")),
+        ("reminder", text(&"x".repeat(4_001))),
+    ] {
+        let refused = try_set(chat_owner(&chat), key, value).await;
+        assert!(matches!(refused, Err(ApiError::BadInput { .. })), "{key}: {refused:?}");
+    }
+    let nobody = uuid_of_nobody();
+    for owner in [
+        chat_owner(&nobody),
+        SettingOwner::Character { id: nobody.clone() },
+        SettingOwner::Model { model: ModelRef::Local { id: nobody.clone() } },
+        SettingOwner::Model { model: ModelRef::Remote { id: nobody } },
+    ] {
+        let refused = try_set(owner, "temperature", SettingValue::Number(1.0)).await;
+        assert!(matches!(refused, Err(ApiError::NotFound { .. })), "{refused:?}");
+    }
+}
+
+fn uuid_of_nobody() -> String {
+    "00000000-0000-7000-8000-000000000000".to_owned()
+}
+
+#[tokio::test]
+async fn a_change_is_announced_and_survives_a_restart() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let mut events = app.engine.subscribe();
+    set(&app, &chat_owner(&chat), "temperature", SettingValue::Number(0.3)).await;
+    assert_eq!(events.next().await, Some(Event::Changed { what: Changed::Settings, id: Some(chat.clone()) }));
+
+    let app = app.restart().await;
+    app.model.reply("Cool.");
+    app.say(&chat, "How warm is it?").await;
+    assert_eq!(app.model.last_request().unwrap().sampling.temperature, 0.3);
+}
+
+#[tokio::test]
+async fn one_bad_stored_value_takes_no_other_with_it() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    for (key, value) in [("temperature", SettingValue::Number(0.3)), ("top_k", SettingValue::Whole(7))] {
+        set(&app, &chat_owner(&chat), key, value).await;
+    }
+    app.engine
+        .update_settings(SettingsChange { theme: Some(Theme::Dark), language: Some("de".into()), ..Default::default() })
+        .await
+        .unwrap();
+    let app = app
+        .restart_after(|folder| {
+            let database = rusqlite::Connection::open(folder.join("inglenook.db")).unwrap();
+            database.execute("UPDATE scoped_setting SET value = '\"warm\"' WHERE key = 'temperature'", []).unwrap();
+            database.execute("UPDATE setting SET value = '[7]' WHERE key = 'theme'", []).unwrap();
+        })
+        .await;
+    let all = app.engine.layered_settings(chat_owner(&chat)).await.unwrap();
+    let temperature = one(&all, "temperature");
+    assert_eq!((&temperature.value, temperature.origin), (&temperature.default, SettingLayer::BuiltIn));
+    assert_eq!(temperature.layers[0].problem.as_deref(), Some("\"warm\" is not a number from 0 to 2"));
+    assert_eq!(one(&all, "top_k").value, SettingValue::Whole(7));
+    let settings = app.engine.get_settings().await.unwrap();
+    assert_eq!((settings.theme, settings.language.as_str()), (Theme::System, "de"));
+}
+
+/// Two windows that each change their own field do not undo each other.
+#[tokio::test]
+async fn a_change_of_one_field_leaves_the_others() {
+    let app = Headless::new().await;
+    let dark = SettingsChange { theme: Some(Theme::Dark), ..Default::default() };
+    let german = SettingsChange { language: Some("de".into()), ..Default::default() };
+    tokio::try_join!(app.engine.update_settings(dark), app.engine.update_settings(german)).unwrap();
+    let app = app.restart().await;
+    let settings = app.engine.get_settings().await.unwrap();
+    assert_eq!((settings.theme, settings.language.as_str()), (Theme::Dark, "de"));
+}
+
+/// S3.25: limits come from the model's profile.
+#[tokio::test]
+async fn two_models_have_two_profiles() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let (small, large) = (endpoint(&app, "small", 100_000).await, endpoint(&app, "large", 100_000).await);
+    for (model, limit) in [(&small, 4_096), (&large, 32_768)] {
+        set(&app, &SettingOwner::Model { model: model.clone() }, "context_limit", SettingValue::Whole(limit)).await;
+    }
+    for (model, limit) in [(small, 4_096), (large, 32_768)] {
+        app.engine.set_chat_model(chat.clone(), Some(model)).await.unwrap();
+        assert_eq!(app.engine.preview_prompt(chat.clone(), "Hi.".into()).await.unwrap().tokens.limit, limit);
+    }
+}
+
+/// S1.14: history cap 3,000 in 200 random chats; whole messages only.
+#[tokio::test]
+async fn the_history_never_exceeds_its_cap_and_no_message_is_cut() {
+    let app = Headless::new().await;
+    let character = app.first_chat().await.character;
+    set(&app, &SettingOwner::Global, "history_cap", SettingValue::Whole(3_000)).await;
+    let mut random = StdRng::seed_from_u64(14);
+    let mut full = 0;
+    for _ in 0..200 {
+        let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
+        for _ in 0..random.random_range(1..6) {
+            let mut words = |most| "lamp oil ".repeat(random.random_range(1..most));
+            let (question, reply) = (words(300), words(500));
+            app.model.reply(&reply);
+            app.say(&chat, &question).await;
+        }
+        let said = app.engine.whole_chat(chat.clone()).await.unwrap();
+        let said: Vec<_> = said.page.messages.iter().map(shown).collect();
+        let report = app.engine.preview_prompt(chat, "And now?".into()).await.unwrap();
+        assert!(report.tokens.by_zone.window <= 3_000, "{:?}", report.tokens);
+        full += u32::from(report.tokens.by_zone.window > 1_500);
+        for block in report.blocks.iter().filter(|block| block.zone == Zone::Window && block.kind == "message") {
+            assert!(said.iter().any(|text| text.trim() == block.text.trim()), "a message was cut: {}", block.text);
+        }
+    }
+    assert!(full > 20, "only {full} of 200 chats came near the cap");
+}
+
+/// S4.24: `none` leaves the chat empty.
+#[tokio::test]
+async fn a_chat_may_begin_empty() {
+    let app = Headless::new().await;
+    let character = app.first_chat().await.character;
+    let owner = SettingOwner::Character { id: character.clone() };
+    set(&app, &owner, "start_mode", SettingValue::Text("empty".into())).await;
+    assert!(app.engine.new_chat(character.clone()).await.unwrap().page.messages.is_empty());
+    app.engine.set_setting(owner, "start_mode".into(), None).await.unwrap();
+    assert_eq!(app.engine.new_chat(character).await.unwrap().page.messages.len(), 1);
+}
+
+/// S4.40: without streaming no listener sees a token, and the same message is stored and shown at the end.
+#[tokio::test]
+async fn a_reply_may_be_shown_at_once() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    set(&app, &chat_owner(&chat), "show_streaming", SettingValue::Switch(false)).await;
+    app.model.reply("One two three.");
+    let (mut events, mut listener) = (app.engine.subscribe(), app.engine.subscribe());
+    app.engine.send_message(chat.clone(), "Count.".into()).await.unwrap();
+    assert_eq!(shown(&ended(&mut events, &chat).await.0.unwrap()), "One two three.");
+    loop {
+        match listener.next().await.unwrap() {
+            Event::Token { text, .. } => panic!("{text} was streamed"),
+            Event::Ended { .. } => break,
+            _ => {}
+        }
+    }
+}
+
+/// S1.13, with the size of the eager part as it is set.
+#[tokio::test]
+async fn an_opened_chat_loads_as_much_as_it_is_told() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    for _ in 0..4 {
+        app.model.reply(&"lamp oil ".repeat(200));
+        app.say(&chat, "More.").await;
+    }
+    assert!(!app.engine.open_chat(chat.clone()).await.unwrap().page.more);
+    set(&app, &SettingOwner::Global, "eager_load_tokens", SettingValue::Whole(600)).await;
+    let page = app.engine.open_chat(chat).await.unwrap().page;
+    assert!(page.more && page.messages.len() < 4, "{}", page.messages.len());
+}
