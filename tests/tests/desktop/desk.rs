@@ -68,6 +68,13 @@ impl Desk {
         self.programs.join("inglenook-worker")
     }
 
+    /// The example of `src-tauri` that is a Tauri window and nothing else.
+    pub(crate) fn empty_window(&self) -> PathBuf {
+        let program = self.programs.join("examples/empty-window");
+        assert!(program.is_file(), "{} is not built; `cargo build --examples -p inglenook` does it", program.display());
+        program
+    }
+
     /// A call of `program` as this story's user.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = self.display.command(program);
