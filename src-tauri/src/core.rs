@@ -8,11 +8,17 @@ pub(crate) struct Core {
     engine: watch::Sender<Option<Engine>>,
     pages: watch::Sender<u64>,
     heard: watch::Sender<bool>,
+    shown: watch::Sender<bool>,
 }
 
 impl Core {
     pub(crate) fn new() -> Self {
-        Self { engine: watch::Sender::new(None), pages: watch::Sender::new(0), heard: watch::Sender::new(false) }
+        Self {
+            engine: watch::Sender::new(None),
+            pages: watch::Sender::new(0),
+            heard: watch::Sender::new(false),
+            shown: watch::Sender::new(false),
+        }
     }
 
     /// The engine, as soon as it is open; never again once the app is ending. Keep it no longer than one call: the database
@@ -54,5 +60,15 @@ impl Core {
     /// Waits until a page listens, so that what is told next is not told to nobody.
     pub(crate) async fn heard(&self) {
         self.heard.subscribe().wait_for(|heard| *heard).await.ok();
+    }
+
+    /// The window is on the screen, with its page.
+    pub(crate) fn is_shown(&self) {
+        self.shown.send_replace(true);
+    }
+
+    /// Waits until the window is on the screen, so that what can wait does not slow that down.
+    pub(crate) async fn shown(&self) {
+        self.shown.subscribe().wait_for(|shown| *shown).await.ok();
     }
 }

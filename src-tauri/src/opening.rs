@@ -29,8 +29,8 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
         match Engine::open(options.clone()).await {
             Ok(engine) => {
                 tauri::async_runtime::spawn(follow(app.clone(), engine.subscribe()));
-                engine.warm_up_in_background();
                 app.state::<Core>().set(engine);
+                warm_up(&app).await;
                 return;
             }
             Err(error) => {
@@ -42,6 +42,13 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
             }
         }
     }
+}
+
+/// Loads the model and reads ahead, once the window is shown: on few cores the two would slow each other down.
+async fn warm_up(app: &AppHandle) {
+    let core = app.state::<Core>();
+    core.shown().await;
+    core.engine().await.warm_up_in_background();
 }
 
 /// Asks until one way leads on; `false` means that the user gives up.

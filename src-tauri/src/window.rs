@@ -36,7 +36,10 @@ pub(crate) fn open(app: &App, data_dir: &Path) -> tauri::Result<()> {
         .on_download(|_, _| false)
         .on_page_load(|window, page| match page.event() {
             PageLoadEvent::Started => window.state::<Core>().new_page(),
-            PageLoadEvent::Finished => present(&window),
+            PageLoadEvent::Finished => {
+                present(&window);
+                window.state::<Core>().is_shown();
+            }
         })
         .build()?;
     if let Some(place) = store.place() {
