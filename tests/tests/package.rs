@@ -62,6 +62,8 @@ fn a_package_holds_the_window_its_model_and_the_web_ui() {
         "usr/lib/inglenook/models/SmolLM2-135M-Instruct.Q4_1.gguf",
         "usr/lib/inglenook/ui/index.html",
         "usr/share/applications/Inglenook.desktop",
+        "usr/share/doc/inglenook/LICENCES.md",
+        "usr/share/doc/inglenook/OFL-Literata.txt",
     ];
     let missing: Vec<_> = wanted.iter().filter(|path| !root.path().join(path).exists()).collect();
     assert!(missing.is_empty(), "{missing:?}");

@@ -22,6 +22,15 @@ pub(crate) struct Options {
 /// Where the programs look for the worker, the models and the web UI: `../lib/inglenook` beside the folder it was started from.
 const LIBRARY: &str = "/usr/lib/inglenook";
 
+/// Licences of ours, of the models and of the fonts.
+const LICENCES: [&str; 5] = [
+    "LICENSE-MIT",
+    "LICENSE-APACHE",
+    "models/LICENCES.md",
+    "ui/public/licences/OFL-Literata.txt",
+    "ui/public/licences/OFL-Atkinson-Hyperlegible.txt",
+];
+
 /// The package of the debug build, for its test.
 ///
 /// # Errors
@@ -122,7 +131,7 @@ fn configuration(files: &Map<String, Value>) -> Value {
 fn files(built: &Path, libraries: &[PathBuf]) -> Result<Map<String, Value>> {
     let into = |folder: &str, path: PathBuf| (format!("{folder}/{}", file_name(&path)), json!(path));
     let models = format!("{LIBRARY}/models");
-    let licences = ["LICENSE-MIT", "LICENSE-APACHE", "models/LICENCES.md"].map(|name| root().join(name));
+    let licences = LICENCES.map(|name| root().join(name));
     let mut files = Map::new();
     files.extend([into("/usr/bin", built.join("nook")), into(LIBRARY, built.join("inglenook-worker"))]);
     files.insert(format!("{LIBRARY}/ui"), json!(root().join("ui/dist")));
