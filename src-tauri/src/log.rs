@@ -24,7 +24,8 @@ pub(crate) enum NoLog {
 /// When the folder cannot be made.
 pub(crate) fn start(data_dir: &Path) -> Result<WorkerGuard, NoLog> {
     let logs = data_dir.join("logs");
-    std::fs::create_dir_all(&logs)?;
+    // Often the first folder that is made in the data folder, and so the one that makes that, too.
+    engine::make_private_folder(&logs)?;
     let file = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .max_log_files(KEPT)

@@ -48,6 +48,7 @@ pub use events::Events;
 pub use layered::environment;
 pub use models::TokenCount;
 pub use start::OpenError;
+pub use store::make_private_folder;
 pub use turn::TurnOptions;
 
 /// A seed for a turn that names none; it is stored with the turn, so that the turn can be repeated.

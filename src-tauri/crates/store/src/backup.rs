@@ -87,7 +87,7 @@ fn move_aside(_held: &Lock, dir: &Path, now: Timestamp) -> Result<Option<PathBuf
         return Ok(None);
     }
     let folder = dir.join(format!("{DAMAGED}{}", utc(now)));
-    fs::create_dir_all(&folder).map_err(failed)?;
+    files::make_private_folder(&folder).map_err(failed)?;
     for name in parts {
         fs::rename(dir.join(&name), folder.join(&name)).map_err(failed)?;
     }

@@ -10,6 +10,18 @@ pub(crate) const ASSETS: &str = "assets";
 pub(crate) const BACKUPS: &str = "backups";
 const PARTIAL: &str = ".partial-";
 
+/// Makes a folder, and those above it that are missing, for its owner's eyes alone. Folders that are there already keep
+/// their permissions: whoever shares one has done so on purpose. On Windows a home folder is private anyway.
+///
+/// # Errors
+/// When the folder is neither there nor can be made.
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}
+
 /// A file that becomes visible with `keep`, and is removed if it never is.
 pub(crate) fn partial(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(PARTIAL).tempfile_in(folder)
@@ -25,7 +37,7 @@ pub(crate) fn keep(file: NamedTempFile, path: &Path) -> io::Result<()> {
 /// Writes a whole file, and the folder it is in.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    fs::create_dir_all(folder)?;
+    make_private_folder(folder)?;
     let mut file = partial(folder)?;
     file.write_all(bytes)?;
     keep(file, path)

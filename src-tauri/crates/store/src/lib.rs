@@ -33,6 +33,7 @@ pub use access::{Read, Write};
 pub use asset::{AssetHash, NotAHash};
 pub use backup::BackupFile;
 pub use error::StoreError;
+pub use files::make_private_folder;
 pub use open::{Notice, Opened, Options};
 pub use purge::Purged;
 pub use store::Store;

@@ -70,7 +70,7 @@ pub(crate) fn open(dir: &Path, options: Options, migrations: &[&str]) -> Result<
 
 fn make_folders(dir: &Path) -> Result<(), StoreError> {
     for folder in [dir.join(files::ASSETS), dir.join(files::BACKUPS)] {
-        fs::create_dir_all(&folder).map_err(|error| StoreError::file(error, &folder, dir))?;
+        files::make_private_folder(&folder).map_err(|error| StoreError::file(error, &folder, dir))?;
     }
     Ok(())
 }

@@ -86,43 +86,20 @@ pub struct CharactersMut<'a> {
 
 impl CharactersMut<'_> {
     pub fn insert(&mut self, character: &Character) -> Result<(), StoreError> {
-        self.conn
-            .prepare_cached(
-                "INSERT INTO character (id, name, card_json, spec, picture, source, created, updated)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![
-                Col(character.id),
-                character.name,
-                character.card_json,
-                character.spec,
-                character.picture.map(Col),
-                character.source.map(Col),
-                Col(character.created),
-                Col(character.updated),
-            ])?;
-        Ok(())
+        self.run(
+            "INSERT INTO character (id, name, card_json, spec, picture, source, created, updated)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            character,
+        )
     }
 
-    /// Replaces everything but `created`.
     pub fn update(&mut self, character: &Character) -> Result<(), StoreError> {
-        let rows = self
-            .conn
-            .prepare_cached(
-                "UPDATE character
-                 SET name = ?2, card_json = ?3, spec = ?4, picture = ?5, source = ?6, updated = ?7
-                 WHERE id = ?1 AND deleted IS NULL",
-            )?
-            .execute(params![
-                Col(character.id),
-                character.name,
-                character.card_json,
-                character.spec,
-                character.picture.map(Col),
-                character.source.map(Col),
-                Col(character.updated),
-            ])?;
-        one(rows, "character")
+        self.run(
+            "UPDATE character
+             SET name = ?2, card_json = ?3, spec = ?4, picture = ?5, source = ?6, created = ?7, updated = ?8
+             WHERE id = ?1 AND deleted IS NULL",
+            character,
+        )
     }
 
     /// Hides the character and its chats until `restore` or a purge.
@@ -142,6 +119,20 @@ impl CharactersMut<'_> {
     /// Removes for good what was deleted at or before `before`, chats included; returns how many characters.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
         Ok(self.conn.execute("DELETE FROM character WHERE deleted <= ?1", [Col(before)])?)
+    }
+
+    fn run(&mut self, sql: &str, character: &Character) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached(sql)?.execute(params![
+            Col(character.id),
+            character.name,
+            character.card_json,
+            character.spec,
+            character.picture.map(Col),
+            character.source.map(Col),
+            Col(character.created),
+            Col(character.updated),
+        ])?;
+        one(rows, "character")
     }
 }
 

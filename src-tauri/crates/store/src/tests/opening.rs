@@ -44,6 +44,25 @@ fn a_new_folder_says_so() {
     assert_eq!(opened.notices, [Notice::Created]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_new_folder_is_its_owners_alone_and_a_shared_one_stays_shared() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+
+    let parent = tempfile::tempdir().unwrap();
+    let (new, shared) = (parent.path().join("new"), parent.path().join("shared"));
+    std::fs::create_dir(&shared).unwrap();
+    std::fs::set_permissions(&shared, PermissionsExt::from_mode(0o750)).unwrap();
+    for dir in [&new, &shared] {
+        drop(open(dir));
+        for inner in ["assets", "backups"] {
+            assert_eq!(mode(&dir.join(inner)), 0o700);
+        }
+    }
+    assert_eq!((mode(&new), mode(&shared)), (0o700, 0o750));
+}
+
 #[tokio::test]
 async fn the_second_to_open_is_refused_and_harms_nothing() {
     let dir = tempfile::tempdir().unwrap();
