@@ -12,8 +12,9 @@ pub(crate) struct Display {
 
 impl Display {
     pub(crate) fn start() -> Self {
+        // Without `-noreset` it begins anew whenever its last client leaves, and turns away who comes at that moment.
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1440x900x24", "-nolisten", "tcp"])
+            .args(["-displayfd", "1", "-screen", "0", "1440x900x24", "-nolisten", "tcp", "-noreset"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
