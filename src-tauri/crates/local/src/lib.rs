@@ -26,9 +26,11 @@ mod process;
 mod saved;
 mod settings;
 mod status;
+pub mod tokenizer;
 
 pub use gguf::{GgufError, Header};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};
 pub use settings::{Policy, Settings};
 pub use status::{State, Status};
+pub use tokenizer::Tokenizer;

@@ -6,6 +6,7 @@
 mod reader;
 mod tensor;
 mod value;
+mod vocabulary;
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use reader::Reader;
 use value::Metadata;
+pub use vocabulary::{TokenKind, Vocabulary};
 
 /// Key-value pairs at the most; real files have 20 to 60.
 const MAX_PAIRS: u64 = 65_536;
@@ -84,6 +86,8 @@ pub enum Fault {
     NoArchitecture,
     #[error("holds no weights, only a vocabulary")]
     NoTensors,
+    #[error("has no vocabulary")]
+    NoVocabulary,
 }
 
 /// For people: rounded down, so that a cut file never looks whole.
@@ -96,16 +100,27 @@ fn mebibytes(bytes: u64) -> u64 {
 /// # Errors
 /// [`GgufError`], naming the file and the first fault.
 pub fn read(path: &Path) -> Result<Header, GgufError> {
-    let open = || {
-        // Opening a pipe would wait for a writer for ever.
-        if !std::fs::metadata(path)?.is_file() {
-            return Err(Fault::NoFile);
-        }
-        let file = File::open(path)?;
-        let length = file.metadata()?.len();
-        parse(BufReader::with_capacity(64 * 1024, file), length)
-    };
-    open().map_err(|fault| GgufError { path: path.to_owned(), fault })
+    let read = || open(path).and_then(|(file, length)| parse(file, length));
+    read().map_err(|fault| GgufError { path: path.to_owned(), fault })
+}
+
+/// Reads the vocabulary of the file at `path`. Blocks: for about 0.1 s where it is large.
+///
+/// # Errors
+/// As [`read`], of what stands in front of the tensors.
+pub fn vocabulary(path: &Path) -> Result<Vocabulary, GgufError> {
+    let read = || open(path).and_then(|(file, length)| parse_vocabulary(file, length));
+    read().map_err(|fault| GgufError { path: path.to_owned(), fault })
+}
+
+fn open(path: &Path) -> Result<(BufReader<File>, u64), Fault> {
+    // Opening a pipe would wait for a writer for ever.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(Fault::NoFile);
+    }
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    Ok((BufReader::with_capacity(64 * 1024, file), length))
 }
 
 /// Reads and checks a header from `source`, a file of `length` bytes.
@@ -120,6 +135,19 @@ pub fn parse(source: impl Read + Seek, length: u64) -> Result<Header, Fault> {
     let metadata = Metadata::read(&mut reader, pairs)?;
     tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
     describe(&mut reader, &metadata, version, tensors)
+}
+
+/// Reads a vocabulary from `source`, a file of `length` bytes.
+///
+/// # Errors
+/// The first [`Fault`] in front of the tensors.
+pub fn parse_vocabulary(source: impl Read + Seek, length: u64) -> Result<Vocabulary, Fault> {
+    let mut reader = Reader::new(source, length);
+    begin(&mut reader)?;
+    reader.count("tensors", MAX_TENSORS)?;
+    let pairs = reader.count("settings", MAX_PAIRS)?;
+    let metadata = Metadata::read(&mut reader, pairs)?;
+    Vocabulary::read(&mut reader, &metadata)
 }
 
 fn begin<R: Read + Seek>(reader: &mut Reader<R>) -> Result<u32, Fault> {

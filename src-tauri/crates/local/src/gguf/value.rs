@@ -14,6 +14,9 @@ const MAX_ELEMENTS: u64 = 1 << 24;
 /// Numbers per layer are the only arrays we use.
 const MAX_KEPT: u64 = 4_096;
 
+/// Bytes of all texts of one list; the largest vocabularies have 4 MB of tokens and 8 MB of merges.
+const MAX_LIST: u64 = 64 << 20;
+
 const TOKENS: &str = "tokenizer.ggml.tokens";
 
 enum Value {
@@ -25,6 +28,12 @@ enum Value {
     Texts {
         at: u64,
         count: u64,
+    },
+    /// Numbers of a vocabulary, however many: as [`Value::Texts`], and the `gguf_type` of one.
+    Array {
+        at: u64,
+        count: u64,
+        kind: u32,
     },
     /// Negative and floating numbers, long texts, long arrays.
     Unused,
@@ -74,6 +83,45 @@ impl Metadata {
             Value::Flag(flag) => Some(*flag),
             _ => None,
         }
+    }
+
+    /// The list of texts under `key`, at most `limit` of them with [`MAX_LIST`] bytes in all.
+    pub(super) fn texts<R: Read + Seek>(
+        &self,
+        reader: &mut Reader<R>,
+        key: &str,
+        limit: u64,
+    ) -> Result<Option<Vec<String>>, Fault> {
+        let Some(Value::Texts { at, count }) = self.0.get(key) else { return Ok(None) };
+        within(*count, "texts in a vocabulary", limit)?;
+        reader.rewind(*at)?;
+        let (mut texts, mut bytes) = (Vec::new(), 0);
+        for _ in 0..*count {
+            let long = Fault::TooMany { what: "bytes in a token", count: MAX_KEY + 1, limit: MAX_KEY };
+            let text = reader.string(MAX_KEY)?.ok_or(long)?;
+            bytes += text.len() as u64;
+            within(bytes, "bytes in a vocabulary", MAX_LIST)?;
+            texts.push(text);
+        }
+        Ok(Some(texts))
+    }
+
+    /// The list of numbers under `key`, at most `limit` of them.
+    pub(super) fn list<R: Read + Seek>(
+        &self,
+        reader: &mut Reader<R>,
+        key: &str,
+        limit: u64,
+    ) -> Result<Option<Vec<f32>>, Fault> {
+        let Some(Value::Array { at, count, kind }) = self.0.get(key) else { return Ok(None) };
+        within(*count, "numbers in a vocabulary", limit)?;
+        reader.rewind(*at)?;
+        let number = |reader: &mut Reader<R>| match kind {
+            5 => reader.bytes().map(|bytes| i32::from_le_bytes(bytes) as f32),
+            6 => reader.bytes().map(f32::from_le_bytes),
+            kind => Err(unknown(key, *kind)),
+        };
+        (0..*count).map(|_| number(reader)).collect::<Result<_, _>>().map(Some)
     }
 
     /// Bytes that tensors are aligned to.
@@ -126,6 +174,11 @@ fn array<R: Read + Seek>(reader: &mut Reader<R>, key: &str) -> Result<Value, Fau
         return Ok(Value::Texts { at, count });
     }
     let size = size(kind).ok_or_else(|| unknown(key, kind))?;
+    if key.starts_with("tokenizer.") {
+        let at = reader.at();
+        reader.skip(count * size)?;
+        return Ok(Value::Array { at, count, kind });
+    }
     if count > MAX_KEPT {
         reader.skip(count * size)?;
         return Ok(Value::Unused);
@@ -170,6 +223,10 @@ fn size(kind: u32) -> Option<u64> {
         10..=12 => Some(8),
         _ => None,
     }
+}
+
+fn within(count: u64, what: &'static str, limit: u64) -> Result<(), Fault> {
+    if count > limit { Err(Fault::TooMany { what, count, limit }) } else { Ok(()) }
 }
 
 fn unknown(key: &str, kind: u32) -> Fault {

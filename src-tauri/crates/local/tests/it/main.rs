@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod cancel;
+mod corpus;
 mod death;
 mod files;
 mod replies;
 mod saved;
 mod support;
+mod tokens;

@@ -1,0 +1,88 @@
+//! The vocabulary of a model: its tokens, and what is needed to cut text into them.
+
+use std::io::{Read, Seek};
+
+use super::Fault;
+use super::reader::Reader;
+use super::value::Metadata;
+
+/// Tokens at the most; the largest real vocabularies have 262,144.
+const MAX_TOKENS: u64 = 1 << 20;
+const MAX_MERGES: u64 = 1 << 21;
+
+/// What the file says about text and tokens, as it says it (`tokenizer.ggml.*`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Vocabulary {
+    /// The kind of tokenizer: `gpt2`, `llama`, `bert` and others.
+    pub model: String,
+    /// Which rule cuts text into words, for `gpt2`.
+    pub pre: Option<String>,
+    /// Texts by id.
+    pub tokens: Vec<String>,
+    /// By id; empty where the file has none.
+    pub scores: Vec<f32>,
+    /// By id; all [`TokenKind::Normal`] where the file does not tell.
+    pub kinds: Vec<TokenKind>,
+    /// Pairs with a space between, the first to be merged first.
+    pub merges: Vec<String>,
+    pub unknown: Option<u32>,
+    /// A text is read as if a space stood in front of it; `None` leaves it to the kind of tokenizer.
+    pub space_prefix: Option<bool>,
+    /// `bert` only: text is folded to lower case.
+    pub lowercase: Option<bool>,
+    /// `bert` only: accents are taken off.
+    pub strip_accents: Option<bool>,
+    /// The model's own name; some rules of llama.cpp go by it.
+    pub name: String,
+}
+
+/// What a token is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenKind {
+    Normal,
+    Unknown,
+    Control,
+    /// Found in plain text as well, before all else.
+    UserDefined,
+    Unused,
+    Byte,
+    Undefined,
+}
+
+impl TokenKind {
+    fn of(number: f32) -> Self {
+        match number as i32 {
+            1 => Self::Normal,
+            2 => Self::Unknown,
+            3 => Self::Control,
+            4 => Self::UserDefined,
+            5 => Self::Unused,
+            6 => Self::Byte,
+            _ => Self::Undefined,
+        }
+    }
+}
+
+impl Vocabulary {
+    pub(super) fn read<R: Read + Seek>(reader: &mut Reader<R>, metadata: &Metadata) -> Result<Self, Fault> {
+        let of = |key: &str| format!("tokenizer.ggml.{key}");
+        let tokens = metadata.texts(reader, &of("tokens"), MAX_TOKENS)?.ok_or(Fault::NoVocabulary)?;
+        let kinds = match metadata.list(reader, &of("token_type"), MAX_TOKENS)? {
+            Some(kinds) if kinds.len() >= tokens.len() => kinds.into_iter().map(TokenKind::of).collect(),
+            _ => vec![TokenKind::Normal; tokens.len()],
+        };
+        Ok(Self {
+            model: metadata.text(&of("model")).ok_or(Fault::NoVocabulary)?.to_owned(),
+            pre: metadata.text(&of("pre")).map(str::to_owned),
+            scores: metadata.list(reader, &of("scores"), MAX_TOKENS)?.unwrap_or_default(),
+            merges: metadata.texts(reader, &of("merges"), MAX_MERGES)?.unwrap_or_default(),
+            unknown: metadata.number(&of("unknown_token_id")).and_then(|id| u32::try_from(id).ok()),
+            space_prefix: metadata.flag(&of("add_space_prefix")),
+            lowercase: metadata.flag(&of("normalizer.lowercase")),
+            strip_accents: metadata.flag(&of("normalizer.strip_accents")),
+            name: metadata.text("general.name").unwrap_or_default().to_owned(),
+            tokens,
+            kinds,
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! Tokens that are found in the text before all else: control tokens in control text, user-defined ones everywhere.
+
+use std::collections::BTreeSet;
+
+use aho_corasick::AhoCorasick;
+
+use crate::gguf::{TokenKind, Vocabulary};
+
+/// Texts that llama.cpp takes for control tokens whatever the file says (`llama_vocab::impl::load`).
+const CONTROL: &[&str] = &[
+    "<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>", "<EOT>", "_<EOT>",
+    "[EOT]", "<｜end▁of▁sentence｜>", "<end_of_utterance>", "<|eom_id|>", "<|fim_prefix|>", "<fim-prefix>",
+    "<fim_prefix>", "<｜fim▁begin｜>", "<PRE>", "▁<PRE>", "<|code_prefix|>", "<|prefix|>", "<|fim_suffix|>",
+    "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>", "<SUF>", "▁<SUF>", "<|code_suffix|>", "<|suffix|>",
+    "<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>", "<MID>", "▁<MID>", "<|code_middle|>",
+    "<|middle|>", "<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]", "<|fim_repo|>", "<|repo_name|>",
+    "<fim-repo>", "<REPO>", "<reponame>", "<|file_sep|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "</s>",
+    "[EOS]", "<eos>", "<turn|>", "<|tool_response>", "[e~[",
+];
+/// Texts that llama.cpp takes for user-defined tokens whatever the file says.
+const USER_DEFINED: &[&str] = &["<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"];
+
+struct Special {
+    id: u32,
+    text: Box<str>,
+    /// Not looked for in contents.
+    control: bool,
+    /// Looks like markup: in contents it is cut in two, so that nobody can write a role into a prompt.
+    mark: bool,
+}
+
+/// All special tokens of a vocabulary, the longest first.
+pub(super) struct Specials {
+    all: Vec<Special>,
+    /// Finds those that are in a text in one pass: some vocabularies have thousands. `None` where there are none.
+    in_control: Option<AhoCorasick>,
+    in_contents: Option<AhoCorasick>,
+}
+
+/// A part of a text.
+pub(super) enum Part<'t> {
+    Text(&'t str),
+    Token(u32),
+}
+
+impl Specials {
+    pub(super) fn of(vocabulary: &Vocabulary) -> Self {
+        let tokens = vocabulary.tokens.iter().zip(&vocabulary.kinds).zip(0..);
+        let mut all: Vec<Special> = tokens
+            .filter(|((text, _), _)| !text.is_empty())
+            .filter_map(|((text, kind), id)| special(text, *kind, id))
+            .collect();
+        all.sort_by_key(|special| std::cmp::Reverse(special.text.len()));
+        let finder = |wanted: fn(&Special) -> bool| {
+            // A text that is not looked for has an empty pattern in its place, which `present` passes over.
+            let patterns = all.iter().map(|special| if wanted(special) { &special.text } else { "" });
+            all.iter().any(wanted).then(|| AhoCorasick::new(patterns).ok()).flatten()
+        };
+        Self { in_control: finder(|_| true), in_contents: finder(|special| !special.control), all }
+    }
+
+    /// Texts of the control tokens and the marks.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().filter(|special| special.control || special.mark).map(|special| &*special.text)
+    }
+
+    /// Cuts control text: every special token counts.
+    pub(super) fn control<'t>(&self, text: &'t str) -> Vec<Part<'t>> {
+        self.cut(self.in_control.as_ref(), text)
+    }
+
+    /// Cuts contents: user-defined tokens count, unless they look like markup; those are cut after their first character,
+    /// and what is left and right of the cut are texts of their own.
+    pub(super) fn contents<'t>(&self, text: &'t str) -> Vec<Vec<Part<'t>>> {
+        let whole = self.cut(self.in_contents.as_ref(), text);
+        let mark = |part: &Part<'_>| match part {
+            Part::Token(id) => self.all.iter().any(|special| special.id == *id && special.mark),
+            Part::Text(_) => false,
+        };
+        if !whole.iter().any(mark) {
+            return vec![whole];
+        }
+        let marks: Vec<&str> = self.all.iter().filter(|special| special.mark).map(|special| &*special.text).collect();
+        let (mut texts, mut rest) = (Vec::new(), text);
+        while let Some(at) = marks.iter().filter_map(|mark| rest.find(mark)).min() {
+            let (head, tail) = rest.split_at(at + 1);
+            texts.push(self.cut(self.in_contents.as_ref(), head));
+            rest = tail;
+        }
+        texts.push(self.cut(self.in_contents.as_ref(), rest));
+        texts
+    }
+
+    fn cut<'t>(&self, finder: Option<&AhoCorasick>, text: &'t str) -> Vec<Part<'t>> {
+        let mut parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] };
+        for at in finder.map(|finder| present(finder, text)).unwrap_or_default() {
+            parts = parts.into_iter().flat_map(|part| self.all[at].cut(part)).collect();
+        }
+        parts
+    }
+}
+
+/// Which patterns are somewhere in `text`, in their order.
+fn present(finder: &AhoCorasick, text: &str) -> BTreeSet<usize> {
+    let found = finder.find_overlapping_iter(text).filter(|found| !found.is_empty());
+    found.map(|found| found.pattern().as_usize()).collect()
+}
+
+fn special(text: &str, kind: TokenKind, id: u32) -> Option<Special> {
+    let user_defined = kind == TokenKind::UserDefined || USER_DEFINED.contains(&text);
+    let looks_like_control = CONTROL.contains(&text);
+    let control = match kind {
+        TokenKind::Control | TokenKind::Unknown => !USER_DEFINED.contains(&text),
+        _ if looks_like_control => true,
+        _ if user_defined => false,
+        _ => return None,
+    };
+    let mark = user_defined && text.len() > 2 && text.starts_with('<') && text.ends_with('>');
+    Some(Special { id, text: text.into(), control, mark })
+}
+
+impl Special {
+    fn cut<'t>(&self, part: Part<'t>) -> Vec<Part<'t>> {
+        let Part::Text(mut rest) = part else { return vec![part] };
+        let mut parts = Vec::new();
+        while let Some(at) = rest.find(&*self.text) {
+            if at > 0 {
+                parts.push(Part::Text(&rest[..at]));
+            }
+            parts.push(Part::Token(self.id));
+            rest = &rest[at + self.text.len()..];
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Text(rest));
+        }
+        parts
+    }
+}

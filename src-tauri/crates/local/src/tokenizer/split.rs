@@ -1,0 +1,220 @@
+//! Pre-tokenizers: stages that cut a text into pieces, and each piece into smaller ones.
+
+use super::class::{LETTER, NUMBER, PUNCTUATION, SPACE};
+use super::scan::Scan;
+use super::words::{self, Letters, Rules};
+
+/// One regular expression of a pre-tokenizer: what it matches is a piece, and so is what lies between.
+#[derive(Clone, Copy)]
+pub(super) enum Stage {
+    /// Characters of a class, so many in a row, perhaps with a space in front.
+    Run { lead: Lead, class: fn(char, u8) -> bool, least: usize, most: usize },
+    Words(fn(&Scan<'_>, usize) -> Option<usize>),
+    Rules(Rules),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lead {
+    None,
+    Space,
+    /// Any white space.
+    Blank,
+}
+
+impl Stage {
+    const fn each(class: fn(char, u8) -> bool) -> Self {
+        Self::Run { lead: Lead::None, class, least: 1, most: 1 }
+    }
+
+    const fn runs(class: fn(char, u8) -> bool) -> Self {
+        Self::Run { lead: Lead::None, class, least: 1, most: usize::MAX }
+    }
+
+    /// Where the match that begins at `at` ends.
+    fn matched(&self, scan: &Scan<'_>, at: usize) -> Option<usize> {
+        match self {
+            Self::Words(word) => word(scan, at),
+            Self::Rules(rules) => rules.word(scan, at),
+            Self::Run { lead, class, least, most } => {
+                let (first, kind) = scan.peek(at)?;
+                let leads = match lead {
+                    Lead::None => false,
+                    Lead::Space => first == ' ',
+                    Lead::Blank => kind & SPACE != 0,
+                };
+                let after = at + first.len_utf8();
+                let start = if leads && scan.is(after, class) { after } else { at };
+                let end = if *most == usize::MAX { scan.all(start, class) } else { scan.run(start, *most, class) };
+                let enough = *least <= 1 || scan.text[start..end].chars().count() >= *least;
+                (end > start && enough).then_some(end)
+            }
+        }
+    }
+}
+
+/// Cuts `text` by all of `stages` and gives `each` the pieces in order.
+pub(super) fn split<'t>(stages: &[Stage], text: &'t str, each: &mut dyn FnMut(&'t str)) {
+    let Some((stage, rest)) = stages.split_first() else { return each(text) };
+    let scan = Scan::new(text);
+    let (mut gap, mut at) = (0, 0);
+    while let Some((character, _)) = scan.peek(at) {
+        let Some(end) = stage.matched(&scan, at) else {
+            at += character.len_utf8();
+            continue;
+        };
+        if gap < at {
+            split(rest, &text[gap..at], each);
+        }
+        split(rest, &text[at..end], each);
+        (gap, at) = (end, end);
+    }
+    if gap < text.len() {
+        split(rest, &text[gap..], each);
+    }
+}
+
+/// How a byte-pair vocabulary is to be used.
+pub(super) struct Pre {
+    pub(super) stages: &'static [Stage],
+    /// A word that is a token stays one, whatever the merges say.
+    pub(super) whole_words: bool,
+    /// Bytes stand in the vocabulary as letters of their own; otherwise spaces alone are replaced.
+    pub(super) byte_letters: bool,
+}
+
+const GPT2: Stage = Stage::Words(words::gpt2);
+const DIGIT: Stage = Stage::each(|_, class| class & NUMBER != 0);
+const THREE_DIGITS: Stage = Stage::Run { lead: Lead::None, class: |_, class| class & NUMBER != 0, least: 1, most: 3 };
+const ASCII_TRIPLES: Stage =
+    Stage::Run { lead: Lead::None, class: |character, _| character.is_ascii_digit(), least: 3, most: 3 };
+const KANA_AND_HAN: Stage =
+    Stage::runs(|character, _| matches!(character, '\u{4e00}'..='\u{9fa5}' | '\u{3040}'..='\u{30ff}'));
+const NO_WORD: &str = "(|.,!?…。，、।۔،)";
+const BLOOM: Stage = Stage::Run {
+    lead: Lead::Space,
+    class: |character, class| class & SPACE == 0 && !NO_WORD.contains(character),
+    least: 1,
+    most: usize::MAX,
+};
+
+fn signs(character: char, class: u8) -> bool {
+    class & PUNCTUATION != 0 || matches!(character, '$' | '+' | '<' | '=' | '>' | '^' | '~' | '|')
+}
+
+/// The pre-tokenizer called `name` in `tokenizer.ggml.pre`; `None` for one that we leave to the worker.
+pub(super) fn pre(name: &str) -> Option<Pre> {
+    const ONE_DIGIT: Rules = Rules { digits: 1, ..Rules::LLAMA3 };
+    const SLASH: &[char] = &['\r', '\n', '/'];
+    let stages: &'static [Stage] = match name {
+        "llama3" | "llama-v3" | "llama-bpe" | "falcon3" | "falcon-h1" | "pixtral" | "midm-2.0" | "lfm2"
+        | "jina-v5-nano" | "dbrx" | "smaug-bpe" | "chatglm-bpe" | "glm4" | "glm5" => {
+            &const { [Stage::Rules(Rules::LLAMA3)] }
+        }
+        "qwen2" | "deepseek-r1-qwen" | "kormo" | "f2llmv2" | "megrez" | "stablelm2" | "hunyuan" | "solar-open"
+        | "grok-2" => &const { [Stage::Rules(ONE_DIGIT)] },
+        "qwen35" => &const { [Stage::Rules(Rules { letters: Letters::Marks, ..ONE_DIGIT })] },
+        "minicpm5" => &const { [THREE_DIGITS, Stage::Rules(Rules { digits: usize::MAX, ..Rules::LLAMA3 })] },
+        "tekken" => {
+            const LETTERS: Letters = Letters::Cased { contractions: false };
+            &const { [Stage::Rules(Rules { contractions: false, digits: 1, letters: LETTERS, tail: SLASH })] }
+        }
+        "gpt-4o" | "llama4" | "kanana2" | "talkie" | "minimax-m2" => {
+            const LETTERS: Letters = Letters::Cased { contractions: true };
+            &const { [Stage::Rules(Rules { contractions: false, digits: 3, letters: LETTERS, tail: SLASH })] }
+        }
+        "deepseek-v3" | "hunyuan-dense" | "joyai-llm" | "hy_v4" => {
+            &const { [THREE_DIGITS, KANA_AND_HAN, Stage::Words(words::deepseek)] }
+        }
+        "deepseek-coder" => {
+            const LETTERS: Stage = Stage::Run {
+                lead: Lead::Blank,
+                class: |_, class| class & LETTER != 0,
+                least: 1,
+                most: usize::MAX,
+            };
+            const SIGNS: Stage = Stage::Run {
+                lead: Lead::Blank,
+                class: |_, class| class & PUNCTUATION != 0,
+                least: 1,
+                most: usize::MAX,
+            };
+            const WIDE: Stage = Stage::runs(|character, class| {
+                class & SPACE == 0 && matches!(character, '\u{800}'..='\u{9fa5}' | '\u{ac00}'..='\u{d7ff}')
+            });
+            &const { [Stage::each(|character, _| matches!(character, '\r' | '\n')), LETTERS, SIGNS, WIDE, DIGIT] }
+        }
+        "falcon" => {
+            const SIGNS: Stage = Stage::runs(|character, class| signs(character, class) || character == '`');
+            &const { [SIGNS, GPT2, ASCII_TRIPLES] }
+        }
+        "starcoder" | "refact" | "command-r" | "smollm" | "codeshell" | "exaone" | "minerva-7b" | "mellum2" => {
+            &const { [DIGIT, GPT2] }
+        }
+        "gpt-2" | "phi-2" | "jina-es" | "jina-de" | "gigachat" | "jina-v2-es" | "jina-v2-de" | "a.x-4.0" | "mellum"
+        | "modern-bert" | "jina-v1-en" | "jina-v2-code" | "roberta-bpe" | "mpt" | "olmo" | "jais" | "trillion"
+        | "granite-docling" | "exaone4" => &const { [GPT2] },
+        "poro-chat" | "bloom" | "gpt3-finnish" => &const { [BLOOM] },
+        "viking" => &const { [BLOOM, DIGIT] },
+        "gemma4" | "granite-embed-multi-311m" | "sarvam-moe" => {
+            &const { [Stage::runs(|character, _| character == '\n')] }
+        }
+        "" | "default" => {
+            &const { [Stage::runs(signs), GPT2, Stage::runs(|_, class| class & NUMBER != 0), ASCII_TRIPLES] }
+        }
+        _ => return None,
+    };
+    let byte_letters = !matches!(name, "gemma4" | "granite-embed-multi-311m" | "sarvam-moe");
+    let whole_words = matches!(
+        name,
+        "minicpm5" | "llama3" | "llama-v3" | "llama-bpe" | "falcon3" | "falcon-h1" | "pixtral" | "midm-2.0" | "lfm2"
+            | "jina-v5-nano" | "glm4" | "glm5" | "tekken"
+    );
+    Some(Pre { stages, whole_words, byte_letters })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(name: &str, text: &str) -> String {
+        let mut pieces = Vec::new();
+        split(pre(name).unwrap().stages, text, &mut |piece| pieces.push(piece));
+        assert_eq!(pieces.concat(), text, "nothing may be lost");
+        pieces.join("·")
+    }
+
+    #[test]
+    fn gpt2_keeps_a_space_with_its_word() {
+        assert_eq!(pieces("gpt-2", "She said: it's 42  times, isn't it?"), "She· said·:· it·'s· 42· · times·,· isn·'t· it·?");
+        assert_eq!(pieces("gpt-2", "end  "), "end·  ");
+        assert_eq!(pieces("gpt-2", "a\n\n  b"), "a·\n\n · b");
+        assert_eq!(pieces("smollm", "in 1984"), "in· ·1·9·8·4");
+    }
+
+    #[test]
+    fn llama3_takes_three_digits_and_ends_of_lines() {
+        assert_eq!(pieces("llama-bpe", "Don'T 12345 go.\n\nNow"), "Don·'T· ·123·45· go·.\n\n·Now");
+        assert_eq!(pieces("llama-bpe", "(here)  \n x"), "(here·)·  \n· x");
+        assert_eq!(pieces("qwen2", "v2.10"), "v·2·.·1·0");
+        assert_eq!(pieces("qwen35", "e\u{301}a"), "e\u{301}a");
+        assert_eq!(pieces("qwen2", "e\u{301}a"), "e·\u{301}a");
+    }
+
+    #[test]
+    fn newer_rules_cut_where_the_case_changes() {
+        assert_eq!(pieces("gpt-4o", "camelCase HTTPServer it's а/б\n"), "camel·Case· HTTPServer· it's· а·/б·\n");
+        assert_eq!(pieces("tekken", "it's ABC 12"), "it·'s· ABC· ·1·2");
+        assert_eq!(pieces("tekken", "ÉTÉAB"), "ÉTÉ·AB");
+    }
+
+    #[test]
+    fn other_families_cut_by_their_stages() {
+        assert_eq!(pieces("deepseek-v3", "漢字kana .x 1234"), "漢字·kana· .·x· ·123·4");
+        assert_eq!(pieces("falcon", "a==b 1234"), "a·==·b· 123·4");
+        assert_eq!(pieces("default", "cost: $1234"), "cost·:· ·$·123·4");
+        assert_eq!(pieces("deepseek-coder", "let x\n12"), "let· x·\n·1·2");
+        assert_eq!(pieces("bloom", "one two, three"), "one· two·,· three");
+        assert_eq!(pieces("gemma4", "a b\n\nc"), "a b·\n\n·c");
+        assert!(pre("kimi-k2").is_none());
+    }
+}

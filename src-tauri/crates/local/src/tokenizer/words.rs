@@ -1,0 +1,146 @@
+//! The rules that cut text into words, one function for each family of models. Each gives the end of the word that
+//! begins at a place, or `None` where no word of its rule begins.
+//!
+//! They follow `unicode.cpp` of the llama.cpp that the worker links, whose own tokenization is the measure.
+
+use super::class::{LETTER, MARK, NUMBER, PUNCTUATION, SPACE, SYMBOL};
+use super::scan::Scan;
+
+/// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+pub(super) fn gpt2(scan: &Scan<'_>, at: usize) -> Option<usize> {
+    let (first, class) = scan.peek(at)?;
+    if first == '\''
+        && let Some(end) = contraction(scan.text, at, false)
+    {
+        return Some(end);
+    }
+    let (start, class) = match first {
+        ' ' => (at + 1, scan.peek(at + 1).map_or(SPACE, |(_, class)| class)),
+        _ => (at, class),
+    };
+    match class & (LETTER | NUMBER | SPACE) {
+        LETTER => Some(scan.all(start, |_, class| class & LETTER != 0)),
+        NUMBER => Some(scan.all(start, |_, class| class & NUMBER != 0)),
+        0 => Some(scan.all(start, |_, class| class & (LETTER | NUMBER | SPACE) == 0)),
+        _ => scan.spaces(at),
+    }
+}
+
+/// What the word rules of newer models differ in; they all come from the one of cl100k.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// `'s` and its kin are words, in either case.
+    pub(super) contractions: bool,
+    /// Digits in one word.
+    pub(super) digits: usize,
+    pub(super) letters: Letters,
+    /// Characters that stay with the punctuation in front of them.
+    pub(super) tail: &'static [char],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Letters {
+    Plain,
+    /// Accents that stand for themselves belong to the word.
+    Marks,
+    /// A word ends where lower case goes over into upper case.
+    Cased {
+        /// `'s` and its kin stay with their word.
+        contractions: bool,
+    },
+}
+
+impl Rules {
+    pub(super) const LLAMA3: Self =
+        Self { contractions: true, digits: 3, letters: Letters::Plain, tail: &['\r', '\n'] };
+
+    pub(super) fn word(&self, scan: &Scan<'_>, at: usize) -> Option<usize> {
+        let (first, class) = scan.peek(at)?;
+        if self.contractions
+            && first == '\''
+            && let Some(end) = contraction(scan.text, at, true)
+        {
+            return Some(end);
+        }
+        if let Some(end) = self.letters(scan, at, first, class) {
+            return Some(end);
+        }
+        if class & NUMBER != 0 {
+            return Some(scan.run(at, self.digits, |_, class| class & NUMBER != 0));
+        }
+        self.punctuation(scan, at, first).or_else(|| scan.line_ends(at)).or_else(|| scan.spaces(at))
+    }
+
+    /// `[^\r\n\p{L}\p{N}]?` and letters.
+    fn letters(&self, scan: &Scan<'_>, at: usize, first: char, class: u8) -> Option<usize> {
+        let letter = if self.letters == Letters::Marks { LETTER | MARK } else { LETTER };
+        let leads = class & (LETTER | NUMBER) == 0 && !matches!(first, '\r' | '\n');
+        let start = match leads && scan.is(at + first.len_utf8(), |_, class| class & letter != 0) {
+            true => at + first.len_utf8(),
+            false if class & letter != 0 => at,
+            false => return None,
+        };
+        match self.letters {
+            Letters::Cased { contractions } => {
+                let end = cased(scan, start);
+                Some(if contractions { contraction(scan.text, end, true).unwrap_or(end) } else { end })
+            }
+            _ => Some(scan.all(start, |_, class| class & letter != 0)),
+        }
+    }
+
+    /// ` ?[^\s\p{L}\p{N}]+[\r\n]*`
+    fn punctuation(&self, scan: &Scan<'_>, at: usize, first: char) -> Option<usize> {
+        let words = if self.letters == Letters::Marks { LETTER | NUMBER | SPACE | MARK } else { LETTER | NUMBER | SPACE };
+        let start = at + usize::from(first == ' ');
+        let end = scan.all(start, |_, class| class & words == 0);
+        (end > start).then(|| scan.all(end, |character, _| self.tail.contains(&character)))
+    }
+}
+
+/// Upper-case letters, then lower-case ones; letters outside ASCII are both.
+fn cased(scan: &Scan<'_>, start: usize) -> usize {
+    let lower = |character: char, class: u8| class & LETTER != 0 && !character.is_ascii_uppercase();
+    let upper = scan.all(start, |character, class| class & LETTER != 0 && !character.is_ascii_lowercase());
+    let end = scan.all(upper, lower);
+    if end > upper {
+        return end;
+    }
+    // Lower case needs a letter of its own: the rule gives back upper-case ones up to the last that is both.
+    let both = scan.text[start..upper].char_indices().rev().find(|(_, character)| !character.is_ascii());
+    both.map_or(upper, |(at, character)| start + at + character.len_utf8())
+}
+
+/// DeepSeek V3: punctuation before Latin letters, words with marks, punctuation with symbols.
+pub(super) fn deepseek(scan: &Scan<'_>, at: usize) -> Option<usize> {
+    let (first, class) = scan.peek(at)?;
+    let after = at + first.len_utf8();
+    let in_word = |_: char, class: u8| class & (LETTER | MARK) != 0;
+    let sign = |_: char, class: u8| class & (PUNCTUATION | SYMBOL) != 0;
+    if first.is_ascii_punctuation() && scan.is(after, |next, _| next.is_ascii_alphabetic()) {
+        return Some(scan.all(after, |character, _| character.is_ascii_alphabetic()));
+    }
+    let leads = class & (LETTER | PUNCTUATION | SYMBOL) == 0 && !matches!(first, '\r' | '\n');
+    if leads && scan.is(after, in_word) || in_word(first, class) {
+        return Some(scan.all(after, in_word));
+    }
+    let start = at + usize::from(first == ' ');
+    let end = scan.all(start, sign);
+    if end > start {
+        return Some(scan.all(end, |character, _| matches!(character, '\r' | '\n')));
+    }
+    scan.line_ends(at).or_else(|| scan.spaces(at))
+}
+
+/// The end of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` at `at`.
+fn contraction(text: &str, at: usize, any_case: bool) -> Option<usize> {
+    let folded = |byte: &u8| if any_case { byte.to_ascii_lowercase() } else { *byte };
+    let rest = text.as_bytes().get(at..)?;
+    let &[b'\'', ref rest @ ..] = rest else { return None };
+    let (first, second) = (rest.first().map(folded)?, rest.get(1).map(folded));
+    match (first, second) {
+        (b's' | b't' | b'm' | b'd', _) => Some(at + 2),
+        (b'r' | b'v', Some(b'e')) | (b'l', Some(b'l')) => Some(at + 3),
+        _ => None,
+    }
+}
