@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::actor::{Actor, Answer, Command, ReplyJob, TextsJob};
+use crate::counting::Countings;
 use crate::failure;
 use crate::saved::SavedCaches;
 use crate::settings::Settings;
@@ -26,6 +27,7 @@ pub struct LocalHost {
     commands: mpsc::UnboundedSender<Command>,
     status: watch::Receiver<Status>,
     settings: Arc<Settings>,
+    countings: Arc<Countings>,
 }
 
 impl LocalHost {
@@ -41,43 +43,13 @@ impl LocalHost {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         // A thread of its own: on Linux a worker dies with the thread that started it, and runtimes come and go.
         std::thread::Builder::new().name("local-models".to_owned()).spawn(move || runtime.block_on(actor.run()))?;
-        Ok(Self { commands, status, settings })
+        Ok(Self { commands, status, settings, countings: Arc::default() })
     }
 
     /// Answers prompts with `model` at a context size of `context` tokens (at most what the model was trained for).
     pub fn provider(&self, model: &LocalModel, context: u32) -> Arc<LocalProvider> {
         let context = if model.context == 0 { context } else { context.min(model.context) };
         Arc::new(LocalProvider { host: self.clone(), path: PathBuf::from(&model.path), context })
-    }
-
-    /// Tokens of each of `texts` by the model's own tokenizer; even while a reply is written. The tokens of a prompt are
-    /// the sum over its segments, and one more where [`LocalHost::adds_bos`].
-    ///
-    /// # Errors
-    /// The model cannot be loaded, or the worker died.
-    pub async fn count(&self, model: &LocalModel, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
-        self.count_with(Path::new(&model.path), texts).await
-    }
-
-    /// Token ids of each of `texts`.
-    ///
-    /// # Errors
-    /// As [`LocalHost::count`].
-    pub async fn tokenize(&self, model: &LocalModel, texts: &[Segment]) -> Result<Vec<Vec<i32>>, ProviderError> {
-        let mut tokens = Vec::with_capacity(texts.len());
-        for texts in portions(texts) {
-            tokens.extend(self.ask(Path::new(&model.path), texts, Answer::Tokens).await?);
-        }
-        Ok(tokens)
-    }
-
-    /// The worker puts a beginning-of-sequence token in front of prompts whose first control segment does not begin with
-    /// it.
-    ///
-    /// # Errors
-    /// As [`LocalHost::count`].
-    pub async fn adds_bos(&self, model: &LocalModel) -> Result<bool, ProviderError> {
-        self.ask(Path::new(&model.path), &[], Answer::Bos).await
     }
 
     /// Drops what is kept of `cache_key`, in memory and on disk, as soon as no reply is being made.
@@ -112,7 +84,31 @@ impl LocalHost {
         }
     }
 
-    async fn count_with(&self, path: &Path, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
+    pub(crate) fn countings(&self) -> &Countings {
+        &self.countings
+    }
+
+    pub(crate) fn state_dir(&self) -> Option<&Path> {
+        self.settings.state_dir.as_deref()
+    }
+
+    pub(crate) async fn adds_bos_by_worker(&self, path: &Path) -> Result<bool, ProviderError> {
+        self.ask(path, &[], Answer::Bos).await
+    }
+
+    pub(crate) async fn tokenize_by_worker(
+        &self,
+        path: &Path,
+        texts: &[Segment],
+    ) -> Result<Vec<Vec<i32>>, ProviderError> {
+        let mut tokens = Vec::with_capacity(texts.len());
+        for texts in portions(texts) {
+            tokens.extend(self.ask(path, texts, Answer::Tokens).await?);
+        }
+        Ok(tokens)
+    }
+
+    pub(crate) async fn count_by_worker(&self, path: &Path, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
         let mut counts = Vec::with_capacity(texts.len());
         for texts in portions(texts) {
             counts.extend(self.ask(path, texts, Answer::Counts).await?);
@@ -162,12 +158,12 @@ impl LocalProvider {
         self.context
     }
 
-    /// As [`LocalHost::count`].
+    /// As [`LocalHost::count`], always by the worker.
     ///
     /// # Errors
     /// As [`LocalHost::count`].
     pub async fn count(&self, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
-        self.host.count_with(&self.path, texts).await
+        self.host.count_by_worker(&self.path, texts).await
     }
 }
 

@@ -7,6 +7,7 @@
 //!   request starts a new worker. No worker outlives its [`LocalHost`].
 //! - One reply at a time; the others wait in order and say so.
 //! - A cancelled reply ends within 300 ms, whatever the worker does.
+//! - Tokens are counted in this process only where that was found to agree with the worker; else the worker counts.
 //! - What was read of a chat is kept on disk, within a budget, and meets no other model or context size; a damaged file
 //!   costs time, never a reply.
 //!
@@ -17,6 +18,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod actor;
+mod counting;
 mod failure;
 pub mod gguf;
 mod health;
@@ -28,6 +30,7 @@ mod settings;
 mod status;
 pub mod tokenizer;
 
+pub use counting::CountedBy;
 pub use gguf::{GgufError, Header};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};

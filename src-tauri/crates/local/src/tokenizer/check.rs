@@ -15,7 +15,22 @@ const SAMPLES: &[&str] = &[
     "fn main() {\n\tlet x: u32 = 0xFF_u32 + vec![1, 2].len() as u32; // comment\n    println!(\"{x:?}\\n\");\n}\n",
     "def f(a_b, *args):\n    return {'k': a_b ** 2 / 3.14159, \"n\": None}  # TODO\n\n\nclass HTTPServer: pass",
     "  leading   runs    of     spaces\t\ttabs\r\nlines\n\n\n\nmore \n \n\t\n   trailing   ",
-    " ", "  ", "\n", "\n\n", "\t", " \n ", "a", " a", "a ", "'", "'s", " 's", "…", "、", "！", "\u{a0}\u{2003}x\u{3000}y\u{85}z",
+    " ",
+    "  ",
+    "\n",
+    "\n\n",
+    "\t",
+    " \n ",
+    "a",
+    " a",
+    "a ",
+    "'",
+    "'s",
+    " 's",
+    "…",
+    "、",
+    "！",
+    "\u{a0}\u{2003}x\u{3000}y\u{85}z",
     "https://example.org/a/b?c=d&e=%20#f user@example.org $12.50 50% C++ a==b a!=b <=> ->x && || ~/.config ``code``",
     "*She smiles.* \"Well?\" **bold** _it_ ~~no~~ ((OOC: hi)) [link](url) | a | b |\n|---|---|\n1) x\n- y\n> z",
     "<|im_start|>user <s> </s> <pad> [INST] [/INST] <<SYS>> <unk> <|endoftext|> <0x0A> ▁ Ġ Ċ <start_of_turn>",
@@ -23,7 +38,8 @@ const SAMPLES: &[&str] = &[
 
 /// Texts to compare: the samples, and texts that look like the model's own control tokens; as contents and as control.
 pub(crate) fn segments(tokenizer: &Tokenizer) -> Vec<Segment> {
-    let lookalikes: Vec<String> = tokenizer.specials.texts().take(200).map(|text| format!("a {text} b{text}")).collect();
+    let lookalikes: Vec<String> =
+        tokenizer.specials.texts().take(200).map(|text| format!("a {text} b{text}")).collect();
     let texts = SAMPLES.iter().copied().chain(lookalikes.iter().map(String::as_str));
     texts.flat_map(|text| [false, true].map(|control| Segment { text: text.to_owned(), control })).collect()
 }
@@ -32,7 +48,8 @@ pub(crate) fn segments(tokenizer: &Tokenizer) -> Vec<Segment> {
 pub(crate) fn difference(tokenizer: &Tokenizer, segments: &[Segment], worker: &[Vec<i32>]) -> Option<String> {
     let same = |(segment, theirs): &(&Segment, &Vec<i32>)| {
         let ours = tokenizer.tokenize(segment);
-        ours.len() == theirs.len() && ours.iter().zip(*theirs).all(|(ours, theirs)| i64::from(*ours) == i64::from(*theirs))
+        ours.len() == theirs.len()
+            && ours.iter().zip(*theirs).all(|(ours, theirs)| i64::from(*ours) == i64::from(*theirs))
     };
     let (segment, _) = segments.iter().zip(worker).find(|pair| !same(pair))?;
     Some(segment.text.chars().take(40).collect())

@@ -7,6 +7,7 @@ mod bpe;
 mod cache;
 pub(crate) mod check;
 mod class;
+mod joining;
 mod pieces;
 mod scan;
 mod special;
@@ -15,6 +16,7 @@ mod wordpiece;
 mod words;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use domain::prompt::Segment;
@@ -25,6 +27,9 @@ use cache::Cache;
 use pieces::Pieces;
 use special::{Part, Specials};
 use wordpiece::WordPieces;
+
+/// A thread costs less than reading so much text.
+const BYTES_A_THREAD: usize = 128 * 1024;
 
 /// Why a vocabulary cannot be used here. Reads on after "the worker counts, for".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -96,6 +101,31 @@ impl Tokenizer {
         let mut count = 0;
         self.each(segment, &mut |found| count += found.len());
         u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// Tokens of each of `segments`; many of them are shared out among the processors.
+    pub fn count_all(&self, segments: &[Segment]) -> Vec<u32> {
+        let bytes: usize = segments.iter().map(|segment| segment.text.len()).sum();
+        let threads = (bytes / BYTES_A_THREAD).clamp(1, num_cpus::get());
+        if threads == 1 {
+            return segments.iter().map(|segment| self.count(segment)).collect();
+        }
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut counts = Vec::new();
+            while let Some((at, segment)) = (|at| Some((at, segments.get(at)?)))(next.fetch_add(1, Ordering::Relaxed)) {
+                counts.push((at, self.count(segment)));
+            }
+            counts
+        };
+        let mut counts = vec![0; segments.len()];
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            let shares = others.into_iter().filter_map(|other| other.join().ok()).chain([own]);
+            shares.flatten().for_each(|(at, count)| counts[at] = count);
+        });
+        counts
     }
 
     fn each(&self, segment: &Segment, give: &mut dyn FnMut(&[u32])) {

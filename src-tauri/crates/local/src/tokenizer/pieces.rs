@@ -3,12 +3,10 @@
 //! There is no list of merges: of all neighbours that make a token together, those with the best score are joined first,
 //! the left-most first among equals. What is no token goes down to bytes.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
 use ahash::AHashMap;
 
 use super::Unsupported;
+use super::joining::{Join, NO_TOKEN, Symbol, join};
 use crate::gguf::{TokenKind, Vocabulary};
 
 /// What stands for a space.
@@ -54,114 +52,27 @@ impl Pieces {
         }
     }
 
-    pub(super) fn word(&self, word: &str, tokens: &mut Vec<u32>) {
-        let mut joining = Joining::of(self, word);
-        while let Some(pair) = joining.queue.pop() {
-            joining.join(self, &pair);
-        }
-        for symbol in joining.symbols.iter().filter(|symbol| symbol.end > symbol.start) {
-            match self.tokens.get(&word[symbol.start..symbol.end]) {
-                Some((id, _)) => tokens.push(*id),
-                None => {
-                    let bytes = word[symbol.start..symbol.end].bytes();
-                    tokens.extend(bytes.map(|byte| self.bytes[usize::from(byte)]));
-                }
+    pub(super) fn word(&self, word: &str, found: &mut Vec<u32>) {
+        let token = |start, end| self.tokens.get(&word[start..end]).map_or(NO_TOKEN, |(id, _)| *id);
+        let letters = word.char_indices().map(|(start, letter)| (start, start + letter.len_utf8()));
+        let mut symbols = letters.map(|(start, end)| Symbol { start, end, token: token(start, end) }).collect();
+        join(&mut symbols, |left, right| {
+            let (token, score) = *self.tokens.get(&word[left.start..right.end])?;
+            Some(Join { rank: rank(score), token })
+        });
+        for symbol in symbols {
+            if symbol.token == NO_TOKEN {
+                let bytes = word.as_bytes()[symbol.start..symbol.end].iter();
+                found.extend(bytes.map(|byte| self.bytes[usize::from(*byte)]));
+            } else {
+                found.push(symbol.token);
             }
         }
     }
 }
 
-const NONE: usize = usize::MAX;
-
-/// A piece of the word; joined into its left neighbour it is empty.
-struct Symbol {
-    start: usize,
-    end: usize,
-    left: usize,
-    right: usize,
-}
-
-/// Two neighbours that make a token together.
-struct Pair {
-    score: f32,
-    left: usize,
-    right: usize,
-    length: usize,
-}
-
-impl Ord for Pair {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then_with(|| other.left.cmp(&self.left))
-    }
-}
-
-impl PartialOrd for Pair {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Pair {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Pair {}
-
-struct Joining<'w> {
-    word: &'w str,
-    symbols: Vec<Symbol>,
-    queue: BinaryHeap<Pair>,
-}
-
-impl<'w> Joining<'w> {
-    fn of(pieces: &Pieces, word: &'w str) -> Self {
-        let mut symbols: Vec<Symbol> = word
-            .char_indices()
-            .enumerate()
-            .map(|(at, (start, letter))| Symbol {
-                start,
-                end: start + letter.len_utf8(),
-                left: at.wrapping_sub(1),
-                right: at + 1,
-            })
-            .collect();
-        if let Some(last) = symbols.last_mut() {
-            last.right = NONE;
-        }
-        let mut joining = Self { word, queue: BinaryHeap::with_capacity(symbols.len()), symbols };
-        for right in 1..joining.symbols.len() {
-            joining.consider(pieces, right - 1, right);
-        }
-        joining
-    }
-
-    fn consider(&mut self, pieces: &Pieces, left: usize, right: usize) {
-        if left == NONE || right == NONE {
-            return;
-        }
-        let text = &self.word[self.symbols[left].start..self.symbols[right].end];
-        if let Some((_, score)) = pieces.tokens.get(text) {
-            self.queue.push(Pair { score: *score, left, right, length: text.len() });
-        }
-    }
-
-    fn join(&mut self, pieces: &Pieces, pair: &Pair) {
-        let (left, right) = (&self.symbols[pair.left], &self.symbols[pair.right]);
-        let gone = left.start == left.end || right.start == right.end;
-        // Either side may have grown since.
-        if gone || right.end - left.start != pair.length {
-            return;
-        }
-        let (before, end, after) = (left.left, right.end, right.right);
-        self.symbols[pair.left].end = end;
-        self.symbols[pair.left].right = after;
-        self.symbols[pair.right].end = self.symbols[pair.right].start;
-        if after != NONE {
-            self.symbols[after].left = pair.left;
-        }
-        self.consider(pieces, before, pair.left);
-        self.consider(pieces, pair.left, after);
-    }
+/// Orders as the scores do.
+fn rank(score: f32) -> u32 {
+    let bits = score.to_bits();
+    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
 }

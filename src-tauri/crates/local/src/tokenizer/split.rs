@@ -8,7 +8,12 @@ use super::words::{self, Letters, Rules};
 #[derive(Clone, Copy)]
 pub(super) enum Stage {
     /// Characters of a class, so many in a row, perhaps with a space in front.
-    Run { lead: Lead, class: fn(char, u8) -> bool, least: usize, most: usize },
+    Run {
+        lead: Lead,
+        class: fn(char, u8) -> bool,
+        least: usize,
+        most: usize,
+    },
     Words(fn(&Scan<'_>, usize) -> Option<usize>),
     Rules(Rules),
 }
@@ -126,12 +131,8 @@ pub(super) fn pre(name: &str) -> Option<Pre> {
             &const { [THREE_DIGITS, KANA_AND_HAN, Stage::Words(words::deepseek)] }
         }
         "deepseek-coder" => {
-            const LETTERS: Stage = Stage::Run {
-                lead: Lead::Blank,
-                class: |_, class| class & LETTER != 0,
-                least: 1,
-                most: usize::MAX,
-            };
+            const LETTERS: Stage =
+                Stage::Run { lead: Lead::Blank, class: |_, class| class & LETTER != 0, least: 1, most: usize::MAX };
             const SIGNS: Stage = Stage::Run {
                 lead: Lead::Blank,
                 class: |_, class| class & PUNCTUATION != 0,
@@ -166,8 +167,19 @@ pub(super) fn pre(name: &str) -> Option<Pre> {
     let byte_letters = !matches!(name, "gemma4" | "granite-embed-multi-311m" | "sarvam-moe");
     let whole_words = matches!(
         name,
-        "minicpm5" | "llama3" | "llama-v3" | "llama-bpe" | "falcon3" | "falcon-h1" | "pixtral" | "midm-2.0" | "lfm2"
-            | "jina-v5-nano" | "glm4" | "glm5" | "tekken"
+        "minicpm5"
+            | "llama3"
+            | "llama-v3"
+            | "llama-bpe"
+            | "falcon3"
+            | "falcon-h1"
+            | "pixtral"
+            | "midm-2.0"
+            | "lfm2"
+            | "jina-v5-nano"
+            | "glm4"
+            | "glm5"
+            | "tekken"
     );
     Some(Pre { stages, whole_words, byte_letters })
 }
@@ -185,7 +197,10 @@ mod tests {
 
     #[test]
     fn gpt2_keeps_a_space_with_its_word() {
-        assert_eq!(pieces("gpt-2", "She said: it's 42  times, isn't it?"), "She· said·:· it·'s· 42· · times·,· isn·'t· it·?");
+        assert_eq!(
+            pieces("gpt-2", "She said: it's 42  times, isn't it?"),
+            "She· said·:· it·'s· 42· · times·,· isn·'t· it·?"
+        );
         assert_eq!(pieces("gpt-2", "end  "), "end·  ");
         assert_eq!(pieces("gpt-2", "a\n\n  b"), "a·\n\n · b");
         assert_eq!(pieces("smollm", "in 1984"), "in· ·1·9·8·4");
@@ -210,7 +225,7 @@ mod tests {
     #[test]
     fn other_families_cut_by_their_stages() {
         assert_eq!(pieces("deepseek-v3", "漢字kana .x 1234"), "漢字·kana· .·x· ·123·4");
-        assert_eq!(pieces("falcon", "a==b 1234"), "a·==·b· 123·4");
+        assert_eq!(pieces("falcon", "a==b 1234"), "a·==·b· ·123·4");
         assert_eq!(pieces("default", "cost: $1234"), "cost·:· ·$·123·4");
         assert_eq!(pieces("deepseek-coder", "let x\n12"), "let· x·\n·1·2");
         assert_eq!(pieces("bloom", "one two, three"), "one· two·,· three");

@@ -91,7 +91,8 @@ impl Rules {
 
     /// ` ?[^\s\p{L}\p{N}]+[\r\n]*`
     fn punctuation(&self, scan: &Scan<'_>, at: usize, first: char) -> Option<usize> {
-        let words = if self.letters == Letters::Marks { LETTER | NUMBER | SPACE | MARK } else { LETTER | NUMBER | SPACE };
+        let words =
+            if self.letters == Letters::Marks { LETTER | NUMBER | SPACE | MARK } else { LETTER | NUMBER | SPACE };
         let start = at + usize::from(first == ' ');
         let end = scan.all(start, |_, class| class & words == 0);
         (end > start).then(|| scan.all(end, |character, _| self.tail.contains(&character)))

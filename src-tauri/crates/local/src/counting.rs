@@ -1,0 +1,212 @@
+//! Who counts for a model: this process, once it has shown that it counts as the worker does, or the worker.
+//!
+//! The verdict is kept per content of the model file, on disk too, so that counting loads no model.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::model::LocalModel;
+use domain::prompt::Segment;
+use provider::ProviderError;
+use serde::{Deserialize, Serialize};
+use tokio::sync::OnceCell;
+
+use crate::host::LocalHost;
+use crate::tokenizer::{Tokenizer, Unsupported, check};
+
+/// Counted up whenever the tokenizers, the samples or the worker's llama.cpp change: older verdicts are then void.
+const REVISION: u32 = 1;
+
+/// Who counts the tokens of a model; either way exactly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CountedBy {
+    /// Nothing was counted yet.
+    Unknown,
+    ThisProcess,
+    Worker {
+        /// Why this process does not.
+        reason: String,
+    },
+}
+
+impl std::fmt::Display for CountedBy {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unknown => formatter.write_str("exact; who counts is decided with the first count"),
+            Self::ThisProcess => formatter.write_str("exact, in process"),
+            Self::Worker { reason } => write!(formatter, "exact, by the worker ({reason})"),
+        }
+    }
+}
+
+/// How a model's tokens are counted.
+#[derive(Debug)]
+pub(crate) struct Counting {
+    /// Agrees with the worker.
+    tokenizer: Option<Tokenizer>,
+    verdict: Verdict,
+}
+
+/// What the comparison with the worker said.
+#[derive(Debug, Serialize, Deserialize)]
+struct Verdict {
+    revision: u32,
+    /// The worker puts a beginning-of-sequence token in front of prompts.
+    adds_bos: bool,
+    /// Why the worker has to count; none where the two agree.
+    against: Option<String>,
+}
+
+/// The verdicts of this process, by the SHA-256 of the model file.
+#[derive(Debug, Default)]
+pub(crate) struct Countings(Mutex<HashMap<String, Arc<OnceCell<Counting>>>>);
+
+impl Countings {
+    fn cell(&self, sha256: &str) -> Arc<OnceCell<Counting>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(sha256.to_owned()).or_default())
+    }
+}
+
+impl Counting {
+    fn by(&self) -> CountedBy {
+        match &self.verdict.against {
+            None => CountedBy::ThisProcess,
+            Some(reason) => CountedBy::Worker { reason: reason.clone() },
+        }
+    }
+}
+
+impl LocalHost {
+    /// Tokens of each of `texts` by the model's own tokenizer; even while a reply is written. The tokens of a prompt are
+    /// the sum over its segments, and one more where [`LocalHost::adds_bos`].
+    ///
+    /// # Errors
+    /// The model cannot be loaded, or the worker died.
+    pub async fn count(&self, model: &LocalModel, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
+        match self.in_process(model, texts, Tokenizer::count_all).await? {
+            Some(counts) => Ok(counts),
+            None => self.count_by_worker(Path::new(&model.path), texts).await,
+        }
+    }
+
+    /// Token ids of each of `texts`.
+    ///
+    /// # Errors
+    /// As [`LocalHost::count`].
+    pub async fn tokenize(&self, model: &LocalModel, texts: &[Segment]) -> Result<Vec<Vec<i32>>, ProviderError> {
+        // Ids are below 2^20, the most tokens that are read from a file.
+        let ids = |tokenizer: &Tokenizer, texts: &[Segment]| {
+            texts.iter().map(|text| tokenizer.tokenize(text).into_iter().map(|id| id as i32).collect()).collect()
+        };
+        match self.in_process(model, texts, ids).await? {
+            Some(tokens) => Ok(tokens),
+            None => self.tokenize_by_worker(Path::new(&model.path), texts).await,
+        }
+    }
+
+    /// The worker puts a beginning-of-sequence token in front of prompts whose first control segment does not begin with
+    /// it.
+    ///
+    /// # Errors
+    /// As [`LocalHost::count`].
+    pub async fn adds_bos(&self, model: &LocalModel) -> Result<bool, ProviderError> {
+        match self.counting(model).await?.get() {
+            Some(counting) => Ok(counting.verdict.adds_bos),
+            None => self.adds_bos_by_worker(Path::new(&model.path)).await,
+        }
+    }
+
+    /// Who counts for `model`. Looks at what is known, and finds nothing out.
+    pub fn counted_by(&self, model: &LocalModel) -> CountedBy {
+        let cell = self.countings().cell(&model.sha256);
+        let kept = || self.kept(&model.sha256).map(|verdict| Counting { tokenizer: None, verdict }.by());
+        cell.get().map(Counting::by).or_else(kept).unwrap_or(CountedBy::Unknown)
+    }
+
+    /// What `work` makes of `texts` with the model's tokenizer; `None` where the worker has to do it.
+    async fn in_process<T: Send + 'static>(
+        &self,
+        model: &LocalModel,
+        texts: &[Segment],
+        work: impl FnOnce(&Tokenizer, &[Segment]) -> T + Send + 'static,
+    ) -> Result<Option<T>, ProviderError> {
+        let cell = self.counting(model).await?;
+        if cell.get().is_none_or(|counting| counting.tokenizer.is_none()) {
+            return Ok(None);
+        }
+        let texts = texts.to_vec();
+        let worked = tokio::task::spawn_blocking(move || Some(work(cell.get()?.tokenizer.as_ref()?, &texts)));
+        // A panic would be a fault of ours: the worker can still count.
+        Ok(worked.await.unwrap_or_default())
+    }
+
+    /// How the tokens of `model` are counted; found out with the first question. Empty for a file without a hash, of
+    /// which nothing can be kept.
+    async fn counting(&self, model: &LocalModel) -> Result<Arc<OnceCell<Counting>>, ProviderError> {
+        if model.sha256.is_empty() {
+            return Ok(Arc::default());
+        }
+        let cell = self.countings().cell(&model.sha256);
+        cell.get_or_try_init(|| self.decide(model)).await?;
+        Ok(cell)
+    }
+
+    async fn decide(&self, model: &LocalModel) -> Result<Counting, ProviderError> {
+        let path = PathBuf::from(&model.path);
+        let kept = self.kept(&model.sha256);
+        if let Some(verdict) = kept.as_ref().filter(|verdict| verdict.against.is_some()) {
+            tracing::debug!(against = ?verdict.against, "the worker counts");
+            return Ok(Counting { tokenizer: None, verdict: kept.unwrap_or_else(|| Verdict::new(false, None)) });
+        }
+        let opened = tokio::task::spawn_blocking(move || Tokenizer::open(&path)).await;
+        let tokenizer = opened.unwrap_or_else(|_| Err(Unsupported::Vocabulary("it could not be read".to_owned())));
+        if let (Some(verdict), Ok(_)) = (&kept, &tokenizer) {
+            let verdict = Verdict::new(verdict.adds_bos, None);
+            return Ok(Counting { tokenizer: tokenizer.ok(), verdict });
+        }
+        let adds_bos = self.adds_bos_by_worker(Path::new(&model.path)).await?;
+        let against = match &tokenizer {
+            Ok(tokenizer) => self.difference(model, tokenizer).await?,
+            Err(unsupported) => Some(unsupported.to_string()),
+        };
+        let verdict = Verdict::new(adds_bos, against);
+        self.keep(&model.sha256, &verdict);
+        Ok(Counting { tokenizer: tokenizer.ok().filter(|_| verdict.against.is_none()), verdict })
+    }
+
+    /// Where the worker cuts the samples differently.
+    async fn difference(&self, model: &LocalModel, tokenizer: &Tokenizer) -> Result<Option<String>, ProviderError> {
+        let samples = check::segments(tokenizer);
+        let theirs = self.tokenize_by_worker(Path::new(&model.path), &samples).await?;
+        let difference = check::difference(tokenizer, &samples, &theirs);
+        Ok(difference.map(|text| format!("it cuts {text:?} differently")))
+    }
+
+    fn kept(&self, sha256: &str) -> Option<Verdict> {
+        let text = std::fs::read(self.verdict_path(sha256)?).ok()?;
+        serde_json::from_slice(&text).ok().filter(|verdict: &Verdict| verdict.revision == REVISION)
+    }
+
+    fn keep(&self, sha256: &str, verdict: &Verdict) {
+        let Some(path) = self.verdict_path(sha256) else { return };
+        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let written = written.and_then(|()| std::fs::write(&path, serde_json::to_vec(verdict)?));
+        if let Err(error) = written {
+            // The next start compares again, for a second or so.
+            tracing::info!(%error, "who counts could not be kept");
+        }
+    }
+
+    fn verdict_path(&self, sha256: &str) -> Option<PathBuf> {
+        let safe = !sha256.is_empty() && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
+        safe.then(|| self.state_dir().map(|folder| folder.join(format!("counting-{sha256}.json")))).flatten()
+    }
+}
+
+impl Verdict {
+    fn new(adds_bos: bool, against: Option<String>) -> Self {
+        Self { revision: REVISION, adds_bos, against }
+    }
+}

@@ -1,0 +1,125 @@
+//! Joining neighbours until no two make a token: the heart of both byte-pair encoding and SentencePiece.
+
+use std::collections::BinaryHeap;
+
+/// What two neighbours become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Join {
+    /// The highest is joined first, the left-most among equals.
+    pub(super) rank: u32,
+    pub(super) token: u32,
+}
+
+/// A part of a word: its bytes, and its token, or [`NO_TOKEN`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Symbol {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) token: u32,
+}
+
+pub(super) const NO_TOKEN: u32 = u32::MAX;
+
+/// Longer words are joined with a queue; for shorter ones, looking at all neighbours each time is faster.
+const SHORT: usize = 48;
+
+/// Joins `symbols` by `joined`, which tells what two neighbours become.
+pub(super) fn join(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Join>) {
+    if symbols.len() <= SHORT { by_looking(symbols, joined) } else { by_queue(symbols, joined) }
+}
+
+fn by_looking(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Join>) {
+    let mut joins: Vec<Option<Join>> = symbols.windows(2).map(|pair| joined(&pair[0], &pair[1])).collect();
+    loop {
+        let mut best: Option<(usize, Join)> = None;
+        for (at, join) in joins.iter().enumerate() {
+            if let Some(join) = join
+                && best.is_none_or(|(_, best)| join.rank > best.rank)
+            {
+                best = Some((at, *join));
+            }
+        }
+        let Some((at, join)) = best else { return };
+        symbols[at] = Symbol { start: symbols[at].start, end: symbols[at + 1].end, token: join.token };
+        symbols.remove(at + 1);
+        joins.remove(at);
+        if at > 0 {
+            joins[at - 1] = joined(&symbols[at - 1], &symbols[at]);
+        }
+        if at + 1 < symbols.len() {
+            joins[at] = joined(&symbols[at], &symbols[at + 1]);
+        }
+    }
+}
+
+const NONE: usize = usize::MAX;
+
+/// Two neighbours in the queue.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Pair {
+    rank: u32,
+    left: std::cmp::Reverse<usize>,
+    right: usize,
+    /// Bytes of both: where either has grown since, the pair is stale.
+    length: usize,
+    token: u32,
+}
+
+fn by_queue(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Join>) {
+    let mut before: Vec<usize> = (0..symbols.len()).map(|at| at.wrapping_sub(1)).collect();
+    let mut after: Vec<usize> = (1..=symbols.len()).map(|at| if at < symbols.len() { at } else { NONE }).collect();
+    let pair = |symbols: &[Symbol], left: usize, right: usize| {
+        let (from, to) = (symbols.get(left)?, symbols.get(right)?);
+        let Join { rank, token } = joined(from, to)?;
+        Some(Pair { rank, left: std::cmp::Reverse(left), right, length: to.end - from.start, token })
+    };
+    let mut queue: BinaryHeap<Pair> = (1..symbols.len()).filter_map(|right| pair(symbols, right - 1, right)).collect();
+    while let Some(Pair { left: std::cmp::Reverse(left), right, length, token, .. }) = queue.pop() {
+        let (from, to) = (symbols[left], symbols[right]);
+        let gone = from.start == from.end || to.start == to.end;
+        if gone || to.end - from.start != length {
+            continue;
+        }
+        symbols[left] = Symbol { start: from.start, end: to.end, token };
+        symbols[right].end = to.start;
+        after[left] = after[right];
+        if let Some(next) = before.get_mut(after[right]) {
+            *next = left;
+        }
+        queue.extend(pair(symbols, before[left], left));
+        queue.extend(pair(symbols, left, after[left]));
+    }
+    symbols.retain(|symbol| symbol.end > symbol.start);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Single letters, joined where the pair is in the list; the earlier the better.
+    fn letters(count: usize) -> Vec<Symbol> {
+        (0..count).map(|at| Symbol { start: at, end: at + 1, token: NO_TOKEN }).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways_join_the_same(word in "[abc]{1,90}", known in proptest::collection::hash_map("[abc]{2,5}", 0..9u32, 0..40)) {
+            let joined = |left: &Symbol, right: &Symbol| {
+                known.get(&word[left.start..right.end]).map(|rank| Join { rank: *rank, token: *rank })
+            };
+            let (mut looking, mut queue) = (letters(word.len()), letters(word.len()));
+            by_looking(&mut looking, joined);
+            by_queue(&mut queue, joined);
+            prop_assert_eq!(looking, queue);
+        }
+    }
+
+    #[test]
+    fn a_long_word_takes_no_longer_than_its_length() {
+        let mut symbols = letters(200_000);
+        join(&mut symbols, |left, right| (right.end - left.start <= 16).then_some(Join { rank: 1, token: 0 }));
+        assert_eq!(symbols.len(), 12_500);
+    }
+}
