@@ -12,6 +12,7 @@
 
 pub mod budget;
 pub mod clock;
+pub mod convert;
 pub mod count;
 pub mod display;
 pub mod frame;

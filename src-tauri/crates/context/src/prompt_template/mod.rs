@@ -39,3 +39,6 @@ pub use schema::{
 };
 pub use text::Malformed;
 pub use variables::{Given, UnknownVariable, Variables};
+
+pub(crate) use load::slug;
+pub(crate) use text::escape;

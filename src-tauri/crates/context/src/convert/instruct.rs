@@ -1,0 +1,172 @@
+//! Instruct templates: a model's turn markers become a Jinja template.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+use super::{InstructFormat, Note, flag, text};
+
+/// Fields that our chat template has no place for, and why.
+const ELSEWHERE: [(&str, &str); 7] = [
+    (
+        "last_input_sequence",
+        "left out: it would change the last message every turn, and all after it would be read anew",
+    ),
+    (
+        "last_system_sequence",
+        "left out: it would change the last message every turn, and all after it would be read anew",
+    ),
+    ("user_alignment_message", "left out: roles that must alternate are merged instead"),
+    ("activation_regex", "left out: a format is chosen in the model's settings"),
+    ("separator_sequence", "left out: the suffixes say the same"),
+    ("skip_examples", "left out: examples are part of the head"),
+    ("first_input_sequence", "left out: the first message is marked as all others"),
+];
+
+pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<Note>) -> InstructFormat {
+    for (field, why) in ELSEWHERE {
+        let said = preset.get(field).is_some_and(|value| match value {
+            Value::String(text) => !text.trim().is_empty(),
+            other => *other == Value::Bool(true),
+        });
+        if said {
+            report.push(Note::new(field, why));
+        }
+    }
+    if matches!(text(preset, "names_behavior"), "always") || flag(preset, "names") {
+        report.push(Note::new(
+            "names_behavior",
+            "left out: whether names stand before messages is a setting of the chat",
+        ));
+    }
+    let mut marks = Marks { preset, wrap: flag(preset, "wrap"), report };
+    let jinja = marks.jinja();
+    let stop = marks.stop();
+    InstructFormat { name: name.to_owned(), jinja, stop }
+}
+
+struct Marks<'p> {
+    preset: &'p Map<String, Value>,
+    /// A line break between a marker and the text.
+    wrap: bool,
+    report: &'p mut Vec<Note>,
+}
+
+impl Marks<'_> {
+    fn jinja(&mut self) -> String {
+        let user = self.turn("input_sequence", "input_suffix");
+        let reply = self.turn("output_sequence", "output_suffix");
+        let system = match flag(self.preset, "system_same_as_user") {
+            true => user.clone(),
+            false => self.turn("system_sequence", "system_suffix"),
+        };
+        let head = self.head().unwrap_or_else(|| system.clone());
+        let opening = self.opening();
+        let greeting = match text(self.preset, "first_output_sequence").is_empty() {
+            true => reply.clone(),
+            false => self.turn("first_output_sequence", "output_suffix"),
+        };
+        let mut jinja = String::from("{%- set ns = namespace(replied=false) -%}\n{%- for message in messages -%}\n");
+        let mut branch = |test: &str, (before, after): &(String, String)| {
+            let _ =
+                writeln!(jinja, "{{%- {test} -%}}{{{{ {} + message.content + {} }}}}", quoted(before), quoted(after));
+        };
+        branch("if message.role == 'system' and loop.first", &head);
+        branch("elif message.role == 'system'", &system);
+        branch("elif message.role == 'user'", &user);
+        branch("elif not ns.replied", &greeting);
+        branch("else", &reply);
+        jinja.push_str(
+            "{%- endif -%}\n{%- if message.role == 'assistant' -%}{%- set ns.replied = true -%}{%- endif -%}\n",
+        );
+        let _ = write!(
+            jinja,
+            "{{%- endfor -%}}\n{{%- if add_generation_prompt -%}}{{{{ {} }}}}{{%- endif -%}}",
+            quoted(&opening)
+        );
+        jinja
+    }
+
+    /// What stands before and after a text. Without a suffix of its own a wrapped turn ends its line.
+    fn turn(&mut self, sequence: &str, suffix: &str) -> (String, String) {
+        let before = self.before(sequence);
+        let after = match self.marker(suffix) {
+            after if after.is_empty() && self.wrap => "\n".to_owned(),
+            after => after,
+        };
+        (before, after)
+    }
+
+    fn before(&mut self, sequence: &str) -> String {
+        match self.marker(sequence) {
+            marker if marker.is_empty() || !self.wrap => marker,
+            marker => marker + "\n",
+        }
+    }
+
+    /// The head has markers of its own, under a newer and an older name.
+    fn head(&mut self) -> Option<(String, String)> {
+        let names =
+            [("story_string_prefix", "story_string_suffix"), ("system_sequence_prefix", "system_sequence_suffix")];
+        let told = |field: &str| !text(self.preset, field).is_empty();
+        let (prefix, suffix) = names.into_iter().find(|(prefix, suffix)| told(prefix) || told(suffix))?;
+        Some(self.turn(prefix, suffix))
+    }
+
+    /// What opens the reply.
+    fn opening(&mut self) -> String {
+        let last = "last_output_sequence";
+        if text(self.preset, last).is_empty() {
+            return self.before("output_sequence");
+        }
+        self.report.push(Note::new(last, "kept; as a stored reply is marked otherwise, each reply is read anew once"));
+        self.before(last)
+    }
+
+    /// A marker without the macros for names, which are no part of control text here.
+    fn marker(&mut self, field: &str) -> String {
+        let mut marker = text(self.preset, field).to_owned();
+        for name in ["{{name}}", "{{user}}", "{{char}}"] {
+            if marker.contains(name) {
+                marker = marker.replace(name, "");
+                let note = Note::new(field, format!("`{name}` is left out: names are no part of turn markers here"));
+                if !self.report.contains(&note) {
+                    self.report.push(note);
+                }
+            }
+        }
+        marker
+    }
+
+    fn stop(&mut self) -> Vec<String> {
+        let mut fields = vec!["stop_sequence"];
+        if self.preset.get("sequences_as_stop_strings").is_none_or(|value| value != &Value::Bool(false)) {
+            fields.extend(["input_sequence", "output_sequence", "system_sequence"]);
+        }
+        let mut stops: Vec<String> = Vec::new();
+        for field in fields {
+            let stop = self.marker(field).trim().to_owned();
+            if !stop.is_empty() && !stops.contains(&stop) {
+                stops.push(stop);
+            }
+        }
+        stops
+    }
+}
+
+/// `text` as a string of Jinja.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\\' => quoted.push_str("\\\\"),
+            '\'' => quoted.push_str("\\'"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}

@@ -1,0 +1,364 @@
+//! Presets made for SillyTavern, in our forms. The fixtures are of its shapes, the texts are ours.
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use context::convert::{ConvertError, Converted, PresetKind, convert};
+use context::prompt_template::{
+    Composed, Flag, Flags, Given, Library, Placement, PromptTemplate, SectionRole, Variables, built_in, check, compose,
+    resolve,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn converted(value: &Value) -> Converted {
+    convert("My preset", &value.to_string()).unwrap()
+}
+
+fn mira() -> Given {
+    Given::default()
+        .text("character.name", "Mira")
+        .text("character.description", "Mira keeps the lighthouse.")
+        .text("character.personality", "Shy.")
+        .text("persona.name", "Tom")
+        .text("persona.description", "a sailor")
+        .text("lore.before", "The town is small.")
+        .text("character.examplesRaw", "<START>\nMira: Oh.")
+}
+
+#[track_caller]
+fn composed(template: &PromptTemplate, given: Given) -> Composed {
+    let library: Library = built_in().unwrap();
+    assert_eq!(check(&serde_json::to_string(template).unwrap(), &library), []);
+    let resolved = resolve(template, &library).unwrap();
+    let variables = Variables::resolve(given).unwrap();
+    compose(&resolved, &variables, &Flags::of(&variables, &[Flag::IncludeScene])).unwrap()
+}
+
+fn picture(composed: &Composed) -> String {
+    let section = |it: &context::prompt_template::ComposedSection| {
+        let place = match it.placement {
+            Placement::Head => String::new(),
+            Placement::InChat => format!(" in chat at {}", it.depth),
+            other => format!(" {other:?}"),
+        };
+        let role = if it.role == SectionRole::System { String::new() } else { format!(" {:?}", it.role) };
+        format!("[{}{role}{place}] {}", it.name, it.text)
+    };
+    composed.sections.iter().map(section).collect::<Vec<_>>().join("\n")
+}
+
+fn report(converted: &Converted) -> String {
+    converted.report.iter().map(|note| format!("{}: {}", note.field, note.what)).collect::<Vec<_>>().join("\n")
+}
+
+fn prompt(identifier: &str, content: &str) -> Value {
+    json!({"identifier": identifier, "name": identifier, "role": "system", "content": content, "system_prompt": true})
+}
+
+fn marker(identifier: &str) -> Value {
+    json!({"identifier": identifier, "name": identifier, "system_prompt": true, "marker": true})
+}
+
+fn in_chat(identifier: &str, role: &str, depth: u32, order: i32) -> Value {
+    json!({"identifier": identifier, "name": identifier, "role": role, "content": format!("Remember {identifier}."),
+        "injection_position": 1, "injection_depth": depth, "injection_order": order})
+}
+
+fn prompt_manager() -> Value {
+    let order = |names: &[(&str, bool)]| -> Value {
+        names.iter().map(|(name, on)| json!({"identifier": name, "enabled": on})).collect()
+    };
+    json!({
+        "temperature": 0.9, "top_p": 0.95, "top_k": 0, "repetition_penalty": 1.05, "frequency_penalty": 0.3,
+        "presence_penalty": 0, "openai_max_tokens": 300, "openai_max_context": 8192, "seed": -1,
+        "stream_openai": true, "squash_system_messages": true, "names_behavior": 0,
+        "personality_format": "{{char}} is like this: {{personality}}", "scenario_format": "{{scenario}}",
+        "wi_format": "Lore: {0}", "new_chat_prompt": "The chat begins.", "new_example_chat_prompt": "An example:",
+        "group_nudge_prompt": "Write only as {{char}}.", "impersonation_prompt": "Write as {{user}}.",
+        "prompts": [
+            prompt("main", "Tell the story of {{char}}. A price is ${five}."),
+            prompt("nsfw", ""),
+            prompt("jailbreak", "Stay brief."),
+            prompt("off", "Not now."),
+            prompt("forgotten", "In no order."),
+            marker("chatHistory"), marker("worldInfoBefore"), marker("worldInfoAfter"), marker("charDescription"),
+            marker("charPersonality"), marker("scenario"), marker("personaDescription"), marker("dialogueExamples"),
+            marker("somethingNew"),
+            in_chat("high", "system", 2, 200), in_chat("low", "user", 2, 50), in_chat("usual", "assistant", 4, 100),
+        ],
+        "prompt_order": [
+            {"character_id": 7, "order": order(&[("main", true)])},
+            {"character_id": 100_001, "order": order(&[
+                ("main", true), ("worldInfoBefore", true), ("personaDescription", true), ("charDescription", true),
+                ("charPersonality", true), ("scenario", true), ("nsfw", true), ("worldInfoAfter", true),
+                ("dialogueExamples", true), ("off", false), ("high", true), ("low", true), ("usual", true),
+                ("somethingNew", true), ("chatHistory", true), ("jailbreak", true), ("ghost", true)])},
+        ],
+    })
+}
+
+#[test]
+fn the_prompt_manager_keeps_its_order_and_places() {
+    let converted = converted(&prompt_manager());
+    assert_eq!(converted.kind, PresetKind::PromptManager);
+    insta::assert_snapshot!(picture(&composed(&converted.templates[0], mira())), @r"
+    [main] Tell the story of {{char}}. A price is ${five}.
+    [worldInfoBefore] Lore: The town is small.
+    [personaDescription] a sailor
+    [charDescription] Mira keeps the lighthouse.
+    [charPersonality] {{char}} is like this: Shy.
+    [dialogueExamples] An example:
+    Mira: Oh.
+    [newChat] The chat begins.
+    [jailbreak AfterHistory] Stay brief.
+    [low User in chat at 2] Remember low.
+    [usual Assistant in chat at 4] Remember usual.
+    [high in chat at 2] Remember high.
+    ");
+    insta::assert_snapshot!(report(&converted), @r"
+    squash_system_messages: neighbouring system texts are always one message here
+    prompt_order: one list is used for all characters; the others are left out
+    prompt_order: ghost: there is no such prompt
+    prompt: somethingNew: left out: a place that is not known here
+    frequency_penalty: this sampler is not here; its value 0.3 is kept
+    openai_max_context: the context size is a setting of the model here
+    ");
+}
+
+#[test]
+fn the_card_stands_instead_of_main_unless_that_is_forbidden() {
+    let given = || mira().text("character.systemPrompt", "Be Mira. {{original}}");
+    let main = |preset: &Value| composed(&converted(preset).templates[0], given()).sections[0].clone();
+    let first = main(&prompt_manager());
+    assert_eq!(first.text, "Be Mira. {{original}}");
+    assert_eq!(first.original.unwrap(), "Tell the story of {{char}}. A price is ${five}.");
+    let mut firm = prompt_manager();
+    firm["prompts"][0]["forbid_overrides"] = json!(true);
+    assert!(main(&firm).text.starts_with("Tell the story"));
+}
+
+#[test]
+fn utility_prompts_of_a_preset_become_templates() {
+    let converted = converted(&prompt_manager());
+    let impersonate = &converted.templates[1];
+    assert_eq!(impersonate.extends.as_deref(), Some("impersonate"));
+    let text = composed(impersonate, mira().text("transcript", "Mira: Hi")).flow(SectionRole::System);
+    assert!(text.starts_with("Write as {{user}}.") && text.ends_with("The conversation:\nMira: Hi"), "{text}");
+}
+
+#[test]
+fn chat_completion_samplers_come_along() {
+    let sampling = converted(&prompt_manager()).sampling.unwrap();
+    let options = sampling.options;
+    assert_eq!((options.temperature, options.top_k, options.repeat_penalty), (Some(0.9), Some(0), Some(1.05)));
+    assert_eq!((options.max_tokens, options.seed, options.min_p), (Some(300), None, None));
+    assert_eq!(sampling.kept["frequency_penalty"], json!(0.3));
+    assert!(!sampling.kept.contains_key("prompts") && !sampling.kept.contains_key("temperature"));
+}
+
+#[test]
+fn text_completion_samplers_say_what_is_missing() {
+    let converted =
+        converted(&json!({"temp": 1.1, "top_p": "0.9", "top_k": -1, "min_p": 0.05, "rep_pen": 1.2, "genamt": 400,
+        "max_length": 4096, "typical_p": 1, "mirostat_mode": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0}));
+    assert_eq!(converted.kind, PresetKind::Sampler);
+    let options = converted.sampling.as_ref().unwrap().options;
+    assert_eq!((options.temperature, options.top_p, options.top_k), (Some(1.1), Some(0.9), Some(0)));
+    insta::assert_snapshot!(report(&converted), @r"
+    mirostat_mode: this sampler is not here; its value 2 is kept
+    xtc_probability: this sampler is not here; its value 0.5 is kept
+    max_length: the context size is a setting of the model here
+    ");
+}
+
+fn story() -> String {
+    [
+        "{{#if system}}{{system}}\n{{/if}}",
+        "{{#if wiBefore}}World:\n{{wiBefore}}\n{{/if}}",
+        "### About {{char}}\n{{#if description}}{{description}}\n{{/if}}",
+        "{{#if personality}}{{char}}'s ways: {{personality}}\n{{else}}Nobody knows {{char}}.\n{{/if}}",
+        "{{#if scenario}}Where: {{scenario}}\n{{/if}}",
+        "{{#if persona}}{{user}}: {{persona}}\n{{/if}}{{trim}}",
+    ]
+    .concat()
+}
+
+fn context_preset() -> Value {
+    json!({"name": "Letters", "story_string": story(), "example_separator": "~~", "chat_start": "It begins.",
+        "use_stop_strings": false, "names_as_stop_strings": true, "trim_sentences": true})
+}
+
+#[test]
+fn a_story_string_becomes_sections() {
+    let converted = converted(&context_preset());
+    assert_eq!((converted.kind, converted.name.as_str()), (PresetKind::Context, "Letters"));
+    let composed = composed(&converted.templates[0], mira());
+    insta::assert_snapshot!(picture(&composed), @r"
+    [identity] You are Mira, talking with Tom.
+    [rules] 1. Answer as Mira would, in the first person, in one to four short sentences.
+    2. Never speak or decide for Tom.
+    3. Then stop and wait for Tom.
+    [loreBefore] World:
+    The town is small.
+    [description] ### About Mira
+    Mira keeps the lighthouse.
+    [personality] Mira's ways: Shy.
+    [persona] Tom: a sailor
+    [examples] ~~
+    Mira: Oh.
+    [chatStart] It begins.
+    ");
+    assert_eq!(composed.stop, ["\nTom:"]);
+    insta::assert_snapshot!(report(&converted), @"trim_sentences: left out: replies are kept as they came");
+}
+
+#[test]
+fn what_a_card_lacks_leaves_no_label() {
+    let text =
+        picture(&composed(&converted(&context_preset()).templates[0], Given::default().text("character.name", "Mira")));
+    for label in ["World", "About", "Where", "ways"] {
+        assert!(!text.contains(label), "{text}");
+    }
+    assert!(text.contains("Nobody knows Mira."), "what stands for a lack is there: {text}");
+}
+
+#[test]
+fn a_story_string_may_stand_in_the_chat() {
+    let mut preset = context_preset();
+    (preset["story_string_position"], preset["story_string_depth"], preset["story_string_role"]) =
+        (json!(1), json!(3), json!(1));
+    let composed = composed(&converted(&preset).templates[0], mira());
+    let description = composed.sections.iter().find(|section| section.name == "description").unwrap();
+    assert_eq!((description.placement, description.depth, description.role), (Placement::InChat, 3, SectionRole::User));
+}
+
+fn render(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
+    let mut environment = minijinja::Environment::new();
+    environment.add_template("t", jinja).unwrap();
+    let messages: Vec<_> = roles.iter().map(|(role, content)| json!({"role": role, "content": content})).collect();
+    let context = json!({"messages": messages, "add_generation_prompt": opening});
+    environment.get_template("t").unwrap().render(minijinja::Value::from_serialize(&context)).unwrap()
+}
+
+const CHAT: [(&str, &str); 4] = [("system", "Rules."), ("user", "Hi"), ("assistant", "Hello"), ("user", "Bye")];
+
+#[test]
+fn turn_markers_become_a_chat_template() {
+    let converted = converted(
+        &json!({"name": "Marks", "input_sequence": "<|u|>", "output_sequence": "<|a|>", "system_sequence": "<|s|>",
+        "input_suffix": "<|end|>\n", "output_suffix": "<|end|>\n", "system_suffix": "<|end|>\n", "wrap": true, "macro": true,
+        "stop_sequence": "<|end|>", "names_behavior": "always", "user_alignment_message": "Go on."}),
+    );
+    let format = converted.format.as_ref().unwrap();
+    assert_eq!(
+        render(&format.jinja, &CHAT, true),
+        "<|s|>\nRules.<|end|>\n<|u|>\nHi<|end|>\n<|a|>\nHello<|end|>\n<|u|>\nBye<|end|>\n<|a|>\n"
+    );
+    assert_eq!(format.stop, ["<|end|>", "<|u|>", "<|a|>", "<|s|>"]);
+    insta::assert_snapshot!(report(&converted), @r"
+    user_alignment_message: left out: roles that must alternate are merged instead
+    names_behavior: left out: whether names stand before messages is a setting of the chat
+    ");
+}
+
+#[test]
+fn plain_word_markers_wrap_and_open_as_they_say() {
+    let converted = converted(&json!({"input_sequence": "### It's {{user}}'s turn:", "output_sequence": "### Reply:",
+        "last_output_sequence": "### Reply (short):", "first_output_sequence": "### Opening:", "system_same_as_user": true,
+        "story_string_prefix": "### Story:", "story_string_suffix": "", "wrap": true, "sequences_as_stop_strings": false,
+        "stop_sequence": ""}));
+    let format = converted.format.as_ref().unwrap();
+    assert_eq!(
+        render(&format.jinja, &CHAT, true),
+        "### Story:\nRules.\n### It's 's turn:\nHi\n### Opening:\nHello\n### It's 's turn:\nBye\n### Reply (short):\n"
+    );
+    assert_eq!(
+        render(&format.jinja, &[("assistant", "A"), ("assistant", "B")], false),
+        "### Opening:\nA\n### Reply:\nB\n"
+    );
+    assert!(format.stop.is_empty());
+}
+
+#[test]
+fn a_system_prompt_stands_instead_of_the_rules() {
+    let converted = converted(&json!({"name": "Terse", "content": "Play {{char}}.", "post_history": "Be terse."}));
+    assert_eq!(converted.kind, PresetKind::SystemPrompt);
+    let composed = composed(&converted.templates[0], mira());
+    assert_eq!(composed.sections[0].text, "Play {{char}}.");
+    assert!(
+        composed
+            .sections
+            .iter()
+            .any(|section| section.placement == Placement::AfterHistory && section.text == "Be terse.")
+    );
+    assert!(!picture(&composed).contains("You are Mira, talking"));
+}
+
+#[test]
+fn a_bundle_is_one_template_one_format_and_samplers() {
+    let converted = converted(
+        &json!({"context": context_preset(), "instruct": {"name": "Marks", "input_sequence": "U:", "output_sequence": "A:"},
+        "sysprompt": {"name": "Terse", "content": "Play {{char}}."}, "preset": {"temp": 0.7}, "reasoning": {"name": "x"}}),
+    );
+    assert_eq!(converted.kind, PresetKind::Bundle);
+    assert_eq!(converted.templates.len(), 1);
+    let composed = composed(&converted.templates[0], mira());
+    assert_eq!(composed.sections[0].text, "Play {{char}}.", "at the place of {{system}}");
+    assert_eq!(converted.format.unwrap().name, "Marks");
+    assert_eq!(converted.sampling.unwrap().options.temperature, Some(0.7));
+}
+
+#[test]
+fn what_is_no_preset_is_refused() {
+    assert_eq!(convert("x", "{}"), Err(ConvertError::NotAPreset));
+    assert_eq!(convert("x", "[]"), Err(ConvertError::NotAPreset));
+    assert!(matches!(convert("x", "{"), Err(ConvertError::NotJson { .. })));
+    assert_eq!(convert("x", &" ".repeat(2 << 20)), Err(ConvertError::TooLarge));
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(|number| json!(number)),
+        r"[${}#/a-z \n]{0,20}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::vec(("(identifier|order|name|content|enabled|role)", inner), 0..3)
+                .prop_map(|fields| fields.into_iter().collect::<serde_json::Map<_, _>>().into()),
+        ]
+    })
+}
+
+proptest! {
+    /// Odd values never stop a conversion, and what comes out has no problem of its own making.
+    #[test]
+    fn odd_presets_convert_into_sound_templates(fields in prop::collection::vec(("(prompts|prompt_order|story_string|content|temp|wi_format|chat_start|input_sequence|output_suffix|new_chat_prompt|context|sysprompt|instruct|preset)", any_json()), 0..6)) {
+        let value = Value::Object(fields.into_iter().collect());
+        if let Ok(converted) = convert("odd", &value.to_string()) {
+            for template in &converted.templates {
+                composed(template, mira());
+            }
+            if let Some(format) = converted.format {
+                render(&format.jinja, &CHAT, true);
+            }
+        }
+    }
+
+    /// Whatever a story string holds, it is read.
+    #[test]
+    fn any_story_string_is_read(story in r"(\{\{#if (persona|x)\}\}|\{\{/if\}\}|\{\{else\}\}|\{\{(char|description|system|wiBefore|foo)\}\}|[${}a-z \n]){0,30}") {
+        let converted = converted(&json!({"story_string": story}));
+        composed(&converted.templates[0], mira());
+    }
+
+    /// The user's own words come out of the prompt manager unchanged.
+    #[test]
+    fn words_come_through(content in r"[${}a-z.]{1,40}") {
+        let converted = converted(&json!({"prompts": [prompt("main", &content)]}));
+        prop_assert_eq!(&composed(&converted.templates[0], mira()).sections[0].text, &content);
+    }
+}
