@@ -3,19 +3,20 @@
 
 use domain::Timestamp;
 
-use crate::frame::HistoryMessage;
+use crate::frame::{BlockKind, HistoryMessage};
 
 /// How far the clock moves before the model is told again.
 const MOVED_ON_MS: i64 = 30 * 60 * 1_000;
 
-/// The context block for words said at `now`, or `None` while an earlier block in the window still tells the time well
-/// enough. `local` is `now` in the user's words, such as "Saturday, 21 November 2026, 23:11".
-pub fn block(window: &[HistoryMessage], now: Timestamp, local: &str) -> Option<String> {
-    let told = window.iter().rev().find(|message| message.context_block.is_some()).map(|message| message.created);
-    match told {
-        Some(told) if (now.0 - told.0).abs() < MOVED_ON_MS => None,
-        _ => Some(format!("[CONTEXT: {local}]")),
-    }
+/// True if words said at `now` need the time, because no message in `window` tells it well enough any more.
+pub(crate) fn due<'m>(window: impl DoubleEndedIterator<Item = &'m HistoryMessage>, now: Timestamp) -> bool {
+    let told = window.rev().find(|message| tells(message)).map(|message| message.created);
+    told.is_none_or(|told| (now.0 - told.0).abs() >= MOVED_ON_MS)
+}
+
+/// True if the time was sent with `message`.
+pub(crate) fn tells(message: &HistoryMessage) -> bool {
+    message.context.iter().flatten().any(|block| block.kind == BlockKind::Clock)
 }
 
 #[cfg(test)]
@@ -24,22 +25,21 @@ mod tests {
     use domain::chat::Role;
 
     use super::*;
+    use crate::frozen::FrozenBlock;
 
-    fn said(minute: i64, context_block: Option<&str>) -> HistoryMessage {
+    fn said(minute: i64, clock: Option<&str>) -> HistoryMessage {
+        let id = MessageId(Default::default());
         HistoryMessage {
-            id: MessageId(Default::default()),
-            role: Role::User,
-            text: "Hello.".into(),
-            context_block: context_block.map(Into::into),
-            created: Timestamp(minute * 60_000),
+            context: Some(clock.map(FrozenBlock::clock).into_iter().collect()),
+            ..HistoryMessage::new(id, Role::User, "Sam", "Hello.", Timestamp(minute * 60_000))
         }
     }
 
     #[test]
     fn the_time_is_told_once_and_again_when_it_has_moved_on() {
-        let at = |window: &[HistoryMessage], minute: i64| block(window, Timestamp(minute * 60_000), "noon");
-        assert_eq!(at(&[], 0).as_deref(), Some("[CONTEXT: noon]"));
-        assert_eq!(at(&[said(0, Some("[CONTEXT: noon]")), said(5, None)], 10), None);
-        assert_eq!(at(&[said(0, Some("[CONTEXT: noon]")), said(5, None)], 30).as_deref(), Some("[CONTEXT: noon]"));
+        let due_at = |window: &[HistoryMessage], minute: i64| due(window.iter(), Timestamp(minute * 60_000));
+        assert!(due_at(&[], 0));
+        assert!(!due_at(&[said(0, Some("noon")), said(5, None)], 10));
+        assert!(due_at(&[said(0, Some("noon")), said(5, None)], 30));
     }
 }

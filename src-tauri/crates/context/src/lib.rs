@@ -16,15 +16,22 @@ pub mod convert;
 pub mod count;
 pub mod display;
 pub mod frame;
+pub mod frozen;
 pub mod macros;
 pub mod plan;
 pub mod prompt_template;
 pub mod regex_script;
+pub mod reuse;
 pub mod template;
 mod window;
+mod wording;
 
 pub use budget::Budget;
 pub use count::{CountTokens, Counts, Estimate};
-pub use frame::{Block, BlockKind, Frame, HistoryMessage, Sources, Zone, frame};
-pub use plan::{AssembleError, Assembled, Overflow, PlannedBlock, assemble, base};
+pub use frame::{BlockKind, Candidate, Frame, HeadPart, HistoryMessage, Now, Place, Placed, Priority, Source, Zone};
+pub use frozen::FrozenBlock;
+pub use plan::{
+    AssembleError, Assembled, Dropped, EpochReason, Overflow, Placement, PlannedBlock, Retention, Setup, Shares, Watermark,
+    assemble, base,
+};
 pub use template::{ChatTemplate, TemplateError};

@@ -3,32 +3,46 @@
 use domain::chat::Role;
 
 use crate::Budget;
-use crate::budget::MIN_TAIL_MESSAGES;
 
 /// A message of the history: its cost in tokens, and whose it is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) tokens: u32,
     pub(crate) role: Role,
 }
 
-/// How many of the oldest `messages` leave the window so that the rest fits into `history` tokens. 0 while it fits.
+/// How many of the oldest `messages` leave the window, once it is over-full, so that the rest fits into `history` tokens
+/// with a chunk to spare. The last exchange stays, whatever it takes.
 pub(crate) fn leaving(messages: &[Cost], history: u32, budget: &Budget) -> usize {
-    let total: u64 = messages.iter().map(|message| u64::from(message.tokens)).sum();
-    if total <= u64::from(history) {
-        return 0;
-    }
     let chunk = budget.trim_chunk(history);
     let deep = start_of_suffix(messages, history - chunk);
     // Ten messages stay if that leaves half a chunk free. With less, the next turn would trim again, and every trim makes
     // the model read all of it anew; the tokens decide in the end (C2).
-    let floor = messages.len().saturating_sub(MIN_TAIL_MESSAGES);
-    let ten_fit = start_of_suffix(messages, history - chunk / 2) <= floor;
-    at_a_turn(messages, if deep > floor && ten_fit { floor } else { deep })
+    let floor = messages.len().saturating_sub(budget.min_tail_messages);
+    let tail_fits = start_of_suffix(messages, history - chunk / 2) <= floor;
+    let by_tokens = if deep > floor && tail_fits { floor } else { deep };
+    at_a_turn(messages, by_tokens.max(over_ceiling(messages.len(), budget))).min(last_exchange(messages))
+}
+
+/// True if `messages` of `tokens` in all are too much for the window, without the one that is answered.
+pub(crate) fn over_full(messages: usize, tokens: u64, history: u32, budget: &Budget) -> bool {
+    tokens > u64::from(history) || budget.message_trim.is_some_and(|ceiling| messages >= ceiling.max(1))
+}
+
+/// Where the last exchange starts: the newest words of the user and what came after them.
+pub(crate) fn last_exchange(messages: &[Cost]) -> usize {
+    messages.iter().rposition(|message| message.role == Role::User).unwrap_or(messages.len())
+}
+
+/// How many leave under a ceiling of messages: a quarter of it more than needed, for the next turns.
+fn over_ceiling(messages: usize, budget: &Budget) -> usize {
+    let Some(ceiling) = budget.message_trim.filter(|ceiling| messages >= (*ceiling).max(1)) else { return 0 };
+    let kept = (ceiling - ceiling / 4).max(budget.min_tail_messages.min(ceiling)).saturating_sub(1);
+    messages.saturating_sub(kept)
 }
 
 /// Where the longest suffix of at most `limit` tokens starts.
-fn start_of_suffix(messages: &[Cost], limit: u32) -> usize {
+pub(crate) fn start_of_suffix(messages: &[Cost], limit: u32) -> usize {
     let mut room = limit;
     for (index, message) in messages.iter().enumerate().rev() {
         match room.checked_sub(message.tokens) {
@@ -39,9 +53,17 @@ fn start_of_suffix(messages: &[Cost], limit: u32) -> usize {
     0
 }
 
-/// A window starts with words of the user, never with a reply whose question is gone (S3.17).
-fn at_a_turn(messages: &[Cost], start: usize) -> usize {
-    (start..messages.len()).find(|index| messages[*index].role == Role::User).unwrap_or(messages.len())
+/// A window starts with words of the user, never with a reply whose question is gone or a tool's result without its call
+/// (S3.17). Where nobody but characters speaks, it starts with one of them.
+pub(crate) fn at_a_turn(messages: &[Cost], start: usize) -> usize {
+    if start == 0 {
+        return 0;
+    }
+    let first = |opens: fn(Role) -> bool| (start..messages.len()).find(|index| opens(messages[*index].role));
+    let any_user = || messages.iter().any(|message| message.role == Role::User);
+    first(|role| role == Role::User)
+        .or_else(|| if any_user() { None } else { first(|role| role != Role::Tool) })
+        .unwrap_or(messages.len())
 }
 
 #[cfg(test)]
@@ -56,17 +78,23 @@ mod tests {
     }
 
     fn budget() -> Budget {
-        Budget { trim_divisor: 8, ..Budget::local(16_384, 512) }
+        Budget { chunk: crate::budget::Chunk::Auto { divisor: 8 }, ..Budget::local(16_384, 512) }
+    }
+
+    /// As the plan asks: nothing leaves a window that is not over-full.
+    fn gone(messages: &[Cost], history: u32, budget: &Budget) -> usize {
+        let tokens = messages.iter().map(|message| u64::from(message.tokens)).sum();
+        if over_full(messages.len(), tokens, history, budget) { leaving(messages, history, budget) } else { 0 }
     }
 
     /// S3.15: 8,000 stays, 8,001 goes below 7,000.
     #[test]
     fn a_full_window_stays_and_an_over_full_one_is_cut_by_a_chunk() {
         let messages = chat([100; 80]);
-        assert_eq!(leaving(&messages, 8_000, &budget()), 0);
+        assert_eq!(gone(&messages, 8_000, &budget()), 0);
         let messages = chat([100; 80].into_iter().chain([1]));
-        let gone = leaving(&messages, 8_000, &budget());
-        let left: u32 = messages[gone..].iter().map(|message| message.tokens).sum();
+        let left_out = gone(&messages, 8_000, &budget());
+        let left: u32 = messages[left_out..].iter().map(|message| message.tokens).sum();
         assert!((6_800..=7_000).contains(&left), "{left} tokens left");
     }
 
@@ -76,9 +104,9 @@ mod tests {
         let (mut messages, mut moves) = (Vec::new(), 0);
         for turn in 0..200 {
             messages.push(Cost { tokens: 150, role: if turn % 2 == 0 { Role::User } else { Role::Character } });
-            let gone = leaving(&messages, 8_000, &budget());
-            moves += usize::from(gone > 0);
-            messages.drain(..gone);
+            let left_out = gone(&messages, 8_000, &budget());
+            moves += usize::from(left_out > 0);
+            messages.drain(..left_out);
         }
         assert!(moves <= (200 * 150 - 8_000) / 1_000 + 1, "{moves} moves");
     }
@@ -89,9 +117,9 @@ mod tests {
         let (mut messages, mut moves) = (Vec::new(), 0);
         for turn in 0..100 {
             messages.extend([(60, Role::User), (150, Role::Character)].map(|(tokens, role)| Cost { tokens, role }));
-            let gone = leaving(&messages, 777, &Budget::local(2_048, 512));
-            moves += usize::from(gone > 0);
-            messages.drain(..gone);
+            let left_out = gone(&messages, 777, &Budget::local(2_048, 512));
+            moves += usize::from(left_out > 0);
+            messages.drain(..left_out);
             assert!(turn < 3 || !messages.is_empty());
         }
         assert!(moves <= 55, "{moves} moves in 100 turns");
@@ -100,19 +128,20 @@ mod tests {
     #[test]
     fn ten_messages_stay_while_the_tokens_allow_it() {
         let messages = chat([700; 12]);
-        assert_eq!(messages.len() - leaving(&messages, 8_000, &budget()), 10);
+        assert_eq!(messages.len() - gone(&messages, 8_000, &budget()), 10);
         let messages = chat([2_000; 12]);
-        assert_eq!(messages.len() - leaving(&messages, 8_000, &budget()), 2);
+        assert_eq!(messages.len() - gone(&messages, 8_000, &budget()), 2);
     }
 
     proptest! {
         #[test]
         fn what_stays_fits_and_starts_with_the_user(costs in proptest::collection::vec(1_u32..3_000, 0..120), history in 200_u32..9_000) {
             let messages = chat(costs);
-            let gone = leaving(&messages, history, &budget());
-            let left = &messages[gone..];
-            prop_assert!(left.iter().map(|message| message.tokens).sum::<u32>() <= history);
-            prop_assert!(gone == 0 || left.first().is_none_or(|message| message.role == Role::User));
+            let left_out = gone(&messages, history, &budget());
+            let left = &messages[left_out..];
+            let last = last_exchange(&messages) == left_out;
+            prop_assert!(last || left.iter().map(|message| message.tokens).sum::<u32>() <= history);
+            prop_assert!(left_out == 0 || left.first().is_none_or(|message| message.role == Role::User));
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use context::{AssembleError, Assembled, HistoryMessage, Sources, assemble, clock, frame};
+use context::frame::{CardHead, card_head};
+use context::{AssembleError, Assembled, Frame, HistoryMessage, Now, Setup, assemble, frozen};
 use domain::card::Card;
 use domain::chat::{Chat, Role};
 use domain::persona::Persona;
@@ -37,8 +38,6 @@ pub(crate) struct Collected {
     card: Card,
     persona: Persona,
     history: Vec<HistoryMessage>,
-    /// The context block that this turn adds to the message it answers.
-    pub(crate) new_block: Option<(MessageId, String)>,
     took_ms: f64,
 }
 
@@ -58,53 +57,41 @@ pub(crate) struct Made {
 impl Engine {
     pub(crate) async fn collect(&self, mut chat: Chat, aim: Aim, answerer: &Answerer) -> Answer<Collected> {
         let started = Instant::now();
-        // Another model or budget, or an edit, finds its own anchor: it may move back then, and only then.
-        if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
-            chat.window.anchor = None;
-        }
         let character = self.character(chat.character).await?;
+        let card = card_of(&character)?;
         let persona = self.persona_of(chat.persona).await?;
-        let (id, anchor) = (chat.id, chat.window.anchor);
+        // Another model or budget, or an edit, finds its own anchor: it may move back then, and only then.
+        let goes_on = chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget));
+        let (id, anchor) = (chat.id, chat.window.anchor.filter(|_| goes_on));
         let messages = self.store().read(move |store| store.messages().from(id, anchor)).await?;
         let mut history: Vec<HistoryMessage> = messages
             .into_iter()
             .take_while(|message| !matches!(&aim, Aim::Before(reply) if message.id == *reply))
             .filter(|message| !message.text.trim().is_empty())
             .map(|message| HistoryMessage {
-                id: message.id,
-                role: message.role,
-                text: said(message.role, message.text),
-                context_block: message.context_block,
-                created: message.created,
+                context: message.context_block.as_deref().map(frozen::read),
+                ..HistoryMessage::new(
+                    message.id,
+                    message.role,
+                    speaker(message.role, &card, &persona),
+                    message.text,
+                    message.created,
+                )
             })
             .collect();
         if leave_out_the_distant_past(&mut history, answerer.budget.limit) {
             chat.window.anchor = history.first().map(|message| message.id);
         }
         if let Aim::Words(text) = aim {
-            history.push(preview_message(text, self.now()));
+            history.push(preview_message(text, &persona, self.now()));
         }
-        let new_block = self.tell_the_time(&mut history);
-        let card = card_of(&character)?;
-        Ok(Collected { chat, card, persona, history, new_block, took_ms: millis(started) })
-    }
-
-    /// Gives the answered message its context block, if the time has moved on since the last one. What was sent once with
-    /// or without a block stays so: only a message that nothing has answered yet gets one.
-    fn tell_the_time(&self, history: &mut [HistoryMessage]) -> Option<(MessageId, String)> {
-        let (last, before) = history.split_last_mut()?;
-        if last.role != Role::User || last.context_block.is_some() {
-            return None;
-        }
-        let block = clock::block(before, last.created, &self.clock().spoken(last.created))?;
-        last.context_block = Some(block.clone());
-        Some((last.id, block))
+        Ok(Collected { chat, card, persona, history, took_ms: millis(started) })
     }
 
     /// Makes the prompt, counting what is not counted yet.
     pub(crate) async fn make(&self, collected: &Collected, answerer: &Answerer) -> Answer<Made> {
         let card = &collected.card;
-        let sources = Sources {
+        let head = card_head(&CardHead {
             character: card.spoken_name(),
             description: card.description(),
             personality: card.personality(),
@@ -115,9 +102,11 @@ impl Engine {
             persona: &collected.persona.name,
             persona_description: &collected.persona.description,
             rules: RULES,
-            history: &collected.history,
-        };
-        let frame = frame(&sources);
+        });
+        let history = collected.history.clone();
+        let answered = history.last().filter(|message| message.role == Role::User);
+        let clock = answered.map(|message| Now { at: message.created, words: self.clock().spoken(message.created) });
+        let frame = Frame { head, history, clock, ..Frame::default() };
         // Small models go on with both sides of the conversation; either name at the start of a line ends the reply (S4.79).
         let stop = [&collected.persona.name, card.spoken_name()].map(|name| format!("\n{name}:")).to_vec();
         let mut timings = AssemblyTimings { collect_ms: collected.took_ms, ..AssemblyTimings::default() };
@@ -125,9 +114,8 @@ impl Engine {
         loop {
             let started = Instant::now();
             let template = answerer.template.as_deref();
-            let window = &collected.chat.window;
-            let result =
-                assemble(&frame, template, &answerer.key, answerer.budget, window, stop.clone(), counter.counts());
+            let setup = Setup { stop: &stop, ..Setup::new(template, &answerer.key, answerer.budget) };
+            let result = assemble(&frame, &setup, &collected.chat.window, counter.counts());
             timings.plan_ms += millis(started);
             match result {
                 Ok(assembled) => return Ok(Made { assembled, timings }),
@@ -165,8 +153,16 @@ fn said(role: Role, text: String) -> String {
     }
 }
 
-fn preview_message(text: String, now: Timestamp) -> HistoryMessage {
-    HistoryMessage { id: MessageId(Uuid::nil()), role: Role::User, text, context_block: None, created: now }
+fn preview_message(text: String, persona: &Persona, now: Timestamp) -> HistoryMessage {
+    HistoryMessage::new(MessageId(Uuid::nil()), Role::User, persona.name.clone(), text, now)
+}
+
+fn speaker(role: Role, card: &Card, persona: &Persona) -> String {
+    match role {
+        Role::User => persona.name.clone(),
+        Role::Character => card.spoken_name().to_owned(),
+        Role::Narrator | Role::Tool | Role::Event => role.as_str().to_owned(),
+    }
 }
 
 pub(crate) fn millis(since: Instant) -> f64 {
@@ -188,22 +184,23 @@ impl Made {
             .enumerate()
             .map(|(index, planned)| {
                 let kept = planned.dropped.is_none();
-                let (zone, sum) = match planned.block.zone {
+                let (zone, sum) = match planned.zone {
                     context::Zone::Head => (api::Zone::Head, &mut by_zone.head),
+                    context::Zone::Digest => (api::Zone::Digest, &mut by_zone.digest),
                     context::Zone::Window => (api::Zone::Window, &mut by_zone.window),
                     context::Zone::Input => (api::Zone::Input, &mut by_zone.input),
                 };
                 *sum += if kept { planned.tokens } else { 0 };
                 api::PromptBlock {
-                    id: planned.block.message.map_or_else(|| format!("head-{index}"), |id| format!("{id}-{index}")),
+                    id: planned.turn.map_or_else(|| format!("out-{index}"), |turn| format!("turn{turn}-{index}")),
                     zone,
-                    kind: planned.block.kind.as_str().to_owned(),
-                    source: planned.block.source.clone(),
-                    reason: planned.block.reason.to_owned(),
+                    kind: planned.kind.as_str().to_owned(),
+                    source: planned.source.words(),
+                    reason: planned.reason.clone(),
                     tokens: planned.tokens,
                     kept,
-                    dropped_reason: planned.dropped.map(str::to_owned),
-                    text: planned.block.text.clone(),
+                    dropped_reason: planned.dropped.map(|why| why.words().to_owned()),
+                    text: planned.text.clone(),
                 }
             })
             .collect();

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use context::frozen;
 use domain::chat::{Chat, SwipeState};
 use domain::sampling::Sampling;
 use futures_util::StreamExt;
@@ -247,15 +248,12 @@ impl Engine {
     async fn keep_plan(&self, collected: &Collected, made: &Made) -> Answer<()> {
         let chat = collected.chat.id;
         let window = made.assembled.window.clone();
-        let (block, stale) = (collected.new_block.clone(), made.assembled.stale_context.clone());
+        let blocks = made.assembled.context_blocks.clone();
         Ok(self
             .store()
             .checkpoint(move |store| {
-                for message in stale {
-                    store.messages_mut().set_context_block(message, None)?;
-                }
-                if let Some((message, text)) = &block {
-                    store.messages_mut().set_context_block(*message, Some(text))?;
+                for (message, blocks) in &blocks {
+                    store.messages_mut().set_context_block(*message, Some(&frozen::write(blocks)))?;
                 }
                 store.chats_mut().set_window(chat, &window)
             })

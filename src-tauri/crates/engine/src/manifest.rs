@@ -24,16 +24,15 @@ pub(crate) fn from_json(json: &str) -> Option<PromptReport> {
     let (mut message, mut owner) = (None, String::new());
     for block in report.blocks.iter_mut().filter(|block| block.kept) {
         let part = texts.next().unwrap_or_default();
-        block.text = part.strip_prefix("\n\n").unwrap_or(part).to_owned();
-        // Blocks of one message, or of the head, share what stands before the last dash of their ids.
+        block.text = part.trim_start_matches('\n').to_owned();
+        // Blocks of one message share what stands before the last dash of their ids.
         let of = block.id.rsplit_once('-').map_or("", |(of, _)| of);
-        if owner != of {
+        let first = owner != of;
+        if first {
             (message, owner) = (messages.next(), of.to_owned());
         }
         if let Some(message) = &mut message {
-            let join = if message.text.is_empty() { "" } else { "\n\n" };
-            message.text.push_str(join);
-            message.text.push_str(&block.text);
+            message.text.push_str(if first { &block.text } else { part });
         }
     }
     Some(report)

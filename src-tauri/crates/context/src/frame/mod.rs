@@ -1,0 +1,161 @@
+//! The frame: every candidate of a turn, with where it comes from and why it is here (S0.3).
+
+mod card_head;
+mod kind;
+mod source;
+
+use domain::chat::Role;
+use domain::prompt::PromptRole;
+use domain::{MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+pub use card_head::{CardHead, card_head};
+pub use kind::{BlockKind, Priority, Share, Zone};
+pub use source::Source;
+
+use crate::frozen::FrozenBlock;
+
+/// Everything one turn may be made of. Building it decides nothing: what fits, and where it stands, is the plan's business.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Frame {
+    /// Composed already, in prompt order. All of it must stay, but for the examples.
+    pub head: Vec<HeadPart>,
+    /// What the digest may be made of, keyframes oldest first. It is looked at only when an epoch starts; in between, the
+    /// digest stays as it was.
+    pub digest: Vec<Candidate>,
+    /// The scene's messages, oldest first. From the anchor on is enough, unless [`base`](crate::base) says that the window
+    /// finds its place anew. The last one is what is answered, or the reply to go on with.
+    pub history: Vec<HistoryMessage>,
+    /// What this turn's context block may be made of.
+    pub context: Vec<Candidate>,
+    /// Lorebook entries and notes, with the places that a card's maker meant for them.
+    pub placed: Vec<Placed>,
+    /// What time it is, if the model is to know.
+    pub clock: Option<Now>,
+}
+
+impl Frame {
+    /// The words that are answered, if the last message is not a reply to go on with.
+    pub fn input(&self) -> Option<&HistoryMessage> {
+        self.history.last().filter(|message| message.role != Role::Character)
+    }
+}
+
+/// A text of the head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadPart {
+    pub kind: BlockKind,
+    pub source: Source,
+    pub reason: String,
+    /// Neighbours of one role are paragraphs of one message.
+    pub role: PromptRole,
+    pub text: String,
+}
+
+/// A text that is sent if there is room and reason.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    pub kind: BlockKind,
+    pub source: Source,
+    pub reason: String,
+    /// Stands before the text: whose words, of which day. Empty for none.
+    pub title: String,
+    pub text: String,
+    /// More is better; compared only among candidates that share a part of the budget.
+    pub score: f32,
+    /// The messages it was made from. It says nothing new while all of them are in the window (invariant 3).
+    pub about: Vec<MessageId>,
+}
+
+impl Candidate {
+    pub fn new(kind: BlockKind, source: Source, reason: impl Into<String>, text: impl Into<String>) -> Self {
+        let (reason, text) = (reason.into(), text.into());
+        Self { kind, source, reason, title: String::new(), text, score: 0.0, about: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn scored(self, score: f32) -> Self {
+        Self { score, ..self }
+    }
+
+    #[must_use]
+    pub fn titled(self, title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..self }
+    }
+
+    #[must_use]
+    pub fn about(self, about: Vec<MessageId>) -> Self {
+        Self { about, ..self }
+    }
+}
+
+/// Where a lorebook entry or a note belongs (formats.md, lorebook placement).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Place {
+    BeforeCharacter,
+    AfterCharacter,
+    BeforeExamples,
+    AfterExamples,
+    /// Messages from the end; 0 stands after the last one.
+    Depth(u32),
+}
+
+/// A candidate with a place of its own. `classic` puts it there; `cache-first` puts it there only if it is constant and its
+/// place is in the head, and else into this turn's context block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Placed {
+    pub candidate: Candidate,
+    pub place: Place,
+    /// Of a message that it makes at its depth.
+    pub role: PromptRole,
+    /// Ascending among texts of one place.
+    pub order: i32,
+    /// It is there every turn, as long as nobody edits it.
+    pub constant: bool,
+}
+
+/// A message as the prompt sees it: the shown swipe, and what was sent in front of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HistoryMessage {
+    pub id: MessageId,
+    pub role: Role,
+    /// Who says it, in words.
+    pub speaker: String,
+    pub text: String,
+    pub created: Timestamp,
+    /// The context block that was sent with it. `None` was never sent; `Some` of nothing was sent without one.
+    pub context: Option<Vec<FrozenBlock>>,
+    /// The user wants these words kept verbatim.
+    pub pinned: bool,
+    /// 1-10, from extraction (C10).
+    pub importance: Option<u8>,
+    /// Tokens of what is no text, such as pictures (S2.8).
+    pub extra_tokens: u32,
+}
+
+impl HistoryMessage {
+    pub fn new(
+        id: MessageId,
+        role: Role,
+        speaker: impl Into<String>,
+        text: impl Into<String>,
+        created: Timestamp,
+    ) -> Self {
+        let (speaker, text) = (speaker.into(), text.into());
+        Self { id, role, speaker, text, created, context: None, pinned: false, importance: None, extra_tokens: 0 }
+    }
+
+    /// Kept verbatim when it leaves the window (S4.36).
+    pub fn matters(&self) -> bool {
+        self.pinned || self.importance.is_some_and(|importance| importance >= 8)
+    }
+}
+
+/// A moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Now {
+    pub at: Timestamp,
+    /// As a person would say it: "Saturday, 21 November 2026, 23:11".
+    pub words: String,
+}

@@ -1,0 +1,74 @@
+//! Where a block comes from, so that the X-ray can go there.
+
+use domain::MessageId;
+use serde::{Deserialize, Serialize};
+
+/// The record behind a block.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum Source {
+    BuiltIn,
+    /// A section of a prompt template.
+    Template { template: String, section: String },
+    CardField { card: String, field: String },
+    Persona { name: String },
+    /// An entry of a lorebook, by their ids; the title is for people.
+    Lore { book: String, entry: String, title: String },
+    Memory { id: String },
+    Keyframe { id: String },
+    Message { id: MessageId, speaker: String },
+    /// Messages outside the window, told of in one row.
+    Older { first: MessageId, last: MessageId, count: usize },
+    Document { name: String },
+    Clock,
+    Mode { name: String },
+    Reminder,
+    Note,
+    Setting { key: String },
+}
+
+impl Source {
+    /// In words, for people.
+    pub fn words(&self) -> String {
+        match self {
+            Self::BuiltIn => "built in".to_owned(),
+            Self::Template { template, section } => format!("section {section} of {template}"),
+            Self::CardField { card, .. } => format!("card of {card}"),
+            Self::Persona { name } => format!("persona {name}"),
+            Self::Lore { book, title, entry } => {
+                format!("lorebook {book}: {}", if title.is_empty() { entry } else { title })
+            }
+            Self::Memory { .. } => "memory".to_owned(),
+            Self::Keyframe { .. } => "summary of earlier messages".to_owned(),
+            Self::Message { speaker, .. } => format!("said by {speaker}"),
+            Self::Older { count, .. } => format!("{count} older messages"),
+            Self::Document { name } => format!("document {name}"),
+            Self::Clock => "date and time".to_owned(),
+            Self::Mode { name } => format!("mode {name}"),
+            Self::Reminder => "reminder".to_owned(),
+            Self::Note => "author's note".to_owned(),
+            Self::Setting { key } => format!("setting {key}"),
+        }
+    }
+
+    /// Tells sources apart, turn after turn.
+    pub fn key(&self) -> String {
+        match self {
+            Self::BuiltIn => "builtIn".to_owned(),
+            Self::Template { template, section } => format!("template:{template}/{section}"),
+            Self::CardField { card, field } => format!("card:{card}/{field}"),
+            Self::Persona { name } => format!("persona:{name}"),
+            Self::Lore { book, entry, .. } => format!("lore:{book}/{entry}"),
+            Self::Memory { id } => format!("memory:{id}"),
+            Self::Keyframe { id } => format!("keyframe:{id}"),
+            Self::Message { id, .. } => format!("message:{id}"),
+            Self::Older { first, last, .. } => format!("older:{first}/{last}"),
+            Self::Document { name } => format!("document:{name}"),
+            Self::Clock => "clock".to_owned(),
+            Self::Mode { name } => format!("mode:{name}"),
+            Self::Reminder => "reminder".to_owned(),
+            Self::Note => "note".to_owned(),
+            Self::Setting { key } => format!("setting:{key}"),
+        }
+    }
+}

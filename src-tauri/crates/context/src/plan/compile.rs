@@ -1,0 +1,405 @@
+//! The bytes: what was kept becomes messages, and those become segments, each with its cost and its owner.
+
+use domain::MessageId;
+use domain::chat::WindowState;
+use domain::prompt::{Prompt, PromptMessage, PromptRole, Segment};
+
+use super::draft::{Draft, prompt_role};
+use super::item::Item;
+use super::{AssembleError, Assembled, Dropped, PlannedBlock, Retention, epoch, head};
+use crate::frame::{BlockKind, Place, Priority, Source, Zone};
+use crate::frozen::{EpochState, FrozenBlock};
+use crate::template::{Piece, Turn};
+use crate::wording;
+
+/// A prompt, before it is known to fit.
+pub(crate) struct Compiled {
+    pub(crate) blocks: Vec<PlannedBlock>,
+    messages: Vec<PromptMessage>,
+    segments: Vec<Segment>,
+    tokens: Vec<u32>,
+    pub(crate) total: u32,
+    continues: bool,
+}
+
+/// A message of the prompt while its parts are gathered.
+struct OpenTurn {
+    role: PromptRole,
+    parts: Vec<usize>,
+}
+
+/// Blocks in prompt order, and the messages that the kept ones make.
+#[derive(Default)]
+struct Sheet {
+    blocks: Vec<PlannedBlock>,
+    turns: Vec<OpenTurn>,
+    /// Text of each part, with the block that it is.
+    parts: Vec<(usize, String)>,
+}
+
+impl Sheet {
+    /// Continues the last message if it is of that role and not closed.
+    fn turn(&mut self, role: PromptRole, own: bool) -> bool {
+        if !own && self.turns.last().is_some_and(|turn| turn.role == role) {
+            return true;
+        }
+        self.turns.push(OpenTurn { role, parts: Vec::new() });
+        false
+    }
+
+    fn put(&mut self, mut block: PlannedBlock, text: String) {
+        let part = self.parts.len();
+        block.turn = Some(self.turns.len() - 1);
+        if let Some(turn) = self.turns.last_mut() {
+            turn.parts.push(part);
+        }
+        self.parts.push((self.blocks.len(), text));
+        self.blocks.push(block);
+    }
+}
+
+impl<'a> Draft<'a> {
+    /// Renders what is kept.
+    pub(crate) fn compile(&mut self) -> Result<Compiled, AssembleError> {
+        let sheet = self.lay_out();
+        let messages: Vec<PromptMessage> = sheet
+            .turns
+            .iter()
+            .map(|turn| {
+                let text = turn.parts.iter().map(|part| sheet.parts[*part].1.as_str()).collect();
+                PromptMessage { role: turn.role, text }
+            })
+            .collect();
+        let turns: Vec<Turn> =
+            sheet.turns.into_iter().map(|turn| Turn { role: turn.role, parts: turn.parts }).collect();
+        let continues = self.continues();
+        let pieces = self.layout.render(&turns, continues)?;
+        let (mut blocks, mut parts) = (sheet.blocks, sheet.parts);
+        let mut segments: Vec<Segment> = Vec::with_capacity(pieces.len());
+        let mut owners = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            match piece {
+                Piece::Control(text) => {
+                    segments.push(Segment { text, control: true });
+                    owners.push(None);
+                }
+                Piece::Part(part) => {
+                    let (block, mut text) = (parts[part].0, std::mem::take(&mut parts[part].1));
+                    // The template made one message of two.
+                    if segments.last().is_some_and(|before| !before.control) && !text.starts_with('\n') {
+                        text.insert_str(0, "\n\n");
+                    }
+                    blocks[block].segment = Some(segments.len());
+                    blocks[block].text = text.trim_start_matches('\n').to_owned();
+                    segments.push(Segment { text, control: false });
+                    owners.push(Some(block));
+                }
+            }
+        }
+        let tokens: Vec<u32> = segments.iter().map(|segment| self.costs.of(segment)).collect();
+        self.costs.settle()?;
+        charge(&mut blocks, &owners, &tokens);
+        let extra = self.charge_pictures(&mut blocks);
+        let total = tokens.iter().sum::<u32>() + extra;
+        Ok(Compiled { blocks, messages, segments, tokens, total, continues })
+    }
+
+    pub(crate) fn continues(&self) -> bool {
+        !self.frame.history.is_empty() && self.input().is_none()
+    }
+
+    fn lay_out(&self) -> Sheet {
+        let mut sheet = Sheet::default();
+        self.lay_out_head(&mut sheet);
+        self.lay_out_digest(&mut sheet);
+        self.tell_of_the_past(&mut sheet);
+        let count = self.frame.history.len();
+        let end = if self.continues() { self.last } else { count };
+        for index in self.start..count {
+            self.insert(&mut sheet, |depth| end.saturating_sub(depth as usize).max(self.start) == index && index < end);
+            self.lay_out_message(&mut sheet, index);
+            if index + 1 == end {
+                self.insert(&mut sheet, |depth| depth == 0);
+            }
+        }
+        if self.start >= count {
+            self.insert(&mut sheet, |_| true);
+        }
+        if self.input().is_none() {
+            let idle = self.late.iter().filter(|item| item.place.is_none());
+            sheet.blocks.extend(idle.map(|item| item.report(Zone::Input, PromptRole::User, None)));
+        }
+        sheet
+    }
+
+    /// The head, with what classic placement puts into it this turn.
+    fn lay_out_head(&self, sheet: &mut Sheet) {
+        enum Text<'s, 'a> {
+            Head(&'s head::HeadItem<'a>),
+            Placed(&'s Item<'a>),
+        }
+        let mut texts: Vec<Text<'_, 'a>> = self.head.iter().map(Text::Head).collect();
+        let mut placed: Vec<(&Item<'a>, Place, i32)> = self
+            .late
+            .iter()
+            .filter_map(|item| item.place.map(|(place, _, order)| (item, place, order)))
+            .filter(|(_, place, _)| !matches!(place, Place::Depth(_)))
+            .collect();
+        placed.sort_by_key(|(_, _, order)| *order);
+        for (item, place, _) in placed {
+            let kinds: Vec<BlockKind> = texts
+                .iter()
+                .map(|text| match text {
+                    Text::Head(head) => head.kind,
+                    Text::Placed(item) => item.kind,
+                })
+                .collect();
+            texts.insert(head::place(place, kinds.into_iter()), Text::Placed(item));
+        }
+        for text in texts {
+            let (block, words) = match text {
+                Text::Head(item) => (item.report(), item.text),
+                Text::Placed(item) => (item.report(Zone::Head, PromptRole::System, None), item.text),
+            };
+            if block.dropped.is_some() {
+                sheet.blocks.push(block);
+                continue;
+            }
+            let joined = sheet.turn(block.role, false);
+            sheet.put(block, wording::paragraph(words, joined));
+        }
+    }
+
+    fn lay_out_digest(&self, sheet: &mut Sheet) {
+        let kept: Vec<&Item<'_>> = self.digest.iter().filter(|item| item.kept()).collect();
+        if !kept.is_empty() {
+            let joined = sheet.turn(PromptRole::System, false);
+            let blocks: Vec<FrozenBlock> = kept.iter().map(|item| item.freeze()).collect();
+            for (item, part) in kept.into_iter().zip(wording::digest(&blocks, joined)) {
+                sheet.put(item.report(Zone::Digest, PromptRole::System, None), part);
+            }
+        }
+        let dropped = self.digest.iter().filter(|item| !item.kept());
+        sheet.blocks.extend(dropped.map(|item| item.report(Zone::Digest, PromptRole::System, None)));
+    }
+
+    /// One row for all the messages before the window.
+    fn tell_of_the_past(&self, sheet: &mut Sheet) {
+        let mut outside = self.outside();
+        let Some(first) = outside.next().map(|message| message.id) else { return };
+        let last = outside.last().map_or(first, |message| message.id);
+        sheet.blocks.push(PlannedBlock {
+            zone: Zone::Window,
+            kind: BlockKind::Message,
+            source: Source::Older { first, last, count: self.start },
+            reason: "said before".to_owned(),
+            priority: Priority::Trimmable,
+            role: PromptRole::User,
+            message: None,
+            turn: None,
+            segment: None,
+            score: None,
+            tokens: 0,
+            dropped: Some(Dropped::OlderThanWindow),
+            text: String::new(),
+        });
+    }
+
+    fn lay_out_message(&self, sheet: &mut Sheet, index: usize) {
+        let message = &self.frame.history[index];
+        let is_input = index == self.last && !self.continues();
+        let (zone, reason) = match (is_input, index == self.last) {
+            (true, _) => (Zone::Input, "what is answered"),
+            (_, true) => (Zone::Window, "the reply that goes on"),
+            _ => (Zone::Window, "in the window"),
+        };
+        let role = prompt_role(message.role);
+        sheet.turn(role, true);
+        let before = if is_input { self.lay_out_late(sheet, message.id) } else { self.lay_out_frozen(sheet, index) };
+        let block = PlannedBlock {
+            zone,
+            kind: BlockKind::Message,
+            source: Source::Message { id: message.id, speaker: message.speaker.clone() },
+            reason: reason.to_owned(),
+            priority: if index == self.last { Priority::Must } else { Priority::Trimmable },
+            role,
+            message: Some(message.id),
+            turn: None,
+            segment: None,
+            score: None,
+            tokens: 0,
+            dropped: None,
+            text: String::new(),
+        };
+        sheet.put(block, wording::paragraph(&message.text, before));
+    }
+
+    /// This turn's context block. True if there is one.
+    fn lay_out_late(&self, sheet: &mut Sheet, message: MessageId) -> bool {
+        let role = PromptRole::User;
+        let items = || self.late.iter().filter(|item| item.place.is_none());
+        let dropped = items().filter(|item| !item.kept());
+        sheet.blocks.extend(dropped.map(|item| item.report(Zone::Input, role, Some(message))));
+        let blocks = self.late_blocks();
+        for (item, part) in items().filter(|item| item.kept()).zip(wording::context_block(&blocks)) {
+            sheet.put(item.report(Zone::Input, role, Some(message)), part);
+        }
+        !blocks.is_empty()
+    }
+
+    fn lay_out_frozen(&self, sheet: &mut Sheet, index: usize) -> bool {
+        let message = &self.frame.history[index];
+        let blocks = self.sent_with(index);
+        for (block, part) in blocks.iter().zip(wording::context_block(&blocks)) {
+            let mut row = Item::from(block).report(Zone::Window, prompt_role(message.role), Some(message.id));
+            row.priority = Priority::Trimmable;
+            sheet.put(row, part);
+        }
+        !blocks.is_empty()
+    }
+
+    /// Texts at a depth, as messages of their own: of one depth the character's first and the system's last, where it
+    /// weighs most; texts of one role are lines of one message.
+    fn insert(&self, sheet: &mut Sheet, here: impl Fn(u32) -> bool) {
+        let rank = |role| match role {
+            PromptRole::Character => 0_u8,
+            PromptRole::User => 1,
+            PromptRole::System => 2,
+        };
+        let mut texts: Vec<(u32, u8, i32, PromptRole, &Item<'_>)> = Vec::new();
+        for item in &self.late {
+            match item.place {
+                Some((Place::Depth(depth), role, order)) if here(depth) => {
+                    texts.push((u32::MAX - depth, rank(role), order, role, item));
+                }
+                _ => {}
+            }
+        }
+        texts.sort_by_key(|(depth, rank, order, ..)| (*depth, *rank, *order));
+        let mut open = None;
+        for (depth, rank, _, role, item) in texts {
+            let row = item.report(Zone::Window, role, None);
+            if !item.kept() {
+                sheet.blocks.push(row);
+                continue;
+            }
+            let joined = open == Some((depth, rank));
+            if !joined {
+                sheet.turn(role, true);
+                open = Some((depth, rank));
+            }
+            sheet.put(row, if joined { format!("\n{}", item.text) } else { item.text.to_owned() });
+        }
+    }
+
+    fn late_blocks(&self) -> Vec<FrozenBlock> {
+        self.late.iter().filter(|item| item.kept() && item.place.is_none()).map(Item::freeze).collect()
+    }
+
+    /// Pictures count with the words they came with.
+    fn charge_pictures(&self, blocks: &mut [PlannedBlock]) -> u32 {
+        let mut pictures =
+            self.frame.history[self.start..].iter().filter(|message| message.extra_tokens > 0).peekable();
+        let mut total = 0;
+        for block in blocks.iter_mut().filter(|block| block.kind == BlockKind::Message) {
+            if let Some(message) = pictures.next_if(|message| Some(message.id) == block.message) {
+                block.tokens += message.extra_tokens;
+                total += message.extra_tokens;
+            }
+        }
+        total
+    }
+
+    /// The account of it all.
+    pub(crate) fn finish(mut self, compiled: Compiled) -> Assembled {
+        let Compiled { blocks, messages, segments, tokens, total, continues } = compiled;
+        let window = self.window_state();
+        let context_blocks = self.context_blocks();
+        let of_zone = |zone: Zone| -> u32 {
+            blocks.iter().filter(|block| block.zone == zone && block.dropped.is_none()).map(|block| block.tokens).sum()
+        };
+        self.shares.history_used = of_zone(Zone::Window);
+        self.shares.digest_used = of_zone(Zone::Digest);
+        let retrieved = |block: &&PlannedBlock| {
+            block.dropped.is_none() && block.score.is_some() && block.kind.share().is_some() && block.zone != Zone::Digest
+        };
+        self.shares.retrieval_used = blocks.iter().filter(retrieved).map(|block| block.tokens).sum();
+        let local = self.setup.template.is_some();
+        Assembled {
+            prompt: Prompt {
+                messages,
+                segments: if local { segments.clone() } else { Vec::new() },
+                continues,
+                stop: self.setup.stop.to_vec(),
+            },
+            segments,
+            segment_tokens: tokens,
+            blocks,
+            total,
+            shares: self.shares,
+            budget: self.setup.budget,
+            exact: self.costs.exact(),
+            window,
+            new_epoch: self.epoch,
+            context_blocks,
+            left: self.left,
+            uncovered: self.uncovered,
+        }
+    }
+
+    fn window_state(&self) -> WindowState {
+        let kept = self.digest.iter().filter(|item| item.kept());
+        let window = &self.frame.history[self.start..];
+        let sent = if self.continues() { &window[..window.len() - 1] } else { window };
+        let state = EpochState { digest: kept.map(Item::freeze).collect(), marks: epoch::marks(sent) };
+        let moved = self.start > 0 || self.state.anchor.is_some();
+        WindowState {
+            epoch: self.state.epoch + u32::from(self.epoch.is_some()),
+            anchor: if moved { window.first().map(|message| message.id) } else { None },
+            fingerprint: self.fingerprint.clone(),
+            frozen: state.write(),
+        }
+    }
+
+    /// What has to be stored so that the next turn sends the same again.
+    fn context_blocks(&self) -> Vec<(MessageId, Vec<FrozenBlock>)> {
+        if self.setup.retention == Retention::Ephemeral {
+            return Vec::new();
+        }
+        let mut changed = Vec::new();
+        for index in self.start..self.last {
+            let message = &self.frame.history[index];
+            let now = self.sent_with(index);
+            if message.context.as_deref().is_some_and(|before| before != &*now) {
+                changed.push((message.id, now.into_owned()));
+            }
+        }
+        if let Some(input) = self.input() {
+            let blocks = self.late_blocks();
+            if input.context.as_ref() != Some(&blocks) {
+                changed.push((input.id, blocks));
+            }
+        }
+        changed
+    }
+}
+
+/// Gives every block its cost: its text, and the control text in front of it. Control text at the very end opens the reply
+/// and counts with the last block.
+fn charge(blocks: &mut [PlannedBlock], owners: &[Option<usize>], tokens: &[u32]) {
+    for block in blocks.iter_mut().filter(|block| block.dropped.is_none()) {
+        block.tokens = 0;
+    }
+    let mut waiting = 0;
+    let mut last = None;
+    for (owner, count) in owners.iter().zip(tokens) {
+        waiting += count;
+        if let Some(index) = *owner {
+            blocks[index].tokens += std::mem::take(&mut waiting);
+            last = Some(index);
+        }
+    }
+    if let Some(index) = last {
+        blocks[index].tokens += waiting;
+    }
+}

@@ -1,0 +1,133 @@
+//! The digest: what stands in for the messages that left the window. Written when an epoch starts, frozen until it ends.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use domain::MessageId;
+
+use super::Dropped;
+use super::draft::Draft;
+use super::fill::{fill, price};
+use super::item::Item;
+use crate::budget::part;
+use crate::frame::{BlockKind, HistoryMessage, Source};
+use crate::wording;
+
+impl<'a> Draft<'a> {
+    pub(crate) fn fit_digest(&mut self) {
+        if self.epoch.is_none() {
+            self.digest = self.frozen.digest.iter().map(Item::from).collect();
+            let parts = wording::digest(&self.frozen.digest, true);
+            for (item, part) in self.digest.iter_mut().zip(parts) {
+                item.tokens = self.costs.plain(part);
+            }
+        } else {
+            self.write_digest();
+        }
+        self.shares.digest_used = self.digest.iter().filter(|item| item.kept()).map(|item| item.tokens).sum();
+    }
+
+    /// Memories get their share, then the newest summaries, then excerpts; together no more than three fifths of what
+    /// retrieval is sure of, so that every turn can recall something.
+    fn write_digest(&mut self) {
+        let budget = self.setup.budget;
+        let sure = budget.retrieval(self.shares.usable, self.shares.history_budget);
+        let taken = self.shares.usable.saturating_sub(self.shares.history_used);
+        let room = part(sure, 3, 5).min(taken);
+        let mut items: Vec<Item<'a>> = self.frame.digest.iter().map(Item::from).collect();
+        items.extend(self.outside().filter(|message| message.matters()).map(excerpt));
+        items.retain(|item| !item.text.is_empty());
+        self.leave_out_what_is_there(&mut items);
+        newest_summaries(&mut items, budget.keyframes);
+        let memory = budget.memory(sure).min(room);
+        let shares = [part(memory, 2, 5), part(memory, 3, 10), part(memory, 3, 10)];
+        let mut used = fill(&mut items, memory_group, &shares, memory, &mut self.costs);
+        used += self.newest_that_fit(&mut items, BlockKind::Keyframe, room - used);
+        let excerpts = (room - used).min(self.shares.history_budget / 10);
+        self.newest_that_fit(&mut items, BlockKind::Pinned, excerpts);
+        items.sort_by_key(|item| wording::rank(item.kind));
+        self.digest = items;
+    }
+
+    /// Messages before the window.
+    pub(crate) fn outside(&self) -> impl Iterator<Item = &'a HistoryMessage> + use<'a> {
+        self.frame.history[..self.start].iter()
+    }
+
+    /// Of one kind the newest first, until the next has no room: a gap in a story is worse than a late beginning.
+    fn newest_that_fit(&mut self, items: &mut [Item<'_>], kind: BlockKind, room: u32) -> u32 {
+        let heading = wording::heading(kind).map_or(0, |heading| self.costs.plain(format!("\n{heading}")));
+        let mut left = room.saturating_sub(heading);
+        for item in items.iter_mut().rev().filter(|item| item.kind == kind && item.kept()) {
+            item.tokens = price(item, &mut self.costs);
+            match left.checked_sub(item.tokens) {
+                Some(rest) => left = rest,
+                None => item.dropped = Some(Dropped::NoRoom),
+            }
+        }
+        let used: u32 = items.iter().filter(|item| item.kind == kind && item.kept()).map(|item| item.tokens).sum();
+        if used == 0 { 0 } else { used + heading }
+    }
+
+    fn leave_out_what_is_there(&self, items: &mut [Item<'_>]) {
+        let window: HashSet<MessageId> = self.frame.history[self.start..].iter().map(|message| message.id).collect();
+        let head: HashSet<(&Source, &str)> =
+            self.head.iter().filter(|item| item.kept()).map(|item| (item.source, item.text)).collect();
+        let mut repeated = HashSet::new();
+        let mut said: HashSet<(Source, &str)> = HashSet::new();
+        for item in items {
+            let in_window = |id: &MessageId| window.contains(id);
+            let covered = match item.kind {
+                BlockKind::Keyframe => item.about.iter().any(in_window),
+                _ => !item.about.is_empty() && item.about.iter().all(in_window),
+            };
+            let twice = match item.repeats() {
+                Some(id) => !repeated.insert(id),
+                None => !said.insert((item.source.clone().into_owned(), item.text)),
+            };
+            item.dropped = if self.setup.without.contains(&item.source.key()) {
+                Some(Dropped::LeftOut)
+            } else if covered || item.repeats().is_some_and(|id| window.contains(&id)) {
+                Some(Dropped::InWindow)
+            } else if twice || head.contains(&(&*item.source, item.text)) {
+                Some(Dropped::AlreadyVisible)
+            } else {
+                None
+            };
+        }
+    }
+}
+
+/// A message that left, word for word.
+fn excerpt(message: &HistoryMessage) -> Item<'_> {
+    let reason = if message.pinned { "pinned by you" } else { "important" };
+    Item {
+        kind: BlockKind::Pinned,
+        source: Cow::Owned(Source::Message { id: message.id, speaker: message.speaker.clone() }),
+        reason: Cow::Borrowed(reason),
+        title: &message.speaker,
+        text: message.text.trim(),
+        score: None,
+        about: &[],
+        place: None,
+        tokens: 0,
+        dropped: None,
+    }
+}
+
+/// Relationship, facts, last session (S4.60).
+fn memory_group(kind: BlockKind) -> Option<usize> {
+    match kind {
+        BlockKind::Relationship => Some(0),
+        BlockKind::Fact | BlockKind::Memory => Some(1),
+        BlockKind::LastSession => Some(2),
+        _ => None,
+    }
+}
+
+fn newest_summaries(items: &mut [Item<'_>], keep: usize) {
+    let summaries = items.iter_mut().rev().filter(|item| item.kind == BlockKind::Keyframe && item.kept());
+    for item in summaries.skip(keep) {
+        item.dropped = Some(Dropped::NewerSummaries);
+    }
+}

@@ -1,0 +1,202 @@
+//! A prompt in the making: what is in it so far, and the order of the decisions.
+
+use std::borrow::Cow;
+
+use domain::MessageId;
+use domain::chat::{Role, WindowState};
+use domain::prompt::PromptRole;
+
+use super::epoch::{self, EpochReason};
+use super::head::{self, HeadItem};
+use super::item::Item;
+use super::price::{Costs, Overhead};
+use super::{AssembleError, Dropped, Retention, Setup, Shares};
+use crate::frame::{BlockKind, Frame, HistoryMessage};
+use crate::frozen::{EpochState, FrozenBlock};
+use crate::template::ChatTemplate;
+use crate::window::Cost;
+use crate::{CountTokens, clock, wording};
+
+pub(crate) struct Draft<'a> {
+    pub(crate) frame: &'a Frame,
+    pub(crate) setup: &'a Setup<'a>,
+    pub(crate) state: &'a WindowState,
+    pub(crate) frozen: &'a EpochState,
+    pub(crate) layout: &'a ChatTemplate,
+    pub(crate) costs: Costs<'a>,
+    pub(crate) overhead: Overhead,
+    pub(crate) head: Vec<HeadItem<'a>>,
+    pub(crate) digest: Vec<Item<'a>>,
+    /// This turn's context, kept or not.
+    pub(crate) late: Vec<Item<'a>>,
+    /// Set where the prefix is a new one.
+    pub(crate) epoch: Option<EpochReason>,
+    pub(crate) fingerprint: String,
+    /// First message of the window.
+    pub(crate) start: usize,
+    /// The message that is answered or gone on with: the end of the window. The history's length if there is none.
+    pub(crate) last: usize,
+    /// The newest message that tells the time; an epoch leaves it that.
+    pub(crate) newest_clock: Option<usize>,
+    pub(crate) shares: Shares,
+    pub(crate) left: Vec<MessageId>,
+    pub(crate) uncovered: Vec<MessageId>,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(
+        frame: &'a Frame,
+        setup: &'a Setup<'a>,
+        state: &'a WindowState,
+        frozen: &'a EpochState,
+        layout: &'a ChatTemplate,
+        counter: &'a dyn CountTokens,
+    ) -> Result<Self, AssembleError> {
+        let mut costs = Costs::new(counter);
+        let overhead = Overhead::measure(layout, &mut costs)?;
+        let head = head::gather(frame, setup, &overhead, &mut costs);
+        let last = frame.history.len().saturating_sub(1);
+        Ok(Self {
+            frame,
+            setup,
+            state,
+            frozen,
+            layout,
+            costs,
+            overhead,
+            head,
+            digest: Vec::new(),
+            late: Vec::new(),
+            epoch: None,
+            fingerprint: String::new(),
+            start: 0,
+            last,
+            newest_clock: frame.history[..last].iter().rposition(clock::tells),
+            shares: Shares::default(),
+            left: Vec::new(),
+            uncovered: Vec::new(),
+        })
+    }
+
+    /// Decides everything by weighing it; the bytes come after.
+    pub(crate) fn plan(&mut self) -> Result<(), AssembleError> {
+        head::fit_examples(&mut self.head, &self.setup.budget);
+        self.give_up_examples_for_the_last_exchange();
+        self.compare();
+        self.gather_late();
+        self.fit_window();
+        self.fit_digest();
+        self.fit_late();
+        self.costs.settle()
+    }
+
+    /// Sees whether the prefix goes on.
+    fn compare(&mut self) {
+        let Setup { model, budget, .. } = self.setup;
+        let head = self.head.iter().filter(|item| item.kept()).map(|item| item.text);
+        self.fingerprint = epoch::fingerprint(model, budget, head);
+        self.epoch = epoch::changed(self.state, &self.fingerprint, &epoch::base(model, budget));
+        if self.epoch.is_none() && !epoch::continues(&self.frozen.marks, &self.frame.history[self.anchor()..]) {
+            self.epoch = Some(EpochReason::Edited);
+        }
+    }
+
+    /// Starts a new epoch, unless one has begun already: what was frozen thaws.
+    pub(crate) fn begin(&mut self, reason: EpochReason) {
+        let resent = self.resends();
+        self.epoch = self.epoch.or(Some(reason));
+        if resent {
+            self.gather_late();
+        }
+    }
+
+    /// Where the window stood.
+    pub(crate) fn anchor(&self) -> usize {
+        let at = |id| self.frame.history.iter().position(|message| message.id == id);
+        self.state.anchor.and_then(at).unwrap_or(0)
+    }
+
+    pub(crate) fn input(&self) -> Option<&'a HistoryMessage> {
+        self.frame.input()
+    }
+
+    /// The message whose context block is this turn's, and so never stale: the input, or what the open reply answers.
+    fn answered(&self) -> Option<usize> {
+        self.frame.history.iter().rposition(|message| message.role != Role::Character)
+    }
+
+    /// True if the input was sent in this epoch, and goes out as it did.
+    pub(crate) fn resends(&self) -> bool {
+        self.epoch.is_none()
+            && self.setup.retention == Retention::AppendOnly
+            && self.input().is_some_and(|message| message.context.is_some())
+    }
+
+    /// What stands in front of a message that is not the input.
+    pub(crate) fn sent_with(&self, index: usize) -> Cow<'a, [FrozenBlock]> {
+        let blocks = self.frame.history[index].context.as_deref().unwrap_or_default();
+        let stale = self.epoch.is_some() && Some(index) != self.answered();
+        match (self.setup.retention, stale) {
+            (Retention::Ephemeral, _) => Cow::Borrowed(&[]),
+            (_, false) => Cow::Borrowed(blocks),
+            (_, true) if Some(index) == self.newest_clock => {
+                Cow::Owned(blocks.iter().filter(|block| block.kind == BlockKind::Clock).cloned().collect())
+            }
+            (_, true) => Cow::Borrowed(&[]),
+        }
+    }
+
+    /// What a message costs that is not the input.
+    pub(crate) fn cost_of(&mut self, index: usize) -> Cost {
+        let message = &self.frame.history[index];
+        let blocks = self.sent_with(index);
+        let context: u32 = wording::context_block(&blocks).into_iter().map(|part| self.costs.plain(part)).sum();
+        let words = self.costs.plain(wording::paragraph(&message.text, !blocks.is_empty()));
+        let tokens = context + words + self.overhead.of(prompt_role(message.role)) + message.extra_tokens;
+        Cost { tokens, role: message.role }
+    }
+
+    /// Tokens of what stays in the head.
+    pub(crate) fn head_tokens(&self) -> u32 {
+        self.head.iter().filter(|item| item.kept()).map(|item| item.tokens).sum()
+    }
+
+    /// What the last message costs, with the lines that stand in front of it whatever is recalled.
+    pub(crate) fn input_tokens(&mut self) -> u32 {
+        let Some(message) = self.frame.history.get(self.last) else { return self.overhead.closing };
+        let lines = self.late.iter().filter(|item| item.kept() && item.place.is_none());
+        let lines: u32 = lines.filter(|item| self.resends() || !item.retrieved()).map(|item| item.tokens).sum();
+        let joined = self.late.iter().any(|item| item.kept() && item.place.is_none());
+        let words = self.costs.plain(wording::paragraph(&message.text, joined));
+        words + lines + self.overhead.of(prompt_role(message.role)) + self.overhead.closing + message.extra_tokens
+    }
+
+    /// What head and input leave of the context.
+    pub(crate) fn usable(&mut self) -> u32 {
+        let fixed = self.head_tokens() + self.input_tokens();
+        self.setup.budget.usable(fixed).unwrap_or(0)
+    }
+
+    /// Examples never cost the last exchange its place (S2.24).
+    fn give_up_examples_for_the_last_exchange(&mut self) {
+        if self.head.iter().all(|item| item.must_stay() || !item.kept()) {
+            return;
+        }
+        let from = self.frame.history[..self.last].iter().rposition(|message| message.role == Role::User);
+        let exchange: u32 = from.map_or(0, |from| (from..self.last).map(|index| self.cost_of(index).tokens).sum());
+        let needed = self.head_tokens() + self.input_tokens() + exchange;
+        if needed > self.setup.budget.room() {
+            for item in self.head.iter_mut().filter(|item| item.kept() && !item.must_stay()) {
+                item.dropped = Some(Dropped::OverLimit);
+            }
+        }
+    }
+}
+
+pub(crate) fn prompt_role(role: Role) -> PromptRole {
+    match role {
+        Role::Character => PromptRole::Character,
+        // Local templates refuse or misplace a system turn in mid-chat, so narration reaches the model as the user's words.
+        Role::User | Role::Narrator | Role::Tool | Role::Event => PromptRole::User,
+    }
+}

@@ -1,0 +1,133 @@
+//! When the sent prefix stops being valid, and how that is noticed.
+
+use domain::MessageId;
+use domain::chat::WindowState;
+use serde::{Deserialize, Serialize};
+
+use crate::Budget;
+use crate::frame::HistoryMessage;
+use crate::frozen::Mark;
+
+/// Messages whose hashes are kept. A change behind the oldest of them ends the epoch; a change after it, such as another
+/// wording of the last question, only takes back the newest words.
+const MARKS: usize = 16;
+
+/// Why a new epoch began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum EpochReason {
+    First,
+    Model,
+    Head,
+    Edited,
+    Full,
+    /// What must stay needed the room of the digest or of the examples.
+    OverLimit,
+}
+
+impl EpochReason {
+    /// In words, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::First => "the chat begins",
+            Self::Model => "the model or its budget is another one",
+            Self::Head => "the card, the persona or the template was edited",
+            Self::Edited => "an older message was edited",
+            Self::Full => "the window was full",
+            Self::OverLimit => "the words to answer needed the room",
+        }
+    }
+
+    /// The anchor may move back (requirements, section 2.3, rule 6).
+    pub(crate) fn finds_a_new_anchor(self) -> bool {
+        matches!(self, Self::First | Self::Model | Self::Edited)
+    }
+}
+
+/// The part of an epoch's fingerprint that stands for the model and its budget. While it is the same, the anchor stays
+/// where it is; another model, or another budget, finds its own (requirements, section 2.3, rule 6).
+pub fn base(model: &str, budget: &Budget) -> String {
+    let budget = format!("{} {}", budget.limit, budget.history_cap);
+    format!("{:016x}-", hash([model, &budget].into_iter()))
+}
+
+/// Everything whose change makes the prefix a new one, but for the messages: [`base`], and the head's texts.
+pub(crate) fn fingerprint<'t>(model: &str, budget: &Budget, head: impl Iterator<Item = &'t str>) -> String {
+    format!("{}{:016x}", base(model, budget), hash(head))
+}
+
+/// Compares the fingerprints.
+pub(crate) fn changed(state: &WindowState, fingerprint: &str, base: &str) -> Option<EpochReason> {
+    if state.fingerprint == fingerprint {
+        return None;
+    }
+    Some(match (state.epoch, state.fingerprint.is_empty(), state.fingerprint.starts_with(base)) {
+        (0, ..) => EpochReason::First,
+        (_, true, _) => EpochReason::Edited,
+        (_, _, false) => EpochReason::Model,
+        (_, _, true) => EpochReason::Head,
+    })
+}
+
+/// True if the messages up to one of `marks` are as they were sent.
+pub(crate) fn continues(marks: &[Mark], window: &[HistoryMessage]) -> bool {
+    if marks.is_empty() {
+        return true;
+    }
+    let mut hash = Rolling::default();
+    window.iter().any(|message| {
+        hash.message(message);
+        // A dozen marks at most, and nearly always only the newest few messages are among them.
+        marks.iter().any(|mark| mark.message == message.id && mark.hash == hash.0)
+    })
+}
+
+/// Marks of the newest messages of `window`, which begins at the anchor.
+pub(crate) fn marks(window: &[HistoryMessage]) -> Vec<Mark> {
+    let mut hash = Rolling::default();
+    let skip = window.len().saturating_sub(MARKS);
+    let mut marks = Vec::with_capacity(MARKS.min(window.len()));
+    for (index, message) in window.iter().enumerate() {
+        hash.message(message);
+        if index >= skip {
+            marks.push(Mark { message: message.id, hash: hash.0 });
+        }
+    }
+    marks
+}
+
+/// Notices a change; nobody is to be kept out. The same on every platform and release.
+#[derive(Default)]
+struct Rolling(u64);
+
+impl Rolling {
+    fn message(&mut self, message: &HistoryMessage) {
+        let MessageId(id) = message.id;
+        self.bytes(id.as_bytes());
+        self.bytes(message.role.as_str().as_bytes());
+        self.bytes(message.text.as_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.word(u64::from_le_bytes(*word));
+        }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.word(u64::from_le_bytes(last));
+        self.word(bytes.len() as u64);
+    }
+
+    /// A step of FxHash, with the high bits brought down.
+    fn word(&mut self, word: u64) {
+        let mixed = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}
+
+/// FNV-1a.
+fn hash<'a>(texts: impl Iterator<Item = &'a str>) -> u64 {
+    let bytes = texts.flat_map(|text| text.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}

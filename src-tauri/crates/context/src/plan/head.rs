@@ -1,0 +1,135 @@
+//! The head: what it is made of, and whether the examples are part of it.
+
+use domain::prompt::PromptRole;
+
+use super::price::{Costs, Overhead};
+use super::{Dropped, Placement, PlannedBlock, Setup};
+use crate::frame::{BlockKind, Frame, Place, Placed, Priority, Source, Zone};
+use crate::{Budget, wording};
+
+/// A text of the head.
+#[derive(Debug, Clone)]
+pub(crate) struct HeadItem<'a> {
+    pub(crate) kind: BlockKind,
+    pub(crate) source: &'a Source,
+    pub(crate) reason: &'a str,
+    pub(crate) role: PromptRole,
+    pub(crate) text: &'a str,
+    pub(crate) tokens: u32,
+    pub(crate) dropped: Option<Dropped>,
+}
+
+impl HeadItem<'_> {
+    pub(crate) fn kept(&self) -> bool {
+        self.dropped.is_none()
+    }
+
+    pub(crate) fn must_stay(&self) -> bool {
+        self.kind != BlockKind::Examples
+    }
+
+    pub(crate) fn report(&self) -> PlannedBlock {
+        PlannedBlock {
+            zone: Zone::Head,
+            kind: self.kind,
+            source: self.source.clone(),
+            reason: self.reason.to_owned(),
+            priority: if self.must_stay() { Priority::Must } else { Priority::Medium },
+            role: self.role,
+            message: None,
+            turn: None,
+            segment: None,
+            score: None,
+            tokens: self.tokens,
+            dropped: self.dropped,
+            text: if self.kept() { String::new() } else { self.text.to_owned() },
+        }
+    }
+}
+
+/// All of the head, priced, in prompt order.
+pub(crate) fn gather<'a>(
+    frame: &'a Frame,
+    setup: &Setup<'_>,
+    overhead: &Overhead,
+    costs: &mut Costs<'_>,
+) -> Vec<HeadItem<'a>> {
+    let parts = frame.head.iter().map(|part| HeadItem {
+        kind: part.kind,
+        source: &part.source,
+        reason: &part.reason,
+        role: part.role,
+        text: part.text.trim(),
+        tokens: 0,
+        dropped: None,
+    });
+    let mut items: Vec<HeadItem<'a>> = parts.filter(|item| !item.text.is_empty()).collect();
+    let mut constant: Vec<&Placed> = frame.placed.iter().filter(|placed| belongs(placed, setup.placement)).collect();
+    constant.sort_by_key(|placed| placed.order);
+    for placed in constant {
+        let at = place(placed.place, items.iter().map(|item| item.kind));
+        items.insert(at, of_placed(placed));
+    }
+    let mut before = None;
+    for item in &mut items {
+        item.dropped = setup.without.contains(&item.source.key()).then_some(Dropped::LeftOut);
+        let joined = before == Some(item.role);
+        let opening = if joined { 0 } else { overhead.of(item.role) };
+        item.tokens = costs.plain(wording::paragraph(item.text, joined)) + opening;
+        before = Some(item.role);
+    }
+    items
+}
+
+fn of_placed(placed: &Placed) -> HeadItem<'_> {
+    HeadItem {
+        kind: placed.candidate.kind,
+        source: &placed.candidate.source,
+        reason: &placed.candidate.reason,
+        role: PromptRole::System,
+        text: placed.candidate.text.trim(),
+        tokens: 0,
+        dropped: None,
+    }
+}
+
+/// True for what is part of the head, whatever the turn: constant texts, where the head has a place for them.
+pub(crate) fn belongs(placed: &Placed, placement: Placement) -> bool {
+    let at_depth = matches!(placed.place, Place::Depth(_));
+    let constant = placed.constant && !placed.candidate.text.trim().is_empty();
+    match placement {
+        // A constant lore entry that was meant for a depth is with the character here; a note stays with the words.
+        Placement::CacheFirst => constant && (!at_depth || placed.candidate.kind == BlockKind::Lore),
+        Placement::Classic => constant && !at_depth,
+    }
+}
+
+/// Where among `kinds` a text with that place goes. Of several with one place, the one put in last stands last.
+pub(crate) fn place(place: Place, kinds: impl ExactSizeIterator<Item = BlockKind> + Clone) -> usize {
+    let indexed = || kinds.clone().enumerate();
+    let first = |wanted: fn(BlockKind) -> bool| indexed().find(|(_, kind)| wanted(*kind)).map(|(index, _)| index);
+    let after = |wanted: fn(BlockKind) -> bool| indexed().filter(|(_, kind)| wanted(*kind)).last().map(|(i, _)| i + 1);
+    let end_of_lore = |from: usize| from + kinds.clone().skip(from).take_while(|kind| *kind == BlockKind::Lore).count();
+    let examples = |kind| kind == BlockKind::Examples;
+    let at = match place {
+        Place::BeforeCharacter => return first(BlockKind::is_character).unwrap_or(kinds.len()),
+        Place::BeforeExamples => return first(examples).unwrap_or(kinds.len()),
+        Place::AfterExamples => after(examples),
+        Place::AfterCharacter | Place::Depth(_) => after(BlockKind::is_character),
+    };
+    end_of_lore(at.unwrap_or(kinds.len()))
+}
+
+/// The examples get what the history cannot have. Their room depends on the head alone: it must not come and go with the
+/// length of the user's words, for the head stands before everything.
+pub(crate) fn fit_examples(head: &mut [HeadItem<'_>], budget: &Budget) {
+    let must: u32 = head.iter().filter(|item| item.kept() && item.must_stay()).map(|item| item.tokens).sum();
+    let beside = budget.usable(must).unwrap_or(0);
+    let mut room = beside - budget.history(beside);
+    for item in head.iter_mut().filter(|item| item.kept() && !item.must_stay()) {
+        match room.checked_sub(item.tokens) {
+            Some(left) => room = left,
+            None => item.dropped = Some(Dropped::NoRoomForExamples),
+        }
+    }
+}

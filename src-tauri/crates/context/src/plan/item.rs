@@ -1,0 +1,116 @@
+//! A candidate on its way through the plan.
+
+use std::borrow::Cow;
+
+use domain::MessageId;
+use domain::prompt::PromptRole;
+
+use super::{Dropped, PlannedBlock};
+use crate::frame::{BlockKind, Candidate, Place, Placed, Priority, Source, Zone};
+use crate::frozen::FrozenBlock;
+
+/// What may stand in the digest, in a context block, or at a place of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct Item<'a> {
+    pub(crate) kind: BlockKind,
+    pub(crate) source: Cow<'a, Source>,
+    pub(crate) reason: Cow<'a, str>,
+    pub(crate) title: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) score: Option<f32>,
+    pub(crate) about: &'a [MessageId],
+    /// Outside the context block: where, as whose message, in which order.
+    pub(crate) place: Option<(Place, PromptRole, i32)>,
+    pub(crate) tokens: u32,
+    pub(crate) dropped: Option<Dropped>,
+}
+
+impl<'a> From<&'a Candidate> for Item<'a> {
+    fn from(candidate: &'a Candidate) -> Self {
+        Self {
+            kind: candidate.kind,
+            source: Cow::Borrowed(&candidate.source),
+            reason: Cow::Borrowed(&candidate.reason),
+            title: candidate.title.trim(),
+            text: candidate.text.trim(),
+            score: Some(candidate.score),
+            about: &candidate.about,
+            place: None,
+            tokens: 0,
+            dropped: None,
+        }
+    }
+}
+
+impl<'a> From<&'a FrozenBlock> for Item<'a> {
+    fn from(block: &'a FrozenBlock) -> Self {
+        Self {
+            kind: block.kind,
+            source: Cow::Borrowed(&block.source),
+            reason: Cow::Borrowed(&block.reason),
+            title: &block.title,
+            text: &block.text,
+            score: None,
+            about: &[],
+            place: None,
+            tokens: 0,
+            dropped: None,
+        }
+    }
+}
+
+impl<'a> Item<'a> {
+    pub(crate) fn placed(placed: &'a Placed) -> Self {
+        Self { place: Some((placed.place, placed.role, placed.order)), ..Self::from(&placed.candidate) }
+    }
+
+    pub(crate) fn kept(&self) -> bool {
+        self.dropped.is_none()
+    }
+
+    /// Chosen by score; the others are lines that stay.
+    pub(crate) fn retrieved(&self) -> bool {
+        self.kind.share().is_some()
+    }
+
+    /// The message whose words it repeats.
+    pub(crate) fn repeats(&self) -> Option<MessageId> {
+        match (self.kind, &*self.source) {
+            (BlockKind::Excerpt | BlockKind::Pinned, Source::Message { id, .. }) => Some(*id),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn freeze(&self) -> FrozenBlock {
+        FrozenBlock {
+            kind: self.kind,
+            source: self.source.clone().into_owned(),
+            reason: self.reason.clone().into_owned(),
+            title: self.title.to_owned(),
+            text: self.text.to_owned(),
+        }
+    }
+
+    /// For the manifest: kept ones get their turn, segment and text when they are compiled.
+    pub(crate) fn report(&self, zone: Zone, role: PromptRole, message: Option<MessageId>) -> PlannedBlock {
+        PlannedBlock {
+            zone,
+            kind: self.kind,
+            source: self.source.clone().into_owned(),
+            reason: self.reason.clone().into_owned(),
+            priority: match zone {
+                _ if !self.retrieved() => Priority::Must,
+                Zone::Digest => Priority::High,
+                _ => Priority::Trimmable,
+            },
+            role,
+            message,
+            turn: None,
+            segment: None,
+            score: self.score,
+            tokens: self.tokens,
+            dropped: self.dropped,
+            text: if self.kept() { String::new() } else { self.text.to_owned() },
+        }
+    }
+}

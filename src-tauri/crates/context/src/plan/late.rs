@@ -1,0 +1,195 @@
+//! This turn's context: what is new enough to be told, and fits.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use domain::MessageId;
+
+use super::draft::Draft;
+use super::fill::{by_score, fill, price};
+use super::item::Item;
+use super::{Dropped, Placement, Retention, head};
+use crate::budget::part;
+use crate::frame::{BlockKind, Share, Source};
+use crate::frozen::FrozenBlock;
+use crate::{clock, wording};
+
+/// A note that fewer messages than this stand behind is still fresh.
+const NOTE_REACH: usize = 10;
+
+/// What the window shows already.
+#[derive(Default)]
+struct Visible<'t> {
+    texts: HashSet<(Cow<'t, Source>, Cow<'t, str>)>,
+    messages: HashSet<MessageId>,
+    fresh_note: bool,
+}
+
+impl<'a> Draft<'a> {
+    /// Lists this turn's candidates, and the lines that stay. An input that was sent in this epoch keeps what it had.
+    pub(crate) fn gather_late(&mut self) {
+        let resends = self.resends();
+        self.late.clear();
+        if resends {
+            self.resend();
+        }
+        let classic = self.setup.placement == Placement::Classic;
+        let placed = self.frame.placed.iter().filter(|placed| !head::belongs(placed, self.setup.placement));
+        let placed = placed.map(|placed| if classic { Item::placed(placed) } else { Item::from(&placed.candidate) });
+        let fresh: Vec<Item<'a>> = self.frame.context.iter().map(Item::from).chain(placed).chain(self.time()).collect();
+        let answers = self.input().is_some();
+        for mut item in fresh.into_iter().filter(|item| !item.text.is_empty()) {
+            item.dropped = match item.place {
+                _ if self.setup.without.contains(&item.source.key()) => Some(Dropped::LeftOut),
+                None if !answers => Some(Dropped::NoPlace),
+                None if resends => Some(Dropped::SentBefore),
+                _ => None,
+            };
+            if item.kept() && !item.retrieved() {
+                item.tokens = price(&item, &mut self.costs);
+            }
+            self.late.push(item);
+        }
+    }
+
+    fn resend(&mut self) {
+        let blocks = self.input().and_then(|message| message.context.as_deref()).unwrap_or_default();
+        for (block, part) in blocks.iter().zip(wording::context_block(blocks)) {
+            let tokens = self.costs.plain(part);
+            self.late.push(Item { tokens, ..Item::from(block) });
+        }
+    }
+
+    fn time(&self) -> Option<Item<'a>> {
+        let now = self.frame.clock.as_ref()?;
+        Some(Item {
+            kind: BlockKind::Clock,
+            source: Cow::Owned(Source::Clock),
+            reason: Cow::Borrowed("time has moved on"),
+            title: "",
+            text: now.words.trim(),
+            score: None,
+            about: &[],
+            place: None,
+            tokens: 0,
+            dropped: None,
+        })
+    }
+
+    /// Fills what history and digest leave, in shares (C12).
+    pub(crate) fn fit_late(&mut self) {
+        let budget = self.setup.budget;
+        let retrieval = budget.retrieval(self.shares.usable, self.shares.history_used);
+        let room = retrieval.saturating_sub(self.shares.digest_used);
+        self.shares.retrieval_budget = retrieval;
+        if self.resends() && self.setup.placement == Placement::CacheFirst {
+            return;
+        }
+        self.leave_out_what_is_visible();
+        let frame_of_block = self.costs.plain("[CONTEXT]".to_owned()) + self.costs.plain("\n[END OF CONTEXT]".to_owned());
+        let memory = budget.memory(retrieval).saturating_sub(self.memory_in_digest()).min(room);
+        let rest = room - memory;
+        let shares = [memory, part(rest, 1, 2), part(rest, 7, 20), part(rest, 3, 20)];
+        let room = room.saturating_sub(frame_of_block);
+        let mut late = std::mem::take(&mut self.late);
+        if self.resends() {
+            // What was sent is no candidate any more: only texts with a place of their own are.
+            let (sent, mut rest): (Vec<_>, Vec<_>) = late.into_iter().partition(|item| item.place.is_none());
+            self.shares.retrieval_used = fill(&mut rest, group, &shares, room, &mut self.costs);
+            late = sent.into_iter().chain(rest).collect();
+        } else {
+            self.shares.retrieval_used = fill(&mut late, group, &shares, room, &mut self.costs);
+            late.sort_by(|a, b| {
+                let score = |item: &Item<'_>| item.score.unwrap_or(0.0);
+                wording::rank(a.kind).cmp(&wording::rank(b.kind)).then(score(b).total_cmp(&score(a)))
+            });
+        }
+        self.late = late;
+    }
+
+    fn memory_in_digest(&self) -> u32 {
+        let of_memory = |item: &&Item<'_>| item.kept() && item.kind.share() == Some(Share::Memory);
+        self.digest.iter().filter(of_memory).map(|item| item.tokens).sum()
+    }
+
+    fn leave_out_what_is_visible(&mut self) {
+        let visible = self.visible();
+        let window: HashSet<MessageId> = self.frame.history[self.start..].iter().map(|message| message.id).collect();
+        let time_is_due = self.time_is_due();
+        let (mut said, mut repeated) = (HashSet::new(), HashSet::new());
+        let order = by_score(&self.late);
+        let mut late = std::mem::take(&mut self.late);
+        for index in order {
+            let item = &mut late[index];
+            let told = visible.texts.contains(&(Cow::Borrowed(&*item.source), Cow::Borrowed(item.text)));
+            let repeats = item.repeats();
+            let told = match item.kind {
+                BlockKind::Clock => !time_is_due,
+                BlockKind::Note => told && visible.fresh_note,
+                BlockKind::Reminder => false,
+                _ => match repeats {
+                    Some(id) => visible.messages.contains(&id) || !repeated.insert(id),
+                    None => told || !said.insert((item.source.clone().into_owned(), item.text)),
+                },
+            };
+            // A text with a place of its own is put there anew every turn, whatever the window shows.
+            let told = told && item.place.is_none();
+            let in_window = repeats.is_some_and(|id| window.contains(&id))
+                || !item.about.is_empty() && item.about.iter().all(|id| window.contains(id));
+            item.dropped = match (in_window, told) {
+                (true, _) => Some(Dropped::InWindow),
+                (_, true) => Some(Dropped::AlreadyVisible),
+                _ => None,
+            };
+        }
+        self.late = late;
+    }
+
+    fn time_is_due(&self) -> bool {
+        let Some(now) = &self.frame.clock else { return false };
+        let window = self.frame.history[self.start..self.last].iter();
+        self.setup.retention == Retention::Ephemeral || clock::due(window, now.at)
+    }
+
+    /// Head, digest, and the frozen blocks in the window.
+    fn visible(&self) -> Visible<'a> {
+        let mut visible = Visible::default();
+        for item in self.head.iter().filter(|item| item.kept()) {
+            visible.texts.insert((Cow::Borrowed(item.source), Cow::Borrowed(item.text)));
+        }
+        for item in self.digest.iter().filter(|item| item.kept()) {
+            visible.messages.extend(item.repeats());
+            visible.texts.insert((item.source.clone(), Cow::Borrowed(item.text)));
+        }
+        let fresh_from = self.last.saturating_sub(NOTE_REACH);
+        for index in self.start..self.last {
+            match self.sent_with(index) {
+                Cow::Borrowed(blocks) => {
+                    visible.fresh_note |= index >= fresh_from && blocks.iter().any(|b| b.kind == BlockKind::Note);
+                    visible.add(blocks);
+                }
+                // What is left of a stale block is the time, and that is looked after elsewhere.
+                Cow::Owned(_) => {}
+            }
+        }
+        visible
+    }
+}
+
+impl<'t> Visible<'t> {
+    fn add(&mut self, blocks: &'t [FrozenBlock]) {
+        for block in blocks {
+            self.messages.extend(Item::from(block).repeats());
+            self.texts.insert((Cow::Borrowed(&block.source), Cow::Borrowed(&block.text)));
+        }
+    }
+}
+
+fn group(kind: BlockKind) -> Option<usize> {
+    kind.share().map(|share| match share {
+        Share::Memory => 0,
+        Share::Lore => 1,
+        Share::Chat => 2,
+        Share::Documents => 3,
+    })
+}

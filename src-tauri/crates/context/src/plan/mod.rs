@@ -1,0 +1,231 @@
+//! The plan and the prompt: what fits, what is left out and why, and the bytes that are sent.
+
+mod compile;
+mod digest;
+mod draft;
+mod epoch;
+mod fill;
+mod head;
+mod item;
+mod late;
+mod price;
+mod sacrifice;
+mod stretch;
+
+use domain::MessageId;
+use domain::chat::WindowState;
+use domain::prompt::{Prompt, PromptRole, Segment};
+use serde::{Deserialize, Serialize};
+
+pub use epoch::{EpochReason, base};
+
+use crate::frame::{BlockKind, Frame, Priority, Source, Zone};
+use crate::frozen::FrozenBlock;
+use crate::template::{ChatTemplate, TemplateError};
+use crate::{Budget, CountTokens};
+use draft::Draft;
+
+/// Where lorebook entries and notes stand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// Where they leave the sent prefix as it is.
+    #[default]
+    CacheFirst,
+    /// Where SillyTavern would put them, at the price of reading the prompt again from there on.
+    Classic,
+}
+
+/// Whether context blocks stay with their messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Retention {
+    /// They are sent again as they were, until the epoch ends.
+    #[default]
+    AppendOnly,
+    /// Only this turn's is sent.
+    Ephemeral,
+}
+
+/// Which messages may leave the window (C26).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Watermark {
+    /// All: nobody keeps summaries.
+    #[default]
+    Off,
+    /// None is covered by a summary yet.
+    Nothing,
+    /// Those up to this one.
+    Upto(MessageId),
+}
+
+/// Whom the prompt is for, and how it is laid out.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// The local model's; `None` means a remote chat endpoint, which has its own.
+    pub template: Option<&'a ChatTemplate>,
+    /// Tells models apart: a change of it ends the epoch.
+    pub model: &'a str,
+    pub budget: Budget,
+    pub placement: Placement,
+    pub retention: Retention,
+    pub watermark: Watermark,
+    /// [`Source::key`]s of what the user leaves out, to see what happens.
+    pub without: &'a [String],
+    /// Texts that end the reply.
+    pub stop: &'a [String],
+}
+
+impl<'a> Setup<'a> {
+    /// The defaults, for `model` with `budget`.
+    pub fn new(template: Option<&'a ChatTemplate>, model: &'a str, budget: Budget) -> Self {
+        let (placement, retention, watermark) = (Placement::default(), Retention::default(), Watermark::default());
+        Self { template, model, budget, placement, retention, watermark, without: &[], stop: &[] }
+    }
+}
+
+/// What must stay does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{block} is too long: the prompt needs {needed} tokens, and {available} are there")]
+pub struct Overflow {
+    /// The largest of what must stay, in words.
+    pub block: String,
+    pub block_tokens: u32,
+    /// With the reply's reserve.
+    pub needed: u32,
+    pub available: u32,
+}
+
+/// Why there is no prompt.
+#[derive(Debug, thiserror::Error)]
+pub enum AssembleError {
+    /// Not an error of the turn: these counts are needed, and then the same call again.
+    #[error("{} segments are not counted yet", .0.len())]
+    Uncounted(Vec<Segment>),
+    #[error(transparent)]
+    Overflow(#[from] Overflow),
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+}
+
+/// Why a block is not in the prompt (invariant 9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Dropped {
+    NoRoom,
+    NoRoomForExamples,
+    AlreadyVisible,
+    InWindow,
+    OlderThanWindow,
+    NewerSummaries,
+    SentBefore,
+    NoPlace,
+    OverLimit,
+    LeftOut,
+}
+
+impl Dropped {
+    /// In words, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoRoom => "no room in its share of the budget",
+            Self::NoRoomForExamples => "no room for examples beside the history",
+            Self::AlreadyVisible => "already visible",
+            Self::InWindow => "its messages are in the window",
+            Self::OlderThanWindow => "older than the window",
+            Self::NewerSummaries => "newer summaries take its place",
+            Self::SentBefore => "the answered words were sent before, and keep what was sent with them",
+            Self::NoPlace => "nothing is answered that it could stand in front of",
+            Self::OverLimit => "given up, because the prompt was over the limit",
+            Self::LeftOut => "left out by you",
+        }
+    }
+}
+
+/// A candidate and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedBlock {
+    pub zone: Zone,
+    pub kind: BlockKind,
+    pub source: Source,
+    pub reason: String,
+    pub priority: Priority,
+    pub role: PromptRole,
+    /// The message whose words it is, or stands in front of.
+    pub message: Option<MessageId>,
+    /// Index into [`Prompt::messages`], if it was kept.
+    pub turn: Option<usize>,
+    /// Index into [`Assembled::segments`], if it was kept.
+    pub segment: Option<usize>,
+    pub score: Option<f32>,
+    /// With the control text in front of it, so that the kept blocks add up to the prompt. A guess for what was dropped.
+    pub tokens: u32,
+    /// Why it was left out; `None` where it was kept.
+    pub dropped: Option<Dropped>,
+    /// As sent, without the line breaks in front of it.
+    pub text: String,
+}
+
+/// How the budget was used, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Shares {
+    /// What head and input leave.
+    pub usable: u32,
+    pub history_budget: u32,
+    pub history_used: u32,
+    pub retrieval_budget: u32,
+    /// This turn's context.
+    pub retrieval_used: u32,
+    pub digest_used: u32,
+}
+
+/// A prompt with the account of how it came to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assembled {
+    pub prompt: Prompt,
+    /// The prompt as runs of text, as counted. For remote models a likeness, for the X-ray only.
+    pub segments: Vec<Segment>,
+    /// Of each segment.
+    pub segment_tokens: Vec<u32>,
+    pub blocks: Vec<PlannedBlock>,
+    /// Tokens of the prompt.
+    pub total: u32,
+    pub shares: Shares,
+    pub budget: Budget,
+    pub exact: bool,
+    /// Where the window stands now.
+    pub window: WindowState,
+    /// Why the prefix is a new one; `None` while it goes on.
+    pub new_epoch: Option<EpochReason>,
+    /// To be stored with their messages: what stands in front of the answered words, and what is left of older blocks.
+    pub context_blocks: Vec<(MessageId, Vec<FrozenBlock>)>,
+    /// In the window before, and out of it now.
+    pub left: Vec<MessageId>,
+    /// These are due to leave, and no summary covers them. They stay while the limit allows it.
+    pub uncovered: Vec<MessageId>,
+}
+
+/// Makes the prompt of a turn: the one function behind send, regenerate, continue, preview and tests.
+///
+/// # Errors
+/// [`AssembleError::Uncounted`] asks for counts; [`AssembleError::Overflow`] if what must stay does not fit.
+pub fn assemble(
+    frame: &Frame,
+    setup: &Setup<'_>,
+    state: &WindowState,
+    counter: &dyn CountTokens,
+) -> Result<Assembled, AssembleError> {
+    let fallback;
+    let layout = match setup.template {
+        Some(template) => template,
+        None => {
+            fallback = ChatTemplate::chatml();
+            &fallback
+        }
+    };
+    let frozen = crate::frozen::EpochState::read(&state.frozen);
+    let mut draft = Draft::new(frame, setup, state, &frozen, layout, counter)?;
+    draft.plan()?;
+    let compiled = draft.settle()?;
+    Ok(draft.finish(compiled))
+}

@@ -1,0 +1,108 @@
+//! What texts cost, before they are a prompt.
+
+use std::collections::HashSet;
+
+use domain::prompt::{PromptRole, Segment};
+
+use super::AssembleError;
+use crate::CountTokens;
+use crate::template::{ChatTemplate, Piece, TemplateError, Turn};
+
+/// Fewer bytes make no token: what is further back than this many for each free token cannot be in the window.
+const BYTES_A_TOKEN: usize = 8;
+
+/// Counts, and remembers what could not be counted.
+pub(crate) struct Costs<'a> {
+    counter: &'a dyn CountTokens,
+    missing: Vec<Segment>,
+}
+
+impl<'a> Costs<'a> {
+    pub(crate) fn new(counter: &'a dyn CountTokens) -> Self {
+        Self { counter, missing: Vec::new() }
+    }
+
+    pub(crate) fn exact(&self) -> bool {
+        self.counter.exact()
+    }
+
+    pub(crate) fn plain(&mut self, text: String) -> u32 {
+        self.segment(Segment { text, control: false })
+    }
+
+    /// The count, or a low guess until it is known.
+    fn segment(&mut self, segment: Segment) -> u32 {
+        self.counter.count(&segment).unwrap_or_else(|| {
+            let guess = segment.text.len() / BYTES_A_TOKEN;
+            self.missing.push(segment);
+            guess as u32
+        })
+    }
+
+    pub(crate) fn of(&mut self, segment: &Segment) -> u32 {
+        match self.counter.count(segment) {
+            Some(count) => count,
+            None => self.segment(segment.clone()),
+        }
+    }
+
+    /// Asks for what was not counted.
+    pub(crate) fn settle(&mut self) -> Result<(), AssembleError> {
+        let missing = std::mem::take(&mut self.missing);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let mut seen = HashSet::new();
+        let once = missing.into_iter().filter(|segment| seen.insert(segment.clone()));
+        Err(AssembleError::Uncounted(once.collect()))
+    }
+}
+
+/// What the chat template writes around a message of each role. Found out on a few empty messages, so that the history can
+/// be weighed without rendering it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Overhead {
+    system: u32,
+    user: u32,
+    character: u32,
+    /// What opens the reply.
+    pub(crate) closing: u32,
+}
+
+impl Overhead {
+    pub(crate) fn measure(template: &ChatTemplate, costs: &mut Costs<'_>) -> Result<Self, TemplateError> {
+        use PromptRole::{Character, System, User};
+        let roles = [System, User, Character, User, Character, User];
+        let turns: Vec<Turn> =
+            roles.iter().enumerate().map(|(part, role)| Turn { role: *role, parts: vec![part] }).collect();
+        let mut overhead = Self::default();
+        let mut waiting = 0;
+        for piece in template.render(&turns, false)? {
+            match piece {
+                Piece::Control(text) => waiting += costs.segment(Segment { text, control: true }),
+                Piece::Part(part) => {
+                    let cost = overhead.slot(roles[part]);
+                    *cost = (*cost).max(std::mem::take(&mut waiting));
+                }
+            }
+        }
+        overhead.closing = waiting;
+        Ok(overhead)
+    }
+
+    pub(crate) fn of(&self, role: PromptRole) -> u32 {
+        match role {
+            PromptRole::System => self.system,
+            PromptRole::User => self.user,
+            PromptRole::Character => self.character,
+        }
+    }
+
+    fn slot(&mut self, role: PromptRole) -> &mut u32 {
+        match role {
+            PromptRole::System => &mut self.system,
+            PromptRole::User => &mut self.user,
+            PromptRole::Character => &mut self.character,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! How far back the window reaches.
+
+use domain::MessageId;
+use domain::chat::Role;
+
+use super::draft::Draft;
+use super::epoch::EpochReason;
+use super::{AssembleError, Watermark};
+use crate::window::{Cost, at_a_turn, leaving, over_full, start_of_suffix};
+
+/// The newest messages, weighed.
+struct Stretch {
+    /// Index of the oldest of them.
+    first: usize,
+    costs: Vec<Cost>,
+    tokens: u64,
+}
+
+impl Draft<'_> {
+    /// Leaves the window as it is while it fits, and else moves its start.
+    pub(crate) fn fit_window(&mut self) {
+        let anchor = self.anchor().min(self.last);
+        let from = if self.epoch.is_some_and(EpochReason::finds_a_new_anchor) { 0 } else { anchor };
+        let usable = self.usable();
+        let history = self.setup.budget.history(usable);
+        (self.shares.usable, self.shares.history_budget) = (usable, history);
+        let whole = self.weigh(from, history);
+        if !over_full(self.last - from, whole.tokens, history, &self.setup.budget) {
+            self.take(from, &whole);
+            return;
+        }
+        let began = self.epoch;
+        self.begin(EpochReason::Full);
+        let rest = self.weigh(from, history);
+        let start = rest.first + leaving(&rest.costs, history, &self.setup.budget);
+        let due = self.uncovered_before(start, anchor);
+        if due.is_empty() {
+            return self.move_to(start, anchor, &rest);
+        }
+        self.uncovered = due;
+        self.wait(began, from, start, anchor, usable);
+    }
+
+    /// Keeps what no summary covers, as far as the limit itself allows it (C26).
+    fn wait(&mut self, began: Option<EpochReason>, from: usize, start: usize, anchor: usize, usable: u32) {
+        let fresh = std::mem::replace(&mut self.epoch, began);
+        let whole = self.weigh(from, usable);
+        if whole.first == from && whole.tokens <= u64::from(usable) {
+            self.gather_late();
+            return self.take(from, &whole);
+        }
+        self.epoch = fresh;
+        let rest = self.weigh(from, usable);
+        let least = rest.first + at_a_turn(&rest.costs, start_of_suffix(&rest.costs, usable));
+        self.move_to(least.min(start), anchor, &rest);
+    }
+
+    /// Messages that were in the window and would leave it uncovered, if it started at `start`.
+    fn uncovered_before(&self, start: usize, anchor: usize) -> Vec<MessageId> {
+        let history = &self.frame.history;
+        let covered = match self.setup.watermark {
+            Watermark::Off => return Vec::new(),
+            Watermark::Nothing => 0,
+            Watermark::Upto(id) => history.iter().position(|message| message.id == id).map_or(0, |at| at + 1),
+        };
+        // What never was in a window, such as an imported chat's past, leaves none.
+        let first = if self.state.epoch == 0 { start } else { anchor.max(covered) };
+        history.get(first..start).unwrap_or_default().iter().map(|message| message.id).collect()
+    }
+
+    fn take(&mut self, start: usize, stretch: &Stretch) {
+        self.start = start;
+        self.shares.history_used = stretch.tokens.min(u64::from(u32::MAX)) as u32;
+    }
+
+    fn move_to(&mut self, start: usize, anchor: usize, stretch: &Stretch) {
+        self.start = start;
+        let kept = stretch.costs.get(start - stretch.first..).unwrap_or_default();
+        self.shares.history_used = kept.iter().map(|cost| cost.tokens).sum();
+        self.note_left(anchor);
+    }
+
+    /// Writes down what left the window, which stood at `anchor`.
+    pub(crate) fn note_left(&mut self, anchor: usize) {
+        let from = if self.state.epoch == 0 { self.start } else { anchor };
+        let left = self.frame.history.get(from..self.start).unwrap_or_default();
+        self.left = left.iter().map(|message| message.id).collect();
+    }
+
+    /// Weighs messages from the newest back to `from`, but no further than to the first that has no room in `limit`. The
+    /// last exchange is always among them.
+    fn weigh(&mut self, from: usize, limit: u32) -> Stretch {
+        let mut need_user = self.frame.history[from..self.last].iter().any(|message| message.role == Role::User);
+        let (mut first, mut costs, mut tokens) = (self.last, Vec::new(), 0);
+        while first > from && (need_user || tokens <= u64::from(limit)) {
+            first -= 1;
+            let cost = self.cost_of(first);
+            need_user &= cost.role != Role::User;
+            tokens += u64::from(cost.tokens);
+            costs.push(cost);
+        }
+        costs.reverse();
+        Stretch { first, costs, tokens }
+    }
+
+    /// Gives up the oldest turns for `excess` tokens; `keep` messages stay. Returns what it freed.
+    pub(crate) fn drop_oldest(&mut self, excess: u32, keep: usize) -> Result<u32, AssembleError> {
+        let floor = self.last.saturating_sub(keep);
+        let mut freed = 0;
+        let mut at = self.start;
+        while freed < excess && at < floor {
+            // Up to the next words of the user: no reply without its question (S3.17).
+            let next = (at + 1..self.last).find(|index| self.frame.history[*index].role == Role::User);
+            let next = next.unwrap_or(self.last);
+            if next > floor {
+                break;
+            }
+            freed += (at..next).map(|index| self.cost_of(index).tokens).sum::<u32>();
+            at = next;
+        }
+        self.costs.settle()?;
+        if at > self.start {
+            let anchor = self.anchor();
+            self.start = at;
+            self.shares.history_used = self.shares.history_used.saturating_sub(freed);
+            self.note_left(anchor);
+        }
+        Ok(freed)
+    }
+
+    /// Messages of the last exchange.
+    pub(crate) fn last_exchange(&self) -> usize {
+        let history = &self.frame.history[self.start.min(self.last)..self.last];
+        history.iter().rposition(|message| message.role == Role::User).map_or(0, |at| history.len() - at)
+    }
+}
