@@ -11,7 +11,9 @@ pub const MIN_TAIL_MESSAGES: usize = 10;
 pub enum Chunk {
     /// This part of the history budget, but a thousand tokens at least: 4 where re-reading costs time, 8 where it costs
     /// money (C3).
-    Auto { divisor: u32 },
+    Auto {
+        divisor: u32,
+    },
     Tokens(u32),
 }
 

@@ -31,7 +31,7 @@ pub use count::{CountTokens, Counts, Estimate};
 pub use frame::{BlockKind, Candidate, Frame, HeadPart, HistoryMessage, Now, Place, Placed, Priority, Source, Zone};
 pub use frozen::FrozenBlock;
 pub use plan::{
-    AssembleError, Assembled, Dropped, EpochReason, Overflow, Placement, PlannedBlock, Retention, Setup, Shares, Watermark,
-    assemble, base,
+    AssembleError, Assembled, Dropped, EpochReason, Overflow, Placement, PlannedBlock, Retention, Setup, Shares,
+    Watermark, assemble, base,
 };
 pub use template::{ChatTemplate, TemplateError};

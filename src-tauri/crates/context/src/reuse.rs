@@ -57,9 +57,8 @@ mod tests {
 
     #[test]
     fn pieces_do_not_matter() {
-        let length = |left: &[&'static str], right: &[&'static str]| {
-            common_prefix(left.iter().copied(), right.iter().copied())
-        };
+        let length =
+            |left: &[&'static str], right: &[&'static str]| common_prefix(left.iter().copied(), right.iter().copied());
         assert_eq!(length(&["ab", "", "cd"], &["a", "bc", "x"]), 3);
         assert_eq!(length(&["abc"], &["abc", "d"]), 3);
         assert_eq!(length(&[], &["a"]), 0);

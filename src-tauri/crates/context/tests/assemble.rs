@@ -16,8 +16,7 @@ use domain::prompt::Segment;
 
 #[test]
 fn a_first_turn_has_rules_card_greeting_and_question() {
-    let history =
-        vec![said(1, Role::Character, "Come in, sit by the fire."), said(2, Role::User, "Thank you!")];
+    let history = vec![said(1, Role::Character, "Come in, sit by the fire."), said(2, Role::User, "Thank you!")];
     let clock = Some(Now { at: Timestamp(0), words: "night".into() });
     let frame = Frame { clock, ..frame(history, "{{char}} keeps the lamps.", "") };
     let assembled = first(&frame, 200).unwrap();

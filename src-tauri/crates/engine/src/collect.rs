@@ -70,11 +70,13 @@ impl Engine {
             .filter(|message| !message.text.trim().is_empty())
             .map(|message| HistoryMessage {
                 context: message.context_block.as_deref().map(frozen::read),
+                pinned: message.pinned,
+                importance: message.importance,
                 ..HistoryMessage::new(
                     message.id,
                     message.role,
                     speaker(message.role, &card, &persona),
-                    message.text,
+                    said(message.role, message.text),
                     message.created,
                 )
             })

@@ -9,22 +9,51 @@ use serde::{Deserialize, Serialize};
 pub enum Source {
     BuiltIn,
     /// A section of a prompt template.
-    Template { template: String, section: String },
-    CardField { card: String, field: String },
-    Persona { name: String },
+    Template {
+        template: String,
+        section: String,
+    },
+    CardField {
+        card: String,
+        field: String,
+    },
+    Persona {
+        name: String,
+    },
     /// An entry of a lorebook, by their ids; the title is for people.
-    Lore { book: String, entry: String, title: String },
-    Memory { id: String },
-    Keyframe { id: String },
-    Message { id: MessageId, speaker: String },
+    Lore {
+        book: String,
+        entry: String,
+        title: String,
+    },
+    Memory {
+        id: String,
+    },
+    Keyframe {
+        id: String,
+    },
+    Message {
+        id: MessageId,
+        speaker: String,
+    },
     /// Messages outside the window, told of in one row.
-    Older { first: MessageId, last: MessageId, count: usize },
-    Document { name: String },
+    Older {
+        first: MessageId,
+        last: MessageId,
+        count: usize,
+    },
+    Document {
+        name: String,
+    },
     Clock,
-    Mode { name: String },
+    Mode {
+        name: String,
+    },
     Reminder,
     Note,
-    Setting { key: String },
+    Setting {
+        key: String,
+    },
 }
 
 impl Source {

@@ -321,7 +321,10 @@ impl<'a> Draft<'a> {
         self.shares.history_used = of_zone(Zone::Window);
         self.shares.digest_used = of_zone(Zone::Digest);
         let retrieved = |block: &&PlannedBlock| {
-            block.dropped.is_none() && block.score.is_some() && block.kind.share().is_some() && block.zone != Zone::Digest
+            block.dropped.is_none()
+                && block.score.is_some()
+                && block.kind.share().is_some()
+                && block.zone != Zone::Digest
         };
         self.shares.retrieval_used = blocks.iter().filter(retrieved).map(|block| block.tokens).sum();
         let local = self.setup.template.is_some();

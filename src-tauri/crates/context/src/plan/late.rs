@@ -86,7 +86,8 @@ impl<'a> Draft<'a> {
             return;
         }
         self.leave_out_what_is_visible();
-        let frame_of_block = self.costs.plain("[CONTEXT]".to_owned()) + self.costs.plain("\n[END OF CONTEXT]".to_owned());
+        let frame_of_block =
+            self.costs.plain("[CONTEXT]".to_owned()) + self.costs.plain("\n[END OF CONTEXT]".to_owned());
         let memory = budget.memory(retrieval).saturating_sub(self.memory_in_digest()).min(room);
         let rest = room - memory;
         let shares = [memory, part(rest, 1, 2), part(rest, 7, 20), part(rest, 3, 20)];
@@ -163,13 +164,10 @@ impl<'a> Draft<'a> {
         }
         let fresh_from = self.last.saturating_sub(NOTE_REACH);
         for index in self.start..self.last {
-            match self.sent_with(index) {
-                Cow::Borrowed(blocks) => {
-                    visible.fresh_note |= index >= fresh_from && blocks.iter().any(|b| b.kind == BlockKind::Note);
-                    visible.add(blocks);
-                }
-                // What is left of a stale block is the time, and that is looked after elsewhere.
-                Cow::Owned(_) => {}
+            // What is left of a stale block is the time, and that is looked after elsewhere.
+            if let Cow::Borrowed(blocks) = self.sent_with(index) {
+                visible.fresh_note |= index >= fresh_from && blocks.iter().any(|block| block.kind == BlockKind::Note);
+                visible.add(blocks);
             }
         }
         visible

@@ -1,0 +1,297 @@
+//! The invariants of requirements, section 2.5, over chats that people might have: they talk, regenerate, edit, delete,
+//! change models and cards, at any limit and in both layouts.
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+mod common;
+
+use std::collections::HashSet;
+
+use common::*;
+use context::{
+    Assembled, BlockKind, Budget, Candidate, ChatTemplate, Frame, HistoryMessage, Now, Place, Placed, Placement,
+    PlannedBlock, Retention, Setup, Source, Zone, assemble, frozen,
+};
+use domain::chat::{Role, WindowState};
+use domain::prompt::PromptRole;
+use domain::{MessageId, Timestamp};
+use proptest::prelude::*;
+
+/// What happens before the next prompt. Lengths are in fortieths of what the limit takes.
+#[derive(Debug, Clone)]
+enum Act {
+    Say { user: usize, reply: usize, recalled: Vec<usize> },
+    Regenerate,
+    EditTheLastWords,
+    EditAnOldMessage(usize),
+    DeleteTheLastExchange,
+    TakeAnotherModel,
+    EditTheCard,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let say = (1_usize..3, 1_usize..4, proptest::collection::vec(0_usize..12, 0..5))
+        .prop_map(|(user, reply, recalled)| Act::Say { user, reply, recalled });
+    let act = prop_oneof![
+        12 => say,
+        2 => Just(Act::Regenerate),
+        1 => Just(Act::EditTheLastWords),
+        1 => any::<usize>().prop_map(Act::EditAnOldMessage),
+        1 => Just(Act::DeleteTheLastExchange),
+        1 => Just(Act::TakeAnotherModel),
+        1 => Just(Act::EditTheCard),
+    ];
+    proptest::collection::vec(act, 1..40)
+}
+
+/// A chat as the engine keeps it.
+struct Story {
+    budget: Budget,
+    placement: Placement,
+    retention: Retention,
+    template: ChatTemplate,
+    card: usize,
+    model: usize,
+    history: Vec<HistoryMessage>,
+    state: WindowState,
+    made: u128,
+    /// The prompt before, and whether this one only adds to it.
+    before: Option<Assembled>,
+}
+
+impl Story {
+    fn new(limit: u32, placement: Placement, retention: Retention) -> Self {
+        let budget = Budget { reserve: limit / 10, ..Budget::local(limit, 0) };
+        let mut story = Self {
+            budget,
+            placement,
+            retention,
+            template: ChatTemplate::chatml(),
+            card: 0,
+            model: 0,
+            history: Vec::new(),
+            state: WindowState::default(),
+            made: 0,
+            before: None,
+        };
+        story.speak(Role::Character, 5);
+        story
+    }
+
+    fn speak(&mut self, role: Role, length: usize) {
+        self.made += 1;
+        let text = format!("{} {}", self.made, words(length));
+        let mut message = said(self.made, role, &text);
+        message.created = Timestamp(self.made as i64 * 7 * 60_000);
+        message.importance = (self.made % 11 == 3).then_some(9);
+        self.history.push(message);
+    }
+
+    fn unit(&self) -> usize {
+        self.budget.limit as usize / 40
+    }
+
+    fn frame(&self, recalled: &[usize]) -> Frame {
+        let last = self.history.last().unwrap();
+        let old = |at: &usize| &self.history[*at % self.history.len()];
+        let mut context: Vec<Candidate> = recalled
+            .iter()
+            .map(|at| fact(&format!("{at}"), &format!("fact {at} {}", words(9)), *at as f32))
+            .zip(recalled)
+            .map(|(fact, at)| fact.about(vec![old(at).id]))
+            .collect();
+        context.extend(recalled.iter().map(old).map(|message| {
+            let source = Source::Message { id: message.id, speaker: "Sam".into() };
+            Candidate::new(BlockKind::Excerpt, source, "said before", message.text.clone()).scored(0.5)
+        }));
+        let digest = recalled.iter().map(|at| fact(&format!("d{at}"), &format!("standing fact {at}"), 1.0));
+        let placed = recalled.iter().enumerate().map(|(index, at)| Placed {
+            candidate: lore(&format!("{at}"), &format!("lore {at} {}", words(at * 3)), *at as f32),
+            place: [Place::BeforeCharacter, Place::AfterCharacter, Place::Depth(0), Place::Depth(3)][index % 4],
+            role: [PromptRole::System, PromptRole::User, PromptRole::Character][at % 3],
+            order: *at as i32,
+            constant: false,
+        });
+        Frame {
+            head: head(&format!("Card {} {}", self.card, words(self.unit())), &words(self.unit())),
+            digest: digest.collect(),
+            history: self.history.clone(),
+            context,
+            placed: placed.collect(),
+            clock: Some(Now { at: last.created, words: format!("minute {}", last.created.0 / 60_000) }),
+        }
+    }
+
+    fn assemble(&self, frame: &Frame) -> Assembled {
+        let model = format!("model {}", self.model);
+        let setup = Setup {
+            placement: self.placement,
+            retention: self.retention,
+            ..Setup::new(Some(&self.template), &model, self.budget)
+        };
+        assemble(frame, &setup, &self.state, &Words).unwrap()
+    }
+
+    /// Sends the frame, keeps what is to be kept, and checks what holds for every prompt.
+    fn send(&mut self, recalled: &[usize]) -> Assembled {
+        let frame = self.frame(recalled);
+        let sent = self.assemble(&frame);
+        assert_eq!(sent, self.assemble(&frame), "the same again (invariant 8)");
+        check(&frame, &sent);
+        self.state = sent.window.clone();
+        store(&mut self.history, &sent);
+        for message in &mut self.history {
+            // Through the store and back, as after a restart.
+            message.context = message.context.take().map(|blocks| frozen::read(&frozen::write(&blocks)));
+        }
+        sent
+    }
+
+    fn play(&mut self, act: Act) {
+        let unit = self.unit();
+        let answered = self.history.iter().rposition(|message| message.role == Role::User);
+        match act {
+            Act::Say { user, reply, recalled } => {
+                self.speak(Role::User, user * unit);
+                let sent = self.send(&recalled);
+                if let Some(before) = &self.before {
+                    self.check_reuse(before, &sent);
+                }
+                self.speak(Role::Character, reply * unit);
+                self.before = Some(sent);
+            }
+            Act::Regenerate => {
+                let Some(at) = answered else { return };
+                let reply = self.history.split_off(at + 1);
+                let sent = self.send(&[3, 5]);
+                if self.placement == Placement::CacheFirst && self.retention == Retention::AppendOnly {
+                    let before = self.before.as_ref().filter(|_| sent.new_epoch.is_none());
+                    assert!(before.is_none_or(|before| text(before) == text(&sent)), "a swipe answers the same prompt");
+                }
+                self.before = Some(sent);
+                self.history.extend(reply);
+            }
+            Act::EditTheLastWords => {
+                let Some(at) = answered else { return };
+                self.history[at].text.push_str(" edited");
+                self.before = None;
+            }
+            Act::EditAnOldMessage(which) => {
+                let at = which % self.history.len();
+                self.history[at].text.push_str(" edited");
+                self.before = None;
+            }
+            Act::DeleteTheLastExchange => {
+                self.history.truncate(answered.unwrap_or(self.history.len()).max(1));
+                self.before = None;
+            }
+            Act::TakeAnotherModel => self.model += 1,
+            Act::EditTheCard => self.card += 1,
+        }
+    }
+
+    /// Invariant 4: between epochs a prompt begins with the one before it, reply included.
+    fn check_reuse(&self, before: &Assembled, now: &Assembled) {
+        if now.new_epoch.is_some() || self.placement == Placement::Classic {
+            return;
+        }
+        let words = text(before);
+        let now = text(now);
+        let shared = match self.retention {
+            Retention::AppendOnly => words.as_str(),
+            // Up to the last words of the user, whose context is gone now.
+            Retention::Ephemeral => &words[..words.rfind("<|im_start|>user").unwrap()],
+        };
+        assert!(now.starts_with(shared), "the prompt before is a prefix:\n{words}\n---\n{now}");
+        if self.retention == Retention::AppendOnly {
+            let reply = &self.history[self.history.len() - 2].text;
+            assert!(now[shared.len()..].starts_with(reply.as_str()), "with the reply");
+        }
+    }
+}
+
+fn kept(sent: &Assembled) -> impl Iterator<Item = &PlannedBlock> {
+    sent.blocks.iter().filter(|block| block.dropped.is_none())
+}
+
+/// What holds for every prompt, whatever came before.
+fn check(frame: &Frame, sent: &Assembled) {
+    // 1: it fits, and the figures add up.
+    assert!(sent.total + sent.budget.reserve + sent.budget.margin <= sent.budget.limit);
+    assert_eq!(kept(sent).map(|block| block.tokens).sum::<u32>(), sent.total);
+    assert_eq!(sent.segment_tokens.iter().sum::<u32>(), sent.total);
+    // 2: what is counted is what is sent, and each kept block is in it.
+    for block in kept(sent) {
+        let segment = &sent.prompt.segments[block.segment.unwrap()];
+        assert!(!segment.control && segment.text.trim_start_matches('\n') == block.text);
+        assert!(sent.prompt.messages[block.turn.unwrap()].text.contains(&block.text));
+    }
+    // 3: nothing is said twice.
+    let window: HashSet<MessageId> =
+        kept(sent).filter(|block| block.kind == BlockKind::Message).filter_map(|block| block.message).collect();
+    let mut repeated = HashSet::new();
+    for block in
+        kept(sent).filter(|block| matches!(block.kind, BlockKind::Message | BlockKind::Excerpt | BlockKind::Pinned))
+    {
+        let Source::Message { id, .. } = &block.source else { panic!("{block:?}") };
+        assert!(repeated.insert(*id), "{} twice", block.source.words());
+    }
+    // Memories of this turn, not those frozen in older blocks.
+    for block in kept(sent).filter(|block| block.score.is_some() && block.zone == Zone::Input) {
+        let candidate = frame.context.iter().find(|candidate| candidate.source == block.source);
+        let about = candidate.map(|candidate| candidate.about.as_slice()).unwrap_or_default();
+        assert!(about.is_empty() || !about.iter().all(|id| window.contains(id)), "{block:?}");
+    }
+    // The window is the newest messages without a gap, and it ends with the answered words (S2.11, S2.30).
+    let newest: Vec<MessageId> = frame.history.iter().rev().take(window.len()).map(|message| message.id).collect();
+    assert!(newest.iter().all(|id| window.contains(id)));
+    assert!(text(sent).contains(&frame.history.last().unwrap().text));
+    // 9: every candidate is accounted for; a dropped block has a reason by its type.
+    for candidate in frame.context.iter().chain(frame.placed.iter().map(|placed| &placed.candidate)) {
+        assert!(sent.blocks.iter().any(|block| block.source == candidate.source), "{candidate:?} is unaccounted for");
+    }
+    let shares = sent.shares;
+    assert!(shares.history_used <= shares.history_budget || window.len() <= 3 || sent.total <= sent.budget.room());
+}
+
+fn layouts() -> impl Strategy<Value = (Placement, Retention)> {
+    prop_oneof![
+        3 => Just((Placement::CacheFirst, Retention::AppendOnly)),
+        1 => Just((Placement::CacheFirst, Retention::Ephemeral)),
+        1 => Just((Placement::Classic, Retention::AppendOnly)),
+        1 => Just((Placement::Classic, Retention::Ephemeral)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_people_do_the_invariants_hold(
+        acts in acts(),
+        limit in prop_oneof![Just(4_000_u32), Just(8_000), Just(32_000), Just(200_000)],
+        (placement, retention) in layouts(),
+    ) {
+        // A fortieth of a large limit is a large text: fewer of them tell as much.
+        let acts = acts.into_iter().take(if limit > 10_000 { 24 } else { 40 });
+        let mut story = Story::new(limit, placement, retention);
+        for act in acts {
+            story.play(act);
+        }
+    }
+}
+
+/// A hundred times the same bytes (S0.4).
+#[test]
+fn the_same_state_gives_the_same_bytes() {
+    let mut story = Story::new(4_000, Placement::CacheFirst, Retention::AppendOnly);
+    for turn in 0..20 {
+        story.play(Act::Say { user: 2, reply: 3, recalled: vec![turn, turn + 1, turn * 2] });
+    }
+    story.speak(Role::User, 30);
+    let frame = story.frame(&[1, 5, 7]);
+    let first = story.assemble(&frame);
+    for _ in 0..100 {
+        assert_eq!(story.assemble(&frame), first);
+    }
+}
