@@ -1,5 +1,7 @@
 //! How much work scripts may do.
 
+use super::set::Why;
+
 /// Bytes that scripts may read in one turn by default: some 30,000 readings of a long message.
 const PER_TURN: u64 = 64 << 20;
 
@@ -21,7 +23,9 @@ impl<'a> Budget<'a> {
         Self { bytes, stop: None }
     }
 
-    /// Asked between two searches; once it says `true`, no script runs any more.
+    /// `stop` is asked between two searches, and in longer texts between the places that a backtracking pattern tries. Once
+    /// it says `true`, no script runs any more. Hand in a deadline wherever scripts come from others: one search reads its
+    /// text in linear time or gives up, but a pattern may search ten thousand times.
     pub fn until(self, stop: &'a dyn Fn() -> bool) -> Self {
         Self { stop: Some(stop), ..self }
     }
@@ -31,9 +35,9 @@ impl<'a> Budget<'a> {
         self.bytes
     }
 
-    pub(super) fn spend(&mut self, bytes: usize) -> bool {
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), Why> {
         let left = self.bytes.checked_sub(bytes as u64).filter(|_| !self.stop.is_some_and(|stop| stop()));
         self.bytes = left.unwrap_or(0);
-        left.is_some()
+        left.map(|_| ()).ok_or(Why::OutOfBudget)
     }
 }

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use fancy_regex::RegexInput;
+
+use super::budget::Budget;
 use super::js::{self, Dialect, Translated};
 use super::set::Why;
 
@@ -9,11 +12,17 @@ use super::set::Why;
 const MAX_PATTERN: usize = 16 << 10;
 const MAX_COMPILED: usize = 512 << 10;
 const MAX_CACHE: usize = 1 << 20;
-/// Steps back in one search. Every place where a match might begin takes one, so texts are limited as well.
-const MAX_STEPS: usize = 100_000;
+/// Steps back in one attempt to match (safety.md, ReDoS).
+const MAX_STEPS: usize = 50_000;
 /// Bytes of a text, for an engine of linear time and for the backtracking one.
-const MAX_TEXT: usize = 1 << 20;
-const MAX_TEXT_BACKTRACKING: usize = 64 << 10;
+const MAX_TEXT: usize = 64 << 10;
+const MAX_TEXT_BACKTRACKING: usize = 32 << 10;
+/// Up to here the backtracking engine may try all places in one go. Looking around at each of them takes time by the square
+/// of the length, so in longer texts the budget is asked between the places.
+const TEXT_AT_ONCE: usize = 2 << 10;
+/// What one attempt costs, and which part of the text it may read once more.
+const ATTEMPT: usize = 16;
+const ATTEMPT_READS: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Pattern {
@@ -75,17 +84,32 @@ impl Pattern {
     }
 
     /// The first match that begins at or behind `at`.
-    pub(super) fn find(&self, text: &str, at: usize) -> Result<Option<Found>, Why> {
+    pub(super) fn find(&self, text: &str, at: usize, budget: &mut Budget<'_>) -> Result<Option<Found>, Why> {
         match &self.engine {
             Engine::Linear(regex) => {
                 let mut places = regex.capture_locations();
                 let found = regex.captures_read_at(&mut places, text, at);
                 Ok(found.map(|_| (0..places.len()).map(|group| places.get(group).map(|(from, to)| from..to)).collect()))
             }
+            Engine::Backtracking(regex) if text.len() <= TEXT_AT_ONCE => {
+                attempt(regex, RegexInput::new(text).from_pos(at))
+            }
             Engine::Backtracking(regex) => {
-                let found = regex.captures_from_pos(text, at).map_err(|_| Why::TooManySteps)?;
-                Ok(found.map(|groups| groups.iter().map(|group| group.map(|group| group.range())).collect()))
+                let places = (at..=text.len()).filter(|place| text.is_char_boundary(*place));
+                for place in places {
+                    budget.spend(ATTEMPT + (text.len() - place) / ATTEMPT_READS)?;
+                    let found = attempt(regex, RegexInput::new(text).from_pos(place).anchored(true))?;
+                    if found.is_some() {
+                        return Ok(found);
+                    }
+                }
+                Ok(None)
             }
         }
     }
+}
+
+fn attempt(regex: &fancy_regex::Regex, input: RegexInput<'_, str>) -> Result<Option<Found>, Why> {
+    let found = regex.captures_input(input).map_err(|_| Why::TooManySteps)?;
+    Ok(found.map(|groups| groups.iter().map(|group| group.map(|group| group.range())).collect()))
 }

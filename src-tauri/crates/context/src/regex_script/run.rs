@@ -26,15 +26,15 @@ pub(super) fn replace(
     let replacement = Replacement::new(script.replacement());
     let mut changed = String::new();
     let (mut copied, mut at, mut hits) = (0, 0, 0);
-    spend(budget, text.len())?;
-    while let Some(found) = pattern.find(text, at)? {
+    budget.spend(text.len())?;
+    while let Some(found) = pattern.find(text, at, budget)? {
         let Some(whole) = found.first().cloned().flatten().filter(|whole| !pattern.sticky || whole.start == at) else {
             break;
         };
         hits += 1;
         let groups = groups(script, text, &found);
         let filled = replacement.fill(&Hit { groups: &groups, names: &pattern.names }, scope, state);
-        spend(budget, whole.end - at + filled.len() + SEARCH)?;
+        budget.spend(whole.end - at + filled.len() + SEARCH)?;
         changed.push_str(&text[copied..whole.start]);
         changed.push_str(&filled);
         copied = whole.end;
@@ -64,8 +64,4 @@ fn groups(script: &Compiled, text: &str, found: &Found) -> Vec<String> {
     let values = found.iter().map(|group| group.clone().map_or("", |range| &text[range]));
     let trimmed = |value: &str| script.trims.iter().fold(value.to_owned(), |value, trim| value.replace(trim, ""));
     values.map(trimmed).collect()
-}
-
-fn spend(budget: &mut Budget<'_>, bytes: usize) -> Result<(), Why> {
-    if budget.spend(bytes) { Ok(()) } else { Err(Why::OutOfBudget) }
 }

@@ -224,7 +224,14 @@ fn scripts_that_run_over_leave_the_text_as_it_was() {
     assert_eq!(overrun("/a/g", "b", &"a".repeat(20_000)), Why::TooManyHits);
     assert_eq!(overrun("/a/g", &"b".repeat(10_000), &"a".repeat(1_000)), Why::ResultTooLarge);
     assert_eq!(overrun("/(?=a)/", "", &"a".repeat(100_000)), Why::TextTooLong);
+    assert_eq!(overrun("/a/", "", &"a".repeat(100_000)), Why::TextTooLong);
     assert!(Why::TooManySteps.is_overrun() && !Why::PatternTooLong.is_overrun());
+}
+
+#[test]
+fn long_texts_are_searched_place_by_place_with_the_same_result() {
+    let text = "lamp, oil; lämp ".repeat(400);
+    check("/(?<=lä)mp (?=l|$)/g", "<$0>", &text, &format!("{}{}", "lamp, oil; lä<mp >".repeat(400), ""));
 }
 
 #[test]
