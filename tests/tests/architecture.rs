@@ -85,9 +85,9 @@ fn domain_and_context_do_no_io() {
 
 #[test]
 fn store_knows_no_network_and_the_network_no_store() {
-    assert_free_of("store", &["reqwest", "hyper", "minijinja", "tauri"]);
-    assert_free_of("provider", &["rusqlite", "minijinja", "tauri"]);
-    assert_free_of("local", &["rusqlite", "minijinja", "tauri"]);
+    assert_free_of("store", &["reqwest", "hyper", "tauri"]);
+    assert_free_of("provider", &["rusqlite", "tauri"]);
+    assert_free_of("local", &["rusqlite", "tauri"]);
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! Absent: files, clocks, randomness, async, tokenizers. The one port is [`CountTokens`].
 
 pub mod budget;
+pub mod chat_template;
 pub mod clock;
 pub mod convert;
 pub mod count;
@@ -22,11 +23,11 @@ pub mod plan;
 pub mod prompt_template;
 pub mod regex_script;
 pub mod reuse;
-pub mod template;
 mod window;
 mod wording;
 
 pub use budget::Budget;
+pub use chat_template::{ChatTemplate, TemplateError};
 pub use count::{CountTokens, Counts, Estimate};
 pub use frame::{BlockKind, Candidate, Frame, HeadPart, HistoryMessage, Now, Place, Placed, Priority, Source, Zone};
 pub use frozen::FrozenBlock;
@@ -34,4 +35,3 @@ pub use plan::{
     AssembleError, Assembled, Dropped, EpochReason, Overflow, Placement, PlannedBlock, Retention, Setup, Shares,
     Watermark, assemble, base,
 };
-pub use template::{ChatTemplate, TemplateError};

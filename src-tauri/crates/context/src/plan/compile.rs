@@ -7,9 +7,9 @@ use domain::prompt::{Prompt, PromptMessage, PromptRole, Segment};
 use super::draft::{Draft, prompt_role};
 use super::item::Item;
 use super::{AssembleError, Assembled, Dropped, PlannedBlock, Retention, epoch, head};
+use crate::chat_template::{Piece, Turn};
 use crate::frame::{BlockKind, Place, Priority, Source, Zone};
 use crate::frozen::{EpochState, FrozenBlock};
-use crate::template::{Piece, Turn};
 use crate::wording;
 
 /// A prompt, before it is known to fit.

@@ -11,9 +11,9 @@ use super::head::{self, HeadItem};
 use super::item::Item;
 use super::price::{Costs, Overhead};
 use super::{AssembleError, Dropped, Retention, Setup, Shares};
+use crate::chat_template::ChatTemplate;
 use crate::frame::{BlockKind, Frame, HistoryMessage};
 use crate::frozen::{EpochState, FrozenBlock};
-use crate::template::ChatTemplate;
 use crate::window::Cost;
 use crate::{CountTokens, clock, wording};
 

@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 
 pub use epoch::{EpochReason, base};
 
+use crate::chat_template::{ChatTemplate, TemplateError};
 use crate::frame::{BlockKind, Frame, Priority, Source, Zone};
 use crate::frozen::FrozenBlock;
-use crate::template::{ChatTemplate, TemplateError};
 use crate::{Budget, CountTokens};
 use draft::Draft;
 

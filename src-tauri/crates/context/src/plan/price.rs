@@ -6,7 +6,7 @@ use domain::prompt::{PromptRole, Segment};
 
 use super::AssembleError;
 use crate::CountTokens;
-use crate::template::{ChatTemplate, Piece, TemplateError, Turn};
+use crate::chat_template::{ChatTemplate, Piece, TemplateError, Turn};
 
 /// Fewer bytes make no token: what is further back than this many for each free token cannot be in the window.
 const BYTES_A_TOKEN: usize = 8;

@@ -1,0 +1,55 @@
+//! The arguments of a call, evaluated.
+
+use super::Fault;
+use super::ast::Name;
+use super::meter::Meter;
+use super::value::Value;
+
+#[derive(Default, Clone)]
+pub(crate) struct Called {
+    pub(crate) positional: Vec<Value>,
+    pub(crate) named: Vec<(Name, Value)>,
+}
+
+impl Called {
+    /// The argument at `place`, or the one called `name`.
+    pub(crate) fn get(&self, place: usize, name: &str) -> Option<&Value> {
+        let named = || self.named.iter().find(|(known, _)| &**known == name).map(|(_, value)| value);
+        self.positional.get(place).or_else(named)
+    }
+
+    pub(crate) fn need(&self, place: usize, name: &str) -> Result<&Value, Fault> {
+        self.get(place, name).ok_or_else(|| Fault::failed(format!("the argument `{name}` is missing")))
+    }
+
+    pub(crate) fn text(&self, place: usize, name: &str) -> Result<&str, Fault> {
+        let value = self.need(place, name)?;
+        value.str().ok_or_else(|| Fault::failed(format!("`{name}` should be a text, not {}", value.kind())))
+    }
+
+    /// A text, if one is given and is not none.
+    pub(crate) fn optional_text(&self, place: usize, name: &str) -> Result<Option<&str>, Fault> {
+        match self.get(place, name) {
+            None | Some(Value::None) => Ok(None),
+            Some(_) => self.text(place, name).map(Some),
+        }
+    }
+
+    pub(crate) fn int(&self, place: usize, name: &str, default: i64) -> Result<i64, Fault> {
+        match self.get(place, name) {
+            None | Some(Value::None) => Ok(default),
+            Some(value) => value.int().ok_or_else(|| Fault::failed(format!("`{name}` should be a whole number"))),
+        }
+    }
+
+    pub(crate) fn flag(&self, place: usize, name: &str) -> bool {
+        self.get(place, name).is_some_and(Value::is_true)
+    }
+
+    /// What follows the first `count` arguments, for filters that pass arguments on.
+    pub(crate) fn after(&self, meter: &Meter, count: usize) -> Result<Self, Fault> {
+        meter.spend((self.positional.len() + self.named.len()) * 32)?;
+        let positional = self.positional.iter().skip(count).cloned().collect();
+        Ok(Self { positional, named: self.named.clone() })
+    }
+}

@@ -1,0 +1,159 @@
+//! Filters. Those on lists are in [`sequences`](super::sequences).
+
+use std::rc::Rc;
+
+use super::args::Called;
+use super::meter::{Buffer, Meter};
+use super::print::{Layout, json};
+use super::value::{Text, Value};
+use super::{Fault, format, methods, sequences};
+
+type Made = Result<Value, Fault>;
+
+/// `value | name(args)`
+pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Called) -> Made {
+    match name {
+        "trim" => {
+            let text = value.to_text(meter)?;
+            meter.spend(text.len())?;
+            Value::text(meter, methods::strip(&text, called.optional_text(0, "chars")?, true, true))
+        }
+        "upper" | "lower" | "capitalize" | "title" => {
+            Ok(methods::case_method(meter, &value.to_text(meter)?, name)?.unwrap_or(Value::Undefined))
+        }
+        "string" | "safe" => value.to_text(meter).map(Value::Text),
+        "escape" | "e" | "forceescape" => escape(meter, &value.to_text(meter)?),
+        "replace" => {
+            let text = value.to_text(meter)?;
+            let count = usize::try_from(called.int(2, "count", -1)?).unwrap_or(usize::MAX);
+            let (old, new) = (called.need(0, "old")?.to_text(meter)?, called.need(1, "new")?.to_text(meter)?);
+            methods::replace(meter, &text, &old, &new, count)
+        }
+        "indent" => indent(meter, &value.to_text(meter)?, called),
+        "center" => {
+            let text = value.to_text(meter)?;
+            Ok(format::padded(meter, &text, "center", called)?.unwrap_or(Value::Undefined))
+        }
+        "format" => {
+            let values = super::value::List::new(meter, called.positional.clone())?;
+            format::percent(meter, &value.to_text(meter)?, &values)
+        }
+        "default" | "d" => {
+            let missing = matches!(value, Value::Undefined) || (called.flag(1, "boolean") && !value.is_true());
+            match called.get(0, "default_value") {
+                Some(default) if missing => Ok(default.clone()),
+                None if missing => Value::text(meter, ""),
+                _ => Ok(value.clone()),
+            }
+        }
+        "length" | "count" => length(meter, value),
+        "wordcount" => Ok(Value::Int(value.to_text(meter)?.split_whitespace().count() as i64)),
+        "tojson" => to_json(meter, value, called),
+        "int" => Ok(Value::Int(to_int(value).unwrap_or(called.int(0, "default", 0)?))),
+        "float" => {
+            let text = value.str().and_then(|text| text.trim().parse::<f64>().ok());
+            Ok(Value::Float(value.float().or(text).unwrap_or(0.0)))
+        }
+        "abs" => match value {
+            Value::Float(value) => Ok(Value::Float(value.abs())),
+            _ => value.int().and_then(i64::checked_abs).map(Value::Int).ok_or_else(|| Fault::failed("no number")),
+        },
+        "round" => round(value, called),
+        _ => match sequences::apply(meter, name, value, called)? {
+            Some(value) => Ok(value),
+            None => Err(Fault::failed(format!("the filter `{name}` is not known in chat templates"))),
+        },
+    }
+}
+
+fn length(meter: &Meter, value: &Value) -> Made {
+    let length = match value {
+        Value::Undefined => 0,
+        Value::Text(text) => {
+            meter.spend(text.len())?;
+            text.chars().count()
+        }
+        Value::List(list) => list.len(),
+        Value::Map(map) => map.len(),
+        other => return Err(Fault::failed(format!("{} has no length", other.kind()))),
+    };
+    Ok(Value::Int(length as i64))
+}
+
+fn to_int(value: &Value) -> Option<i64> {
+    match value {
+        Value::Float(value) => Some(value.trunc() as i64),
+        Value::Text(text) => text.trim().parse().ok().or_else(|| Some(text.trim().parse::<f64>().ok()?.trunc() as i64)),
+        other => other.int(),
+    }
+}
+
+fn round(value: &Value, called: &Called) -> Made {
+    let value = value.float().ok_or_else(|| Fault::failed("only numbers are rounded"))?;
+    let scale = 10f64.powi(i32::try_from(called.int(0, "precision", 0)?.clamp(-300, 300)).unwrap_or(0));
+    Ok(Value::Float(match called.optional_text(1, "method")? {
+        Some("ceil") => (value * scale).ceil() / scale,
+        Some("floor") => (value * scale).floor() / scale,
+        _ => (value * scale).round_ties_even() / scale,
+    }))
+}
+
+fn escape(meter: &Rc<Meter>, text: &str) -> Made {
+    let mut out = Buffer::new(meter)?;
+    for char in text.chars() {
+        match char {
+            '&' => out.push("&amp;")?,
+            '<' => out.push("&lt;")?,
+            '>' => out.push("&gt;")?,
+            '"' => out.push("&#34;")?,
+            '\'' => out.push("&#39;")?,
+            _ => out.push_char(char)?,
+        }
+    }
+    Ok(Value::Text(out.into()))
+}
+
+/// Indents all lines but the first and the empty ones, unless told otherwise.
+fn indent(meter: &Rc<Meter>, text: &str, called: &Called) -> Made {
+    let width = match called.get(0, "width") {
+        Some(Value::Text(text)) => text.clone(),
+        _ => {
+            let width = usize::try_from(called.int(0, "width", 4)?).unwrap_or(0);
+            meter.room(width)?;
+            Text::new(meter, &" ".repeat(width))?
+        }
+    };
+    let (first, blank) = (called.flag(1, "first"), called.flag(2, "blank"));
+    let mut out = Buffer::new(meter)?;
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            out.push("\n")?;
+        }
+        let indented = if index == 0 { first } else { blank || !line.is_empty() };
+        if indented {
+            out.push(&width)?;
+        }
+        out.push(line)?;
+    }
+    Ok(Value::Text(out.into()))
+}
+
+/// `json.dumps`: `indent`, `ensure_ascii` (off), `separators` and `sort_keys` as the runners of chat templates take them.
+fn to_json(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
+    let named = |name: &str| called.get(usize::MAX, name);
+    let indent = match called.get(0, "indent").or_else(|| named("indent")) {
+        None | Some(Value::None) => None,
+        Some(indent) => Some(indent.int().and_then(|indent| usize::try_from(indent).ok()).unwrap_or(0)),
+    };
+    let (mut item, mut key) = (Text::new(meter, if indent.is_some() { "," } else { ", " })?, Text::new(meter, ": ")?);
+    if let Some(Value::List(separators)) = named("separators")
+        && let [Value::Text(first), Value::Text(second)] = &separators[..]
+    {
+        (item, key) = (first.clone(), second.clone());
+    }
+    let sorted = named("sort_keys").is_some_and(Value::is_true);
+    let ascii = named("ensure_ascii").is_some_and(Value::is_true);
+    let mut out = Buffer::new(meter)?;
+    json(value, &Layout { indent, item, key, sorted, ascii }, 0, &mut out)?;
+    Ok(Value::Text(out.into()))
+}

@@ -1,0 +1,93 @@
+//! Formatting: `%s`, `{}` and padding.
+
+use std::rc::Rc;
+
+use super::Fault;
+use super::args::Called;
+use super::meter::{Buffer, Meter};
+use super::value::{List, Value};
+
+/// `%s`, `%d` and `%%`, which is all that chat templates use.
+pub(crate) fn percent(meter: &Rc<Meter>, pattern: &str, values: &List) -> Result<Value, Fault> {
+    let mut out = Buffer::new(meter)?;
+    let mut values = values.iter();
+    let mut parts = pattern.split('%');
+    out.push(parts.next().unwrap_or_default())?;
+    while let Some(part) = parts.next() {
+        let mut chars = part.chars();
+        match chars.next() {
+            None => {
+                out.push("%")?;
+                out.push(parts.next().unwrap_or_default())?;
+                continue;
+            }
+            Some('s') => next(&mut values)?.write(&mut out)?,
+            Some('d') => match next(&mut values)?.int() {
+                Some(value) => out.push(&value.to_string())?,
+                None => return Err(Fault::failed("`%d` needs a whole number")),
+            },
+            Some(_) => return Err(Fault::failed("only `%s` and `%d` are known in chat templates")),
+        }
+        out.push(chars.as_str())?;
+    }
+    Ok(Value::Text(out.into()))
+}
+
+fn next<'v>(values: &mut impl Iterator<Item = &'v Value>) -> Result<&'v Value, Fault> {
+    values.next().ok_or_else(|| Fault::failed("a value to format is missing"))
+}
+
+/// `'{} {0} {name}'.format(…)`, without format specifications.
+pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> Result<Value, Fault> {
+    let mut out = Buffer::new(meter)?;
+    let mut rest = pattern;
+    let mut place = 0;
+    while let Some(at) = rest.find(['{', '}']) {
+        meter.spend(called.named.len() * 8)?;
+        out.push(&rest[..at])?;
+        let brace = &rest[at..at + 1];
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix(brace) {
+            out.push(brace)?;
+            rest = after;
+            continue;
+        }
+        let (field, after) = rest.split_once('}').ok_or_else(|| Fault::failed("a brace is not closed"))?;
+        let value = match field {
+            "" => called.positional.get(place),
+            _ => match field.parse::<usize>() {
+                Ok(index) => called.positional.get(index),
+                Err(_) => called.get(usize::MAX, field),
+            },
+        };
+        place += usize::from(field.is_empty());
+        value.ok_or_else(|| Fault::failed("a value to format is missing"))?.write(&mut out)?;
+        rest = after;
+    }
+    out.push(rest)?;
+    Ok(Value::Text(out.into()))
+}
+
+/// `center`, `ljust`, `rjust` and `zfill`.
+pub(crate) fn padded(meter: &Rc<Meter>, text: &str, name: &str, called: &Called) -> Result<Option<Value>, Fault> {
+    if !matches!(name, "center" | "ljust" | "rjust" | "zfill") {
+        return Ok(None);
+    }
+    let width = usize::try_from(called.int(0, "width", if name == "center" { 80 } else { 0 })?).unwrap_or(0);
+    let missing = width.saturating_sub(text.chars().count());
+    meter.room(missing.saturating_mul(4))?;
+    let fill = if name == "zfill" { "0" } else { called.optional_text(1, "fillchar")?.unwrap_or(" ") };
+    if fill.chars().count() != 1 {
+        return Err(Fault::failed("a text is filled up with one character"));
+    }
+    let left = match name {
+        "center" => missing / 2 + (missing & width & 1),
+        "ljust" => 0,
+        _ => missing,
+    };
+    let mut out = Buffer::new(meter)?;
+    out.push(&fill.repeat(left))?;
+    out.push(text)?;
+    out.push(&fill.repeat(missing - left))?;
+    Ok(Some(Value::Text(out.into())))
+}

@@ -1,0 +1,121 @@
+//! What a render may cost. Every text and list that a template makes is held against one account while it lives, and
+//! everything it does is a step, so a hostile template ends with an error before it takes the machine's memory or time.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::Fault;
+
+/// Steps of a render, and steps more for each message: real templates take tens of steps for one.
+const STEPS: u64 = 400_000;
+const STEPS_FOR_A_MESSAGE: u64 = 10_000;
+/// Bytes alive at once, and bytes more for each message.
+const BYTES: usize = 16 << 20;
+const BYTES_FOR_A_MESSAGE: usize = 4 << 10;
+/// How deep expressions, statements and macros may stand in one another, so that the stack of a small thread is enough.
+const DEPTH: u16 = 160;
+
+/// The account of one render.
+pub(crate) struct Meter {
+    steps: Cell<u64>,
+    bytes: Cell<usize>,
+    most_bytes: usize,
+    depth: Cell<u16>,
+}
+
+impl Meter {
+    /// The account for a chat of `messages`.
+    pub(crate) fn new(messages: usize) -> Rc<Self> {
+        Rc::new(Self {
+            steps: Cell::new(STEPS + STEPS_FOR_A_MESSAGE * messages as u64),
+            bytes: Cell::new(0),
+            most_bytes: BYTES + BYTES_FOR_A_MESSAGE * messages,
+            depth: Cell::new(0),
+        })
+    }
+
+    /// One step, and one more for every 64 units of `size`.
+    pub(crate) fn spend(&self, size: usize) -> Result<(), Fault> {
+        let steps = 1 + (size / 64) as u64;
+        let left = self.steps.get().checked_sub(steps).ok_or(Fault::Limit("steps"))?;
+        self.steps.set(left);
+        Ok(())
+    }
+
+    /// Whether `bytes` more may be made.
+    pub(crate) fn room(&self, bytes: usize) -> Result<(), Fault> {
+        match self.bytes.get().checked_add(bytes) {
+            Some(bytes) if bytes <= self.most_bytes => Ok(()),
+            _ => Err(Fault::Limit("memory")),
+        }
+    }
+
+    /// Goes one level deeper, until [`Self::back`].
+    pub(crate) fn deeper(&self) -> Result<(), Fault> {
+        let depth = self.depth.get() + 1;
+        self.depth.set(depth);
+        if depth > DEPTH { Err(Fault::Limit("depth")) } else { Ok(()) }
+    }
+
+    pub(crate) fn back(&self) {
+        self.depth.set(self.depth.get() - 1);
+    }
+}
+
+/// Bytes on the account, until dropped.
+pub(crate) struct Hold {
+    meter: Rc<Meter>,
+    bytes: usize,
+}
+
+impl Hold {
+    pub(crate) fn new(meter: &Rc<Meter>, bytes: usize) -> Result<Self, Fault> {
+        let mut hold = Self { meter: Rc::clone(meter), bytes: 0 };
+        hold.grow(bytes)?;
+        Ok(hold)
+    }
+
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.meter.spend(bytes)?;
+        self.meter.room(bytes)?;
+        self.meter.bytes.set(self.meter.bytes.get() + bytes);
+        self.bytes += bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.meter.bytes.set(self.meter.bytes.get().saturating_sub(self.bytes));
+    }
+}
+
+/// A text in the making.
+pub(crate) struct Buffer {
+    text: String,
+    hold: Hold,
+}
+
+impl Buffer {
+    pub(crate) fn new(meter: &Rc<Meter>) -> Result<Self, Fault> {
+        Ok(Self { text: String::new(), hold: Hold::new(meter, 0)? })
+    }
+
+    pub(crate) fn push(&mut self, text: &str) -> Result<(), Fault> {
+        self.hold.grow(text.len())?;
+        self.text.push_str(text);
+        Ok(())
+    }
+
+    pub(crate) fn push_char(&mut self, char: char) -> Result<(), Fault> {
+        self.push(char.encode_utf8(&mut [0; 4]))
+    }
+
+    pub(crate) fn meter(&self) -> Rc<Meter> {
+        Rc::clone(&self.hold.meter)
+    }
+
+    pub(crate) fn into_parts(self) -> (String, Hold) {
+        (self.text, self.hold)
+    }
+}

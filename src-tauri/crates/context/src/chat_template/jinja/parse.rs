@@ -1,0 +1,290 @@
+//! From tokens to statements. Depth is bounded here, so that neither evaluating nor dropping the result can exhaust a stack.
+
+use std::sync::Arc;
+
+use super::ast::{Filter, For, Macro, Name, Stmt, Target};
+use super::expression::variable;
+use super::lex::{Tok, Token, lex};
+
+/// How deep statements may stand in one another.
+const NESTING: usize = 40;
+
+/// The source is not Jinja, or uses what chat templates do not need.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct SyntaxError {
+    pub line: usize,
+    pub what: String,
+}
+
+/// Parses a template.
+pub(crate) fn parse(source: &str) -> Result<Vec<Stmt>, SyntaxError> {
+    let tokens = lex(source)?;
+    let mut parser = Parser { tokens: &tokens, at: 0, nesting: 0, in_loop: false, depth: 0 };
+    let (body, _) = parser.body(&[])?;
+    Ok(body)
+}
+
+pub(super) struct Parser<'t> {
+    tokens: &'t [Token],
+    at: usize,
+    nesting: usize,
+    in_loop: bool,
+    /// Of the expression that is being read.
+    pub(super) depth: u16,
+}
+
+impl Parser<'_> {
+    pub(super) fn error<T>(&self, what: impl Into<String>) -> Result<T, SyntaxError> {
+        let token = self.tokens.get(self.at).or(self.tokens.last());
+        Err(SyntaxError { line: token.map_or(1, |token| token.line), what: what.into().chars().take(300).collect() })
+    }
+
+    pub(super) fn peek(&self) -> Option<&Tok> {
+        self.tokens.get(self.at).map(|token| &token.tok)
+    }
+
+    pub(super) fn next(&mut self) -> Option<Tok> {
+        let tok = self.peek().cloned();
+        self.at += 1;
+        tok
+    }
+
+    pub(super) fn at_op(&self, op: &str) -> bool {
+        matches!(self.peek(), Some(Tok::Op(found)) if *found == op)
+    }
+
+    pub(super) fn at_name(&self, name: &str) -> bool {
+        matches!(self.peek(), Some(Tok::Name(found)) if found == name)
+    }
+
+    pub(super) fn skip_op(&mut self, op: &str) -> bool {
+        let there = self.at_op(op);
+        self.at += usize::from(there);
+        there
+    }
+
+    pub(super) fn skip_name(&mut self, name: &str) -> bool {
+        let there = self.at_name(name);
+        self.at += usize::from(there);
+        there
+    }
+
+    pub(super) fn expect_op(&mut self, op: &str) -> Result<(), SyntaxError> {
+        if self.skip_op(op) { Ok(()) } else { self.error(format!("`{op}` is missing")) }
+    }
+
+    pub(super) fn name(&mut self) -> Result<Name, SyntaxError> {
+        match self.next() {
+            Some(Tok::Name(name)) => Ok(Arc::from(name)),
+            _ => {
+                self.at -= 1;
+                self.error("a name is missing")
+            }
+        }
+    }
+
+    fn end(&mut self) -> Result<(), SyntaxError> {
+        match self.next() {
+            Some(Tok::End) => Ok(()),
+            _ => {
+                self.at -= 1;
+                self.error("a tag holds more than it should")
+            }
+        }
+    }
+
+    /// Statements up to a tag named in `ends`, whose name is returned; its end is not read yet.
+    fn body(&mut self, ends: &[&'static str]) -> Result<(Vec<Stmt>, &'static str), SyntaxError> {
+        self.nesting += 1;
+        if self.nesting > NESTING {
+            return self.error("statements stand too deep in one another");
+        }
+        let mut body = Vec::new();
+        loop {
+            match self.next() {
+                None if ends.is_empty() => break,
+                None => return self.error(format!("`{}` is missing", ends[ends.len() - 1])),
+                Some(Tok::Text(text)) => body.push(Stmt::Text(text)),
+                Some(Tok::Emit) => {
+                    body.push(Stmt::Emit(self.tuple(true)?));
+                    self.end()?;
+                }
+                Some(_) => {
+                    let name = self.name()?;
+                    if let Some(end) = ends.iter().find(|end| **end == &*name) {
+                        self.nesting -= 1;
+                        return Ok((body, end));
+                    }
+                    body.push(self.statement(&name)?);
+                }
+            }
+        }
+        self.nesting -= 1;
+        Ok((body, ""))
+    }
+
+    /// A body up to the one tag that ends it, which is read too.
+    fn block(&mut self, end: &'static str) -> Result<Vec<Stmt>, SyntaxError> {
+        self.end()?;
+        let (body, _) = self.body(&[end])?;
+        if end == "endblock" && matches!(self.peek(), Some(Tok::Name(_))) {
+            self.at += 1;
+        }
+        self.end()?;
+        Ok(body)
+    }
+
+    fn statement(&mut self, name: &str) -> Result<Stmt, SyntaxError> {
+        match name {
+            "if" => self.conditions(),
+            "for" => self.repetition(),
+            "set" => self.assignment(),
+            "macro" => self.definition(),
+            "with" => self.with(),
+            "filter" => Ok(Stmt::Filtered(self.filters()?, self.block("endfilter")?)),
+            "generation" => Ok(Stmt::Plain(self.block("endgeneration")?)),
+            "block" => {
+                self.name()?;
+                Ok(Stmt::Plain(self.block("endblock")?))
+            }
+            "autoescape" => {
+                self.expression()?;
+                Ok(Stmt::Plain(self.block("endautoescape")?))
+            }
+            "break" if self.in_loop => self.closed(|_| Ok(Stmt::Break)),
+            "continue" if self.in_loop => self.closed(|_| Ok(Stmt::Continue)),
+            other => self.error(format!("`{other}` is not known in chat templates")),
+        }
+    }
+
+    /// What `read` reads, and the tag's end.
+    fn closed(&mut self, read: impl FnOnce(&mut Self) -> Result<Stmt, SyntaxError>) -> Result<Stmt, SyntaxError> {
+        let statement = read(self)?;
+        self.end()?;
+        Ok(statement)
+    }
+
+    fn conditions(&mut self) -> Result<Stmt, SyntaxError> {
+        let mut branches = Vec::new();
+        loop {
+            let condition = self.tuple(true)?;
+            self.end()?;
+            let (body, end) = self.body(&["elif", "else", "endif"])?;
+            branches.push((condition, body));
+            match end {
+                "elif" => {}
+                "else" => return Ok(Stmt::If(branches, self.block("endif")?)),
+                _ => {
+                    self.end()?;
+                    return Ok(Stmt::If(branches, Vec::new()));
+                }
+            }
+        }
+    }
+
+    fn repetition(&mut self) -> Result<Stmt, SyntaxError> {
+        let target = self.target()?;
+        if !self.skip_name("in") {
+            return self.error("`in` is missing");
+        }
+        let items = self.tuple(false)?;
+        let condition = if self.skip_name("if") { Some(self.expression()?) } else { None };
+        if self.at_name("recursive") {
+            return self.error("recursive loops are not known in chat templates");
+        }
+        self.end()?;
+        let outer = std::mem::replace(&mut self.in_loop, true);
+        let (body, end) = self.body(&["else", "endfor"])?;
+        self.in_loop = outer;
+        let otherwise = if end == "else" {
+            self.block("endfor")?
+        } else {
+            self.end()?;
+            Vec::new()
+        };
+        Ok(Stmt::For(Box::new(For { target, items, condition, body, otherwise })))
+    }
+
+    fn target(&mut self) -> Result<Target, SyntaxError> {
+        let first = self.one_target()?;
+        if !self.at_op(",") {
+            return Ok(first);
+        }
+        let mut several = vec![first];
+        while self.skip_op(",") {
+            several.push(self.one_target()?);
+        }
+        Ok(Target::Several(several))
+    }
+
+    fn one_target(&mut self) -> Result<Target, SyntaxError> {
+        if self.skip_op("(") {
+            self.depth += 1;
+            if self.depth > 8 {
+                return self.error("names stand too deep in one another");
+            }
+            let inner = self.target()?;
+            self.depth -= 1;
+            self.expect_op(")")?;
+            return Ok(inner);
+        }
+        let name = self.name()?;
+        if !variable(&name) {
+            return self.error(format!("`{name}` cannot be set"));
+        }
+        if self.skip_op(".") { Ok(Target::Field(name, self.name()?)) } else { Ok(Target::Name(name)) }
+    }
+
+    fn assignment(&mut self) -> Result<Stmt, SyntaxError> {
+        let target = self.target()?;
+        if self.skip_op("=") {
+            return self.closed(|parser| Ok(Stmt::Set(target, parser.tuple(true)?)));
+        }
+        let filters = if self.skip_op("|") { self.filters()? } else { Vec::new() };
+        Ok(Stmt::Capture(target, filters, self.block("endset")?))
+    }
+
+    /// Filters, the first without its bar.
+    fn filters(&mut self) -> Result<Vec<Filter>, SyntaxError> {
+        let mut filters = vec![self.filter_call()?];
+        while self.skip_op("|") {
+            filters.push(self.filter_call()?);
+        }
+        Ok(filters)
+    }
+
+    fn definition(&mut self) -> Result<Stmt, SyntaxError> {
+        let name = self.name()?;
+        self.expect_op("(")?;
+        let mut params = Vec::new();
+        while !self.skip_op(")") {
+            if !params.is_empty() {
+                self.expect_op(",")?;
+                if self.skip_op(")") {
+                    break;
+                }
+            }
+            let param = self.name()?;
+            let default = if self.skip_op("=") { Some(self.expression()?) } else { None };
+            params.push((param, default));
+        }
+        let outer = std::mem::replace(&mut self.in_loop, false);
+        let body = self.block("endmacro")?;
+        self.in_loop = outer;
+        Ok(Stmt::Macro(Arc::new(Macro { name, params, body })))
+    }
+
+    fn with(&mut self) -> Result<Stmt, SyntaxError> {
+        let mut names = Vec::new();
+        while self.peek() != Some(&Tok::End) {
+            if !names.is_empty() {
+                self.expect_op(",")?;
+            }
+            let target = self.one_target()?;
+            self.expect_op("=")?;
+            names.push((target, self.expression()?));
+        }
+        Ok(Stmt::With(names, self.block("endwith")?))
+    }
+}

@@ -1,0 +1,54 @@
+//! `is` tests.
+
+use std::rc::Rc;
+
+use super::args::Called;
+use super::ast::Comparison;
+use super::meter::Meter;
+use super::value::Value;
+use super::{Fault, ops};
+
+/// Whether `value is name(args)`.
+pub(crate) fn holds(meter: &Rc<Meter>, name: &str, value: &Value, called: &Called) -> Result<bool, Fault> {
+    let compared = |comparison| ops::compare(meter, comparison, value, called.need(0, "other")?);
+    let whole = || value.int().ok_or_else(|| Fault::failed(format!("{} is not a whole number", value.kind())));
+    Ok(match name {
+        "defined" => !matches!(value, Value::Undefined),
+        "undefined" => matches!(value, Value::Undefined),
+        "none" => matches!(value, Value::None),
+        "string" => matches!(value, Value::Text(_)),
+        "mapping" => matches!(value, Value::Map(_)),
+        "sequence" => matches!(value, Value::Text(_) | Value::List(_) | Value::Map(_) | Value::Undefined),
+        "iterable" => {
+            matches!(value, Value::Text(_) | Value::List(_) | Value::Map(_) | Value::Undefined | Value::Loop(_))
+        }
+        "number" => matches!(value, Value::Int(_) | Value::Float(_) | Value::Bool(_)),
+        "integer" => matches!(value, Value::Int(_)),
+        "float" => matches!(value, Value::Float(_)),
+        "boolean" => matches!(value, Value::Bool(_)),
+        "true" => matches!(value, Value::Bool(true)),
+        "false" => matches!(value, Value::Bool(false)),
+        "callable" => matches!(value, Value::Macro(_) | Value::Function(_)),
+        "odd" => whole()?.rem_euclid(2) == 1,
+        "even" => whole()?.rem_euclid(2) == 0,
+        "divisibleby" => match called.int(0, "num", 0)? {
+            0 => return Err(Fault::failed("a division by zero")),
+            divisor => whole()?.checked_rem(divisor) == Some(0),
+        },
+        "upper" => text(value)?.chars().any(char::is_alphabetic) && !text(value)?.chars().any(char::is_lowercase),
+        "lower" => text(value)?.chars().any(char::is_alphabetic) && !text(value)?.chars().any(char::is_uppercase),
+        "eq" | "equalto" | "sameas" => compared(Comparison::Eq)?,
+        "ne" => compared(Comparison::Ne)?,
+        "lt" | "lessthan" => compared(Comparison::Lt)?,
+        "le" => compared(Comparison::Le)?,
+        "gt" | "greaterthan" => compared(Comparison::Gt)?,
+        "ge" => compared(Comparison::Ge)?,
+        "in" => compared(Comparison::In)?,
+        "escaped" => false,
+        other => return Err(Fault::failed(format!("the test `{other}` is not known in chat templates"))),
+    })
+}
+
+fn text(value: &Value) -> Result<&str, Fault> {
+    value.str().ok_or_else(|| Fault::failed(format!("{} is not a text", value.kind())))
+}

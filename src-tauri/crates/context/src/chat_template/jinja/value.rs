@@ -1,0 +1,273 @@
+//! The values a template computes with, as Python has them.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::Fault;
+use super::ast::Macro;
+use super::meter::{Buffer, Hold, Meter};
+
+/// How deep lists and maps may be nested.
+const NESTING: u8 = 40;
+/// What an item of a list or map costs beside what it holds.
+const ITEM: usize = 32;
+
+#[derive(Clone)]
+pub(crate) enum Value {
+    Undefined,
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(Text),
+    List(List),
+    Map(Map),
+    Namespace(Rc<RefCell<HashMap<Arc<str>, Value>>>),
+    Loop(Rc<Loop>),
+    Macro(Arc<Macro>),
+    Function(Function),
+}
+
+/// What a template may call by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Function {
+    Range,
+    Namespace,
+    Dict,
+    Raise,
+    Now,
+}
+
+#[derive(Clone)]
+pub(crate) struct Text(Rc<(String, Hold)>);
+
+/// A list, or a tuple: they differ in how they are written.
+#[derive(Clone)]
+pub(crate) struct List(Rc<Items>);
+
+struct Items {
+    items: Vec<Value>,
+    nesting: u8,
+    tuple: bool,
+    _hold: Hold,
+}
+
+/// Keys are texts or numbers, in the order they were given.
+#[derive(Clone)]
+pub(crate) struct Map(Rc<Entries>);
+
+struct Entries {
+    entries: Vec<(Value, Value)>,
+    nesting: u8,
+    _hold: Hold,
+}
+
+/// The `loop` of a `for`.
+pub(crate) struct Loop {
+    pub(crate) items: List,
+    pub(crate) index: Cell<usize>,
+}
+
+impl Deref for Text {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0.0
+    }
+}
+
+impl Deref for List {
+    type Target = [Value];
+    fn deref(&self) -> &[Value] {
+        &self.0.items
+    }
+}
+
+impl Deref for Map {
+    type Target = [(Value, Value)];
+    fn deref(&self) -> &[(Value, Value)] {
+        &self.0.entries
+    }
+}
+
+impl From<Buffer> for Text {
+    fn from(buffer: Buffer) -> Self {
+        Self(Rc::new(buffer.into_parts()))
+    }
+}
+
+impl Text {
+    pub(crate) fn new(meter: &Rc<Meter>, text: &str) -> Result<Self, Fault> {
+        let hold = Hold::new(meter, text.len())?;
+        Ok(Self(Rc::new((text.to_owned(), hold))))
+    }
+}
+
+impl List {
+    pub(crate) fn new(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, Fault> {
+        Self::made(meter, items, false)
+    }
+
+    pub(crate) fn tuple(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, Fault> {
+        Self::made(meter, items, true)
+    }
+
+    fn made(meter: &Rc<Meter>, items: Vec<Value>, tuple: bool) -> Result<Self, Fault> {
+        let _hold = Hold::new(meter, items.len() * ITEM)?;
+        let nesting = nesting(items.iter())?;
+        Ok(Self(Rc::new(Items { items, nesting, tuple, _hold })))
+    }
+
+    pub(crate) fn is_tuple(&self) -> bool {
+        self.0.tuple
+    }
+}
+
+impl Map {
+    /// Of two entries with one key, the later counts.
+    pub(crate) fn new(meter: &Rc<Meter>, entries: Vec<(Value, Value)>) -> Result<Self, Fault> {
+        let _hold = Hold::new(meter, entries.len() * 2 * ITEM)?;
+        let mut unique: Vec<(Value, Value)> = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            meter.spend(unique.len() * 8)?;
+            if !matches!(key, Value::Text(_) | Value::Int(_) | Value::Bool(_)) {
+                return Err(Fault::failed(format!("{} cannot be the key of a map", key.kind())));
+            }
+            match unique.iter_mut().find(|(known, _)| known.same_key(&key)) {
+                Some(entry) => entry.1 = value,
+                None => unique.push((key, value)),
+            }
+        }
+        let nesting = nesting(unique.iter().map(|(_, value)| value))?;
+        Ok(Self(Rc::new(Entries { entries: unique, nesting, _hold })))
+    }
+
+    pub(crate) fn get(&self, meter: &Meter, key: &str) -> Result<Option<Value>, Fault> {
+        meter.spend(self.len() * 8)?;
+        Ok(self.iter().find(|(known, _)| known.str() == Some(key)).map(|(_, value)| value.clone()))
+    }
+
+    pub(crate) fn at(&self, meter: &Meter, key: &Value) -> Result<Option<Value>, Fault> {
+        meter.spend(self.len() * 8)?;
+        Ok(self.iter().find(|(known, _)| known.same_key(key)).map(|(_, value)| value.clone()))
+    }
+}
+
+/// The nesting of a container of `items`. A namespace may stand in none: it can change, and would make rings.
+fn nesting<'v>(items: impl Iterator<Item = &'v Value>) -> Result<u8, Fault> {
+    let mut deepest = 0;
+    for item in items {
+        deepest = deepest.max(item.storable()?);
+    }
+    if deepest >= NESTING { Err(Fault::Limit("depth")) } else { Ok(deepest + 1) }
+}
+
+impl Value {
+    /// The nesting of a value that is to be kept in another.
+    pub(crate) fn storable(&self) -> Result<u8, Fault> {
+        match self {
+            Self::List(list) => Ok(list.0.nesting),
+            Self::Map(map) => Ok(map.0.nesting),
+            Self::Namespace(_) | Self::Loop(_) => Err(Fault::failed("a namespace or loop cannot be kept in a value")),
+            _ => Ok(0),
+        }
+    }
+
+    pub(crate) fn text(meter: &Rc<Meter>, text: &str) -> Result<Self, Fault> {
+        Text::new(meter, text).map(Self::Text)
+    }
+
+    pub(crate) fn list(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, Fault> {
+        List::new(meter, items).map(Self::List)
+    }
+
+    pub(crate) fn tuple(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, Fault> {
+        List::tuple(meter, items).map(Self::List)
+    }
+
+    /// A list of `texts`.
+    pub(crate) fn texts<'s>(meter: &Rc<Meter>, texts: impl Iterator<Item = &'s str>) -> Result<Self, Fault> {
+        let items = texts.map(|text| Self::text(meter, text)).collect::<Result<Vec<_>, _>>()?;
+        Self::list(meter, items)
+    }
+
+    pub(crate) fn is_true(&self) -> bool {
+        match self {
+            Self::Undefined | Self::None => false,
+            Self::Bool(value) => *value,
+            Self::Int(value) => *value != 0,
+            Self::Float(value) => *value != 0.0,
+            Self::Text(text) => !text.is_empty(),
+            Self::List(list) => !list.is_empty(),
+            Self::Map(map) => !map.is_empty(),
+            Self::Namespace(_) | Self::Loop(_) | Self::Macro(_) | Self::Function(_) => true,
+        }
+    }
+
+    /// The Python name of the type, for errors.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Undefined => "an undefined value",
+            Self::None => "none",
+            Self::Bool(_) => "a boolean",
+            Self::Int(_) | Self::Float(_) => "a number",
+            Self::Text(_) => "a text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a map",
+            Self::Namespace(_) => "a namespace",
+            Self::Loop(_) => "a loop",
+            Self::Macro(_) | Self::Function(_) => "a function",
+        }
+    }
+
+    /// Whether both are the same key of a map: equal texts, or equal whole numbers.
+    fn same_key(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text(one), Self::Text(other)) => **one == **other,
+            _ => self.int().is_some() && self.int() == other.int(),
+        }
+    }
+
+    /// As a whole number; Python counts `True` as 1.
+    pub(crate) fn int(&self) -> Option<i64> {
+        match self {
+            Self::Int(value) => Some(*value),
+            Self::Bool(value) => Some(i64::from(*value)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn float(&self) -> Option<f64> {
+        match self {
+            Self::Float(value) => Some(*value),
+            _ => self.int().map(|value| value as f64),
+        }
+    }
+
+    pub(crate) fn str(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What iterating over it gives: items, characters, or keys.
+    pub(crate) fn items(&self, meter: &Rc<Meter>) -> Result<List, Fault> {
+        match self {
+            Self::List(list) => Ok(list.clone()),
+            Self::Undefined => List::new(meter, Vec::new()),
+            Self::Map(map) => List::new(meter, map.iter().map(|(key, _)| key.clone()).collect()),
+            Self::Text(text) => {
+                meter.room(text.len() * ITEM * 2)?;
+                let mut chars = Vec::new();
+                for char in text.chars() {
+                    chars.push(Self::text(meter, char.encode_utf8(&mut [0; 4]))?);
+                }
+                List::new(meter, chars)
+            }
+            other => Err(Fault::failed(format!("{} cannot be gone through", other.kind()))),
+        }
+    }
+}

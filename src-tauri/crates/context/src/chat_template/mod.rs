@@ -1,0 +1,266 @@
+//! Chat templates: the GGUF's Jinja, run in Rust with the contents held apart.
+//!
+//! The template sees a placeholder where a text would stand, so no text can imitate a role marker, and the rendered prompt
+//! comes out as runs of control text and contents. What a template refuses is found out once, when it is parsed, and the
+//! chat is put the way it wants (see [`adapter`]). Models without a template get one of the built-in [`formats`].
+
+mod adapter;
+mod contents;
+mod formats;
+mod jinja;
+
+use domain::prompt::PromptRole;
+
+use self::adapter::{Message, OPENING, Shape, Wants};
+pub use self::formats::{Format, format, formats, guess};
+pub use self::jinja::{Fault, SyntaxError};
+
+/// The longest source that is read. Real templates have a few thousand bytes.
+const LONGEST_SOURCE: usize = 256 << 10;
+
+/// Why a template could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TemplateError {
+    #[error("the model's chat template is longer than {} KiB", LONGEST_SOURCE >> 10)]
+    SourceTooLong,
+    #[error("the model's chat template does not parse: {0}")]
+    Syntax(#[from] SyntaxError),
+    #[error("the model's chat template failed: {0}")]
+    Render(#[from] Fault),
+    #[error("the model's chat template left out, doubled or changed a message")]
+    Contents,
+    #[error("the chat has more messages than a prompt can hold")]
+    TooLong,
+}
+
+impl TemplateError {
+    fn is_costly(&self) -> bool {
+        matches!(self, Self::Render(Fault::Limit(_)))
+    }
+}
+
+/// One message for the template: whose it is, and the numbers of the parts its text is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    pub role: PromptRole,
+    pub parts: Vec<usize>,
+}
+
+/// A run of the rendered prompt. Parts that follow one another directly are paragraphs of one message: a blank line
+/// belongs between them. So does one between contents that a template puts side by side without any marker: there this
+/// differs from the reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    Control(String),
+    Part(usize),
+}
+
+/// A parsed chat template.
+pub struct ChatTemplate {
+    program: jinja::Program,
+    bos: String,
+    eos: String,
+    now: jiff::civil::DateTime,
+    shape: Shape,
+    append_only: bool,
+    stops: Vec<String>,
+}
+
+impl ChatTemplate {
+    /// Parses `source`, and finds out what it takes. `bos` and `eos` are the texts of the model's begin and end tokens;
+    /// `date` is what a template gets that asks for today's date, given once so that the prompt's beginning stays the same.
+    ///
+    /// # Errors
+    /// [`TemplateError::SourceTooLong`], [`TemplateError::Syntax`] if it is not Jinja, or [`TemplateError::Render`] if it
+    /// costs more than a chat template may.
+    pub fn parse(source: &str, bos: &str, eos: &str, date: jiff::civil::DateTime) -> Result<Self, TemplateError> {
+        if source.len() > LONGEST_SOURCE {
+            return Err(TemplateError::SourceTooLong);
+        }
+        let mut template = Self {
+            program: jinja::Program::parse(source)?,
+            bos: bos.to_owned(),
+            eos: eos.to_owned(),
+            now: date,
+            shape: Shape::FREE,
+            append_only: false,
+            stops: Vec::new(),
+        };
+        template.learn()?;
+        Ok(template)
+    }
+
+    /// Finds out what the template takes and does. A template that costs too much is given up at once.
+    fn learn(&mut self) -> Result<(), TemplateError> {
+        let mut costly = None;
+        let shape = Shape::probe(|roles, wants| {
+            if costly.is_some() {
+                return false;
+            }
+            let rendered = self.run(&Shape::FREE.adapt(&turns(roles)), wants, false);
+            let taken = rendered.is_ok();
+            costly = rendered.err().filter(TemplateError::is_costly);
+            taken
+        });
+        if let Some(error) = costly {
+            return Err(error);
+        }
+        self.shape = shape;
+        self.append_only = self.keeps_prefixes();
+        self.stops = self.find_stops();
+        Ok(())
+    }
+
+    /// The template for model files that bring none and are not known: ChatML.
+    ///
+    /// # Panics
+    /// Never: the template is a constant, and a test parses it.
+    #[expect(clippy::expect_used, reason = "a constant that a test parses")]
+    pub fn chatml() -> Self {
+        let format = format("chatml").expect("the format is built in");
+        format.template("", "<|im_end|>", jiff::civil::DateTime::default()).expect("the built-in template parses")
+    }
+
+    /// Renders `turns`. With `continues`, the last turn is left open for the model to go on with; else the prompt ends with
+    /// the markers that open a reply. A template that refuses a system turn, or wants speakers to alternate, gets the
+    /// turns the way it wants them (S3.6).
+    ///
+    /// # Errors
+    /// If the template fails on the adapted turns as well, costs too much, or loses a content.
+    pub fn render(&self, turns: &[Turn], continues: bool) -> Result<Vec<Piece>, TemplateError> {
+        let rendered = self.run(&self.shape.adapt(turns), self.shape.wants, continues);
+        let strict = Shape { wants: self.shape.wants, ..Shape::STRICT };
+        match rendered {
+            Err(ref error) if error.is_costly() => rendered,
+            Err(_) if self.shape != strict => self
+                .run(&strict.adapt(turns), strict.wants, continues)
+                .or_else(|_| self.unopened(turns, continues, rendered)),
+            Err(_) => self.unopened(turns, continues, rendered),
+            Ok(_) => rendered,
+        }
+    }
+
+    /// Whether a prompt and its reply are the beginning of the next prompt, so that a model's work on them can be kept.
+    /// Templates break this that treat the last turn of the user, or earlier replies, in a way of their own.
+    pub fn append_only(&self) -> bool {
+        self.append_only
+    }
+
+    /// Texts with which the template ends a reply and opens the user's turn, and the model's end token.
+    pub fn stop_strings(&self) -> &[String] {
+        &self.stops
+    }
+
+    /// For templates that refuse a reply at the end: the prompt for that reply, and the reply's beginning behind it.
+    fn unopened(
+        &self,
+        turns: &[Turn],
+        continues: bool,
+        failed: Result<Vec<Piece>, TemplateError>,
+    ) -> Result<Vec<Piece>, TemplateError> {
+        match turns.split_last() {
+            Some((last, before)) if continues && last.role == PromptRole::Character && !before.is_empty() => {
+                let mut pieces = self.run(&self.shape.adapt(before), self.shape.wants, false).or(failed)?;
+                pieces.extend(last.parts.iter().map(|part| Piece::Part(*part)));
+                Ok(pieces)
+            }
+            _ => failed,
+        }
+    }
+
+    fn run(&self, messages: &[Message], wants: Wants, continues: bool) -> Result<Vec<Piece>, TemplateError> {
+        let mut parts: Vec<&[usize]> = Vec::with_capacity(messages.len());
+        let mut given = Vec::with_capacity(messages.len());
+        for message in messages {
+            let content = match &message.parts {
+                Some(of_message) => {
+                    parts.push(of_message);
+                    contents::placeholder(parts.len() - 1)?.to_string()
+                }
+                None => OPENING.to_owned(),
+            };
+            given.push((provider_word(message.role), content));
+        }
+        let rendered = self.program.run(&jinja::Input {
+            messages: &given,
+            typed: wants.typed,
+            lists_tools: wants.lists_tools,
+            add_generation_prompt: !continues,
+            bos: &self.bos,
+            eos: &self.eos,
+            now: self.now,
+        })?;
+        contents::pieces(&rendered, &parts, continues)
+    }
+
+    fn keeps_prefixes(&self) -> bool {
+        use PromptRole::{Character as C, System as S, User as U};
+        let prompt = |roles: &[PromptRole]| self.render(&turns(roles), false).ok();
+        let grows = |short: &[PromptRole], long: &[PromptRole]| {
+            let (Some(mut short), Some(long)) = (prompt(short).map(|pieces| (short.len(), pieces)), prompt(long))
+            else {
+                return false;
+            };
+            short.1.push(Piece::Part(short.0));
+            begins_with(&long, &short.1)
+        };
+        grows(&[S, U], &[S, U, C, U])
+            && grows(&[S, U, C, U], &[S, U, C, U, C, U])
+            && grows(&[S, C, U], &[S, C, U, C, U])
+    }
+
+    /// What stands between a reply and the user's next words: its first marker, and the rest.
+    fn find_stops(&self) -> Vec<String> {
+        use PromptRole::{Character as C, User as U};
+        let mut stops = Vec::new();
+        let pieces = self.render(&turns(&[U, C, U]), false).unwrap_or_default();
+        let reply = pieces.iter().position(|piece| *piece == Piece::Part(1));
+        if let Some(Piece::Control(between)) = reply.and_then(|reply| pieces.get(reply + 1)) {
+            let (marker, rest) = first_marker(between.trim());
+            stops.extend([marker.trim(), rest.trim()].map(str::to_owned));
+        }
+        stops.push(self.eos.clone());
+        let mut unique: Vec<String> = Vec::new();
+        for stop in stops {
+            if stop.chars().count() > 2 && !unique.contains(&stop) {
+                unique.push(stop);
+            }
+        }
+        unique
+    }
+}
+
+/// Splits behind the first `<…>` or `[…]` if the text begins with one.
+fn first_marker(text: &str) -> (&str, &str) {
+    let end = match text.chars().next() {
+        Some('<') => text.find('>'),
+        Some('[') => text.find(']'),
+        _ => None,
+    };
+    end.map_or((text, ""), |end| text.split_at(end + 1))
+}
+
+/// Whether the text of `long` begins with that of `short`.
+fn begins_with(long: &[Piece], short: &[Piece]) -> bool {
+    let text = |pieces: &[Piece]| {
+        let shown = pieces.iter().map(|piece| match piece {
+            Piece::Control(text) => text.clone(),
+            Piece::Part(index) => contents::placeholder(*index).map(String::from).unwrap_or_default(),
+        });
+        shown.collect::<String>()
+    };
+    text(long).starts_with(&text(short))
+}
+
+/// A chat of these roles, each turn of one part.
+fn turns(roles: &[PromptRole]) -> Vec<Turn> {
+    roles.iter().enumerate().map(|(index, role)| Turn { role: *role, parts: vec![index] }).collect()
+}
+
+fn provider_word(role: PromptRole) -> &'static str {
+    match role {
+        PromptRole::System => "system",
+        PromptRole::User => "user",
+        PromptRole::Character => "assistant",
+    }
+}
