@@ -9,6 +9,7 @@
 pub mod card;
 pub mod chat;
 pub mod id;
+pub mod lorebook;
 pub mod model;
 pub mod persona;
 pub mod prompt;

@@ -7,7 +7,7 @@
 mod error;
 mod fields;
 pub mod macros;
-mod parse;
+pub(crate) mod parse;
 mod png;
 mod write;
 

@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 100;
 /// A value takes about 70 bytes in memory, so this keeps a hostile file of `[[],[],...]` near 100 MB.
 const MAX_VALUES: usize = 1_000_000;
 
-pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {
+pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
@@ -51,7 +51,7 @@ fn object(bytes: &[u8]) -> Result<Map<String, Value>, CardError> {
 }
 
 /// Counts values and nesting before anything is allocated for them.
-fn check_complexity(json: &str) -> Result<(), CardError> {
+pub(crate) fn check_complexity(json: &str) -> Result<(), CardError> {
     let (mut depth, mut values, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
     for byte in json.bytes() {
         match byte {

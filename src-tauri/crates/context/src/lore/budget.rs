@@ -1,0 +1,143 @@
+//! From candidates to active entries: the roll, then the budget (1.4.3, steps 8 and 9).
+
+use super::outcome::{Activated, Rule};
+use super::scan::{Candidate, Scan, Status};
+
+impl Scan<'_> {
+    /// Takes what passes its roll and fits. Returns those whose text may feed further passes.
+    pub(super) fn accept(&mut self, candidates: Vec<Candidate>) -> Vec<usize> {
+        if self.compatible { self.accept_compatible(&candidates) } else { self.accept_corrected(candidates) }
+    }
+
+    fn accept_corrected(&mut self, candidates: Vec<Candidate>) -> Vec<usize> {
+        let mut feeding = Vec::new();
+        for candidate in self.by_priority(candidates) {
+            let prepared = &self.books.entries[candidate.entry];
+            let ignores = self.books.source(prepared).ignore_budget;
+            if !self.passes_roll(&candidate) {
+                continue;
+            }
+            if self.overflowed && !ignores {
+                self.rules[candidate.entry] = Rule::Budget;
+                continue;
+            }
+            let content = (self.input.expand)(&prepared.content);
+            let tokens = if content.is_empty() { 0 } else { (self.input.count)(&content) };
+            if !ignores && !self.fits(candidate.entry, tokens) {
+                continue;
+            }
+            if prepared.feeds && !content.is_empty() {
+                feeding.push(candidate.entry);
+            }
+            self.activate(candidate, content, tokens);
+        }
+        feeding
+    }
+
+    /// Charges the tokens to the book's budget and to the whole one, if both have room.
+    fn fits(&mut self, entry: usize, tokens: u32) -> bool {
+        let book = self.books.entries[entry].book;
+        let of_book = self.used_by_book[book].saturating_add(tokens);
+        if self.books.books[book].token_budget.is_some_and(|budget| of_book > budget) {
+            self.rules[entry] = Rule::BookBudget;
+            return false;
+        }
+        let used = self.used.saturating_add(tokens);
+        if used > self.budget {
+            self.overflowed = true;
+            self.rules[entry] = Rule::Budget;
+            return false;
+        }
+        (self.used, self.used_by_book[book]) = (used, of_book);
+        true
+    }
+
+    /// Entries that state a priority change places inside their book, the highest first (B2-02, LB-04); those that ask to be
+    /// dropped first come last (2.6).
+    fn by_priority(&self, candidates: Vec<Candidate>) -> Vec<Candidate> {
+        let entry = |candidate: &Candidate| &self.books.entries[candidate.entry];
+        let mut sorted = candidates.clone();
+        for book in 0..self.books.books.len() {
+            let states = |candidate: &&Candidate| entry(candidate).book == book && entry(candidate).priority.is_some();
+            let mut ranked: Vec<Candidate> = candidates.iter().filter(states).copied().collect();
+            ranked
+                .sort_by(|a, b| entry(b).priority.partial_cmp(&entry(a).priority).unwrap_or(std::cmp::Ordering::Equal));
+            let places = sorted.iter_mut().filter(|candidate| states(&&**candidate));
+            places.zip(ranked).for_each(|(place, candidate)| *place = candidate);
+        }
+        sorted.sort_by_key(|candidate| entry(candidate).decorators.drop_first);
+        sorted
+    }
+
+    fn accept_compatible(&mut self, candidates: &[Candidate]) -> Vec<usize> {
+        let earlier = (self.input.count)(&self.earlier_text);
+        let (mut text, mut feeding) = (String::new(), Vec::new());
+        for candidate in candidates {
+            let prepared = &self.books.entries[candidate.entry];
+            let source = self.books.source(prepared);
+            let feeds = !source.prevent_recursion;
+            if self.overflowed && !source.ignore_budget {
+                self.rules[candidate.entry] = Rule::Budget;
+                feeding.extend(feeds.then_some(candidate.entry));
+                continue;
+            }
+            if !self.passes_roll(candidate) {
+                continue;
+            }
+            feeding.extend(feeds.then_some(candidate.entry));
+            let content = (self.input.expand)(&prepared.content);
+            text.push_str(&content);
+            text.push('\n');
+            if !source.ignore_budget && earlier.saturating_add((self.input.count)(&text)) >= self.budget {
+                self.overflowed = true;
+                self.rules[candidate.entry] = Rule::Budget;
+                continue;
+            }
+            let tokens = (self.input.count)(&content);
+            self.activate(*candidate, content, tokens);
+        }
+        feeding
+    }
+
+    fn passes_roll(&mut self, candidate: &Candidate) -> bool {
+        let prepared = &self.books.entries[candidate.entry];
+        let source = self.books.source(prepared);
+        if !source.use_probability || source.probability == Some(100.0) || self.timed.is_sticky(candidate.entry) {
+            return true;
+        }
+        let book = &self.books.books[prepared.book].name;
+        let roll = self.input.chance.roll(&["probability", book, prepared.uid.as_str()]) * 100.0;
+        let passes = source.probability.is_some_and(|percent| roll < percent || (self.compatible && roll <= percent));
+        if !passes {
+            self.rules[candidate.entry] = Rule::Probability;
+            // SillyTavern remembers another object than the one it asks about.
+            if !(self.compatible && self.is_external(candidate.entry)) {
+                self.status[candidate.entry] = Status::FailedRoll;
+            }
+        }
+        passes
+    }
+
+    fn activate(&mut self, candidate: Candidate, content: String, tokens: u32) {
+        let prepared = &self.books.entries[candidate.entry];
+        let source = self.books.source(prepared);
+        self.status[candidate.entry] = Status::Active;
+        self.active.push(candidate.entry);
+        self.tokens = self.tokens.saturating_add(tokens);
+        self.activated.push(Activated {
+            book: self.books.books[prepared.book].name.clone(),
+            uid: prepared.uid.clone(),
+            pass: self.passes.len() as u32,
+            reason: candidate.matched.reason,
+            key: candidate.matched.key.and_then(|key| source.keys.get(key).cloned()),
+            found: candidate.matched.found,
+            place: prepared.place.clone(),
+            role: prepared.role,
+            order: prepared.order,
+            content,
+            tokens,
+            sticky: self.timed.is_sticky(candidate.entry),
+            index: prepared.index,
+        });
+    }
+}

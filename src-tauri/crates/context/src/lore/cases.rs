@@ -1,0 +1,384 @@
+//! Recorded cases: what a SillyTavern does with books and chats, as JSON lines, and what we do with them.
+//!
+//! The form is that of `VECTORS.md`: a header with defaults, then a case a line.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::lorebook::Book;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Activated, AtDepth, Bindings, CardTexts, Chance, Effect, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
+    LoreSettings, NamedBook, PassKind, PreparedBooks, Profile, Strategy, TimedState, activate, placements,
+};
+
+/// Why a file of cases cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    #[error("line {line} is no {what}: {source}")]
+    Json { line: usize, what: &'static str, source: serde_json::Error },
+    #[error("the first line has to be the header with the defaults")]
+    NoHeader,
+}
+
+/// Defaults that cases leave out.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Header {
+    entry_defaults: Map<String, Value>,
+    settings_defaults: Map<String, Value>,
+    case_defaults: Map<String, Value>,
+}
+
+/// One case: books, a chat, and the points at which it is scanned.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Case {
+    pub id: String,
+    settings: Map<String, Value>,
+    context: u32,
+    tokens: String,
+    random: f64,
+    character: Character,
+    texts: BTreeMap<String, String>,
+    note: Note,
+    injections: Vec<String>,
+    #[serde(default)]
+    active: Active,
+    #[serde(default)]
+    books: BTreeMap<String, Value>,
+    chat: Vec<Message>,
+    at: Vec<Point>,
+    #[serde(default)]
+    expect: Vec<Map<String, Value>>,
+    #[serde(default)]
+    budget_tokens: Option<u32>,
+    /// Peculiarities that the outcome depends on.
+    #[serde(default)]
+    pub quirks: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Character {
+    #[serde(default)]
+    file: String,
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+struct Note {
+    text: String,
+    interval: usize,
+    scan: bool,
+}
+
+impl Default for Note {
+    fn default() -> Self {
+        Self { text: String::new(), interval: 1, scan: false }
+    }
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Active {
+    global: Vec<String>,
+    character: Vec<String>,
+    chat: Option<String>,
+    persona: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Message {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    is_user: bool,
+    #[serde(default)]
+    is_system: bool,
+    #[serde(default)]
+    mes: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Point {
+    n: usize,
+    #[serde(default)]
+    trigger: Option<String>,
+    #[serde(default)]
+    dry: bool,
+    #[serde(default)]
+    random: Option<f64>,
+    #[serde(default)]
+    external: Vec<String>,
+    #[serde(default)]
+    edits: Vec<Edit>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Edit {
+    book: String,
+    uid: Value,
+    #[serde(default)]
+    set: Option<Map<String, Value>>,
+    #[serde(default)]
+    remove: bool,
+}
+
+/// What we do with a case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseRun {
+    pub id: String,
+    pub budget_tokens: Option<u32>,
+    /// One object a point, in the form of the recording.
+    pub expect: Vec<Value>,
+    /// Whether it is what was recorded, `passes` left aside.
+    pub agrees: bool,
+}
+
+impl CaseRun {
+    /// The line to write.
+    pub fn to_value(&self) -> Value {
+        json!({ "id": self.id, "budget_tokens": self.budget_tokens, "expect": self.expect })
+    }
+}
+
+/// Reads a file of cases.
+///
+/// # Errors
+/// [`CaseError`] naming the line that cannot be read.
+pub fn read(text: &str) -> Result<(Header, Vec<Case>), CaseError> {
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let (_, first) = lines.next().ok_or(CaseError::NoHeader)?;
+    let header: Header = serde_json::from_str(first).map_err(|_| CaseError::NoHeader)?;
+    let case = |(line, text): (usize, &str)| {
+        let error = |source| CaseError::Json { line: line + 1, what: "case", source };
+        let stated: Map<String, Value> = serde_json::from_str(text).map_err(error)?;
+        let mut whole = header.case_defaults.clone();
+        for (name, value) in stated {
+            match (whole.get_mut(&name), value) {
+                (Some(Value::Object(default)), Value::Object(stated)) => default.extend(stated),
+                (_, value) => _ = whole.insert(name, value),
+            }
+        }
+        serde_json::from_value(Value::Object(whole)).map_err(error)
+    };
+    let cases = lines.map(case).collect::<Result<_, _>>()?;
+    Ok((header, cases))
+}
+
+/// Runs a case point by point, timed effects carried over.
+pub fn run(header: &Header, case: &Case, profile: Profile) -> CaseRun {
+    let settings = settings(header, case, profile);
+    let mut books = case.books.clone();
+    books.values_mut().for_each(|book| fill(book, &header.entry_defaults));
+    let (mut timed, mut expect, mut budget_tokens) = (TimedState::default(), Vec::new(), None);
+    for point in &case.at {
+        point.edits.iter().for_each(|edit| apply(edit, &mut books));
+        let prepared = PreparedBooks::new(&parsed(&books), &case.active.bindings(), &settings);
+        let (outcome, note_inserted) = scan(case, point, &prepared, &timed);
+        budget_tokens = budget_tokens.or((!outcome.no_entries).then_some(outcome.budget));
+        expect.push(shown(&outcome, profile, note_inserted));
+        timed = outcome.timed;
+    }
+    let without_passes = |point: &Value| {
+        let mut point = point.clone();
+        if let Some(point) = point.as_object_mut() {
+            point.shift_remove("passes");
+        }
+        point
+    };
+    let recorded: Vec<Value> = case.expect.iter().map(|point| without_passes(&Value::Object(point.clone()))).collect();
+    let found: Vec<Value> = expect.iter().map(without_passes).collect();
+    let agrees = found == recorded && budget_tokens == case.budget_tokens;
+    CaseRun { id: case.id.clone(), budget_tokens, expect, agrees }
+}
+
+impl Active {
+    fn bindings(&self) -> Bindings {
+        Bindings {
+            global: self.global.clone(),
+            character: self.character.clone(),
+            chat: self.chat.clone(),
+            persona: self.persona.clone(),
+        }
+    }
+}
+
+fn settings(header: &Header, case: &Case, profile: Profile) -> LoreSettings {
+    let value = |name: &str| case.settings.get(name).or_else(|| header.settings_defaults.get(name));
+    let number = |name| value(name).and_then(Value::as_i64).unwrap_or_default();
+    let count = |name| u32::try_from(number(name)).unwrap_or_default();
+    let switch = |name| value(name).and_then(Value::as_bool).unwrap_or_default();
+    LoreSettings {
+        profile,
+        scan_depth: number("depth"),
+        budget_percent: count("budget"),
+        budget_cap: count("budget_cap"),
+        min_activations: count("min_activations"),
+        min_activations_depth_max: count("min_activations_depth_max"),
+        max_recursion_steps: count("max_recursion_steps"),
+        include_names: switch("include_names"),
+        recursive: switch("recursive"),
+        case_sensitive: switch("case_sensitive"),
+        match_whole_words: switch("match_whole_words"),
+        use_group_scoring: switch("use_group_scoring"),
+        strategy: match number("character_strategy") {
+            0 => Strategy::Evenly,
+            2 => Strategy::GlobalFirst,
+            _ => Strategy::CharacterFirst,
+        },
+    }
+}
+
+/// Gives entries the fields that the recording left out, but for those that the file really lacks.
+fn fill(book: &mut Value, defaults: &Map<String, Value>) {
+    let Some(entries) = book.get_mut("entries").and_then(Value::as_object_mut) else { return };
+    for entry in entries.values_mut().filter_map(Value::as_object_mut) {
+        for (name, value) in defaults {
+            entry.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        if let Some(Value::Array(absent)) = entry.shift_remove("absent") {
+            absent.iter().filter_map(Value::as_str).for_each(|name| _ = entry.shift_remove(name));
+        }
+    }
+}
+
+fn apply(edit: &Edit, books: &mut BTreeMap<String, Value>) {
+    let entries = books.get_mut(&edit.book).and_then(|book| book.get_mut("entries")).and_then(Value::as_object_mut);
+    let Some(entries) = entries else { return };
+    let Some(name) = entries.iter().find(|(_, entry)| entry["uid"] == edit.uid).map(|(name, _)| name.clone()) else {
+        return;
+    };
+    if edit.remove {
+        entries.shift_remove(&name);
+    } else if let (Some(set), Some(Value::Object(entry))) = (&edit.set, entries.get_mut(&name)) {
+        entry.extend(set.clone());
+    }
+}
+
+fn parsed(books: &BTreeMap<String, Value>) -> Vec<NamedBook> {
+    let parse = |(name, value): (&String, &Value)| {
+        let (book, _) = Book::from_value(value.clone()).ok()?;
+        Some(NamedBook { name: name.as_str().into(), book: Arc::new(book) })
+    };
+    books.iter().filter_map(parse).collect()
+}
+
+/// The outcome of one point, and whether the author's note is inserted there.
+fn scan(case: &Case, point: &Point, books: &PreparedBooks, timed: &TimedState) -> (LoreOutcome, bool) {
+    let chat = &case.chat[..point.n.min(case.chat.len())];
+    let messages: Vec<LoreMessage> = chat
+        .iter()
+        .map(|it| LoreMessage { name: &it.name, text: &it.mes, from_user: it.is_user, hidden: it.is_system })
+        .collect();
+    let from_user = chat.iter().filter(|message| message.is_user).count();
+    let interval = case.note.interval;
+    let inserted = interval == 1 || (interval > 0 && from_user > 0 && from_user % interval == 0);
+    let note = (inserted && case.note.scan).then_some(case.note.text.as_str());
+    let injections: Vec<&str> = note.into_iter().chain(case.injections.iter().map(String::as_str)).collect();
+    let tags: Vec<&str> = case.character.tags.iter().map(String::as_str).collect();
+    let external: Vec<(&str, &str)> = point.external.iter().filter_map(|name| name.rsplit_once('.')).collect();
+    let text = |name: &str| case.texts.get(name).map_or("", String::as_str);
+    let count = counter(&case.tokens);
+    let outcome = activate(
+        books,
+        &LoreInput {
+            messages: &messages,
+            texts: CardTexts {
+                persona: text("persona"),
+                description: text("description"),
+                personality: text("personality"),
+                depth_prompt: text("depth_prompt"),
+                scenario: text("scenario"),
+                creator_notes: text("creator_notes"),
+            },
+            injections: &injections,
+            character: LoreCharacter { file: &case.character.file, tags: &tags },
+            kind: point.trigger.as_deref().and_then(|kind| kind.parse().ok()).unwrap_or_default(),
+            dry_run: point.dry,
+            external: &external,
+            context_tokens: case.context,
+            chance: Chance::Fixed(point.random.unwrap_or(case.random)),
+            timed,
+            greeting: None,
+            user_icon: None,
+            expand: &str::to_owned,
+            count,
+        },
+    );
+    (outcome, inserted)
+}
+
+fn counter(rule: &str) -> &'static dyn Fn(&str) -> u32 {
+    match rule {
+        "chars4" => &|text| text.chars().count().div_ceil(4) as u32,
+        _ => &|text| text.split_whitespace().count() as u32,
+    }
+}
+
+/// An outcome as the recording has it: empty lists and false switches are left out.
+fn shown(outcome: &LoreOutcome, profile: Profile, note_inserted: bool) -> Value {
+    let ids = |entries: &[&Activated]| -> Value { entries.iter().map(|entry| entry.id()).collect() };
+    let placed = placements(outcome, profile);
+    let all: Vec<&Activated> = outcome.activated.iter().collect();
+    let sticky: Vec<&Activated> = outcome.activated.iter().filter(|entry| entry.sticky).collect();
+    let depth = |group: &AtDepth| json!([group.depth, group.role as u8, ids(&group.entries)]);
+    let mut point = Map::new();
+    point.insert("active".into(), ids(&all));
+    let lists = [
+        ("before", &placed.before_char),
+        ("after", &placed.after_char),
+        ("note_top", &placed.note_top),
+        ("note_bottom", &placed.note_bottom),
+        ("example_top", &placed.example_top),
+        ("example_bottom", &placed.example_bottom),
+        ("sticky", &sticky),
+    ];
+    for (name, entries) in lists.into_iter().filter(|(_, entries)| !entries.is_empty()) {
+        point.insert(name.into(), ids(entries));
+    }
+    if note_inserted || !placed.note_top.is_empty() || !placed.note_bottom.is_empty() {
+        point.insert("note_inserted".into(), note_inserted.into());
+    }
+    if !placed.at_depth.is_empty() {
+        point.insert("depth".into(), placed.at_depth.iter().map(depth).collect());
+    }
+    if !placed.outlets.is_empty() {
+        let outlets = placed.outlets.iter().map(|(name, entries)| (name.clone(), ids(entries)));
+        point.insert("outlets".into(), Value::Object(outlets.collect()));
+    }
+    if outcome.overflowed {
+        point.insert("overflow".into(), true.into());
+    }
+    let timed = timed(&outcome.timed);
+    if !timed.is_empty() {
+        point.insert("timed".into(), Value::Object(timed));
+    }
+    if !outcome.passes.is_empty() {
+        point.insert("passes".into(), passes(outcome).into());
+    }
+    Value::Object(point)
+}
+
+fn timed(state: &TimedState) -> Map<String, Value> {
+    let effect = |effect: &Effect| json!([effect.start, effect.end, effect.protected]);
+    let map = |effects: &BTreeMap<String, Effect>| -> Value {
+        Value::Object(effects.iter().map(|(id, it)| (id.clone(), effect(it))).collect())
+    };
+    let kinds = [("sticky", &state.sticky), ("cooldown", &state.cooldown)];
+    kinds.into_iter().filter(|(_, it)| !it.is_empty()).map(|(name, it)| (name.to_owned(), map(it))).collect()
+}
+
+fn passes(outcome: &LoreOutcome) -> String {
+    let pass = |pass: &super::Pass| {
+        let kind = match pass.kind {
+            PassKind::First => 'i',
+            PassKind::Recursion => 'r',
+            PassKind::Widened => 'm',
+        };
+        format!("{kind}{}", pass.added)
+    };
+    outcome.passes.iter().map(pass).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,196 @@
+//! Whether one entry fires in one pass: the first rule that hits decides (1.4.3, step 5).
+
+use domain::lorebook::{Entry, Logic};
+
+use super::keys::Test;
+use super::outcome::{Found, PassKind, Reason, Rule};
+use super::prepare::Prepared;
+use super::scan::Scan;
+use super::text::{RECURSION, View};
+
+/// Why an entry fires.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Match {
+    pub(super) reason: Reason,
+    /// The primary key, by its place in the entry.
+    pub(super) key: Option<usize>,
+    pub(super) found: Option<Found>,
+}
+
+impl From<Reason> for Match {
+    fn from(reason: Reason) -> Self {
+        Self { reason, key: None, found: None }
+    }
+}
+
+impl Scan<'_> {
+    pub(super) fn check(&self, index: usize) -> Result<Match, Rule> {
+        let prepared = &self.books.entries[index];
+        let entry = self.books.source(prepared);
+        let sticky = self.timed.is_sticky(index);
+        self.allowed(entry)?;
+        self.timely(index, prepared, entry, sticky)?;
+        if prepared.decorators.activate {
+            return Ok(Reason::Decorator.into());
+        }
+        if prepared.decorators.dont_activate {
+            return Err(Rule::DontActivate);
+        }
+        if !self.compatible && !sticky {
+            self.decorators_allow(index, prepared)?;
+        }
+        if self.is_external(index) {
+            return Ok(Reason::External.into());
+        }
+        if prepared.constant {
+            return Ok(Reason::Constant.into());
+        }
+        if sticky {
+            return Ok(Reason::Sticky.into());
+        }
+        if !self.compatible && prepared.decorators.keep_after_match && self.timed.has_matched(index) {
+            return Ok(Reason::Kept.into());
+        }
+        self.keys(prepared, entry)
+    }
+
+    /// What the entry's switches and filters say, whatever the chat is.
+    fn allowed(&self, entry: &Entry) -> Result<(), Rule> {
+        if entry.disable {
+            return Err(Rule::Disabled);
+        }
+        let kind = self.input.kind.word();
+        if !entry.triggers.is_empty() && !entry.triggers.iter().any(|trigger| trigger == kind) {
+            return Err(Rule::Trigger);
+        }
+        let Some(filter) = &entry.character_filter else { return Ok(()) };
+        let character = &self.input.character;
+        let named = filter.names.iter().any(|name| name == character.file);
+        if !filter.names.is_empty() && named == filter.exclude {
+            return Err(Rule::CharacterFilter);
+        }
+        let tagged = filter.tags.iter().any(|tag| character.tags.contains(&tag.as_str()));
+        if !filter.tags.is_empty() && tagged == filter.exclude {
+            return Err(Rule::TagFilter);
+        }
+        Ok(())
+    }
+
+    /// Timed effects and recursion.
+    fn timely(&self, index: usize, prepared: &Prepared, entry: &Entry, sticky: bool) -> Result<(), Rule> {
+        if prepared.delay.is_some_and(|delay| i64::from(self.now) < delay) {
+            return Err(Rule::Delay);
+        }
+        if sticky {
+            return Ok(());
+        }
+        if self.timed.is_on_cooldown(index) {
+            return Err(Rule::Cooldown);
+        }
+        let recursion = self.kind == PassKind::Recursion;
+        match entry.delay_until_recursion {
+            0 => {}
+            _ if !recursion => return Err(Rule::DelayUntilRecursion),
+            level if level > self.level => return Err(Rule::RecursionLevel),
+            _ => {}
+        }
+        let excludes = self.books.settings.recursive || !self.compatible;
+        if recursion && excludes && entry.exclude_recursion {
+            return Err(Rule::ExcludeRecursion);
+        }
+        Ok(())
+    }
+
+    /// The decorators that are conditions; they bind constant entries too (LB-13).
+    fn decorators_allow(&self, index: usize, prepared: &Prepared) -> Result<(), Rule> {
+        let decorators = &prepared.decorators;
+        let said = self.character_messages;
+        if decorators.only_after.is_some_and(|least| said < least)
+            || decorators.only_every.is_some_and(|every| said % every != 0)
+        {
+            return Err(Rule::MessageCount);
+        }
+        if decorators.greeting.is_some() && decorators.greeting != self.input.greeting {
+            return Err(Rule::Greeting);
+        }
+        if decorators.user_icon.is_some() && decorators.user_icon.as_deref() != self.input.user_icon {
+            return Err(Rule::UserIcon);
+        }
+        if decorators.dont_after_match && self.timed.has_matched(index) {
+            return Err(Rule::MatchedBefore);
+        }
+        Ok(())
+    }
+
+    fn keys(&self, prepared: &Prepared, entry: &Entry) -> Result<Match, Rule> {
+        if prepared.keys.is_empty() {
+            return Err(Rule::NoKeys);
+        }
+        let view = self.view(prepared);
+        let find = |test: &Test| self.find(prepared, test, view);
+        let any = |tests: &Vec<Test>| tests.iter().find_map(find);
+        let primary = prepared.keys.iter().enumerate().find_map(|(i, test)| Some((Some(i), find(test)?)));
+        // For patterns, additional keys are one more way to be found (2.6).
+        let extra = || prepared.additional.iter().find_map(any).map(|found| (None, found));
+        let (key, found) = match primary {
+            Some(hit) => hit,
+            None if prepared.rules.patterns => extra().ok_or(Rule::KeyNotFound)?,
+            None => return Err(Rule::KeyNotFound),
+        };
+        if !self.compatible && !prepared.rules.patterns {
+            if !prepared.additional.iter().all(|keys| any(keys).is_some()) {
+                return Err(Rule::AdditionalKeys);
+            }
+            if any(&prepared.exclude).is_some() {
+                return Err(Rule::ExcludeKeys);
+            }
+        }
+        let mut secondary = prepared.secondary.iter().map(|test| find(test).is_some());
+        let selected = prepared.secondary.is_empty()
+            || match entry.logic.unwrap_or(Logic::AndAny) {
+                Logic::AndAny => secondary.any(|hit| hit),
+                Logic::NotAll => secondary.any(|hit| !hit),
+                Logic::NotAny => !secondary.any(|hit| hit),
+                Logic::AndAll => secondary.all(|hit| hit),
+            };
+        if selected { Ok(Match { reason: Reason::Key, key, found: Some(found) }) } else { Err(Rule::SecondaryKeys) }
+    }
+
+    /// How many keys are found, for group scoring; NOT logics count primary keys alone.
+    pub(super) fn score(&self, index: usize) -> usize {
+        let prepared = &self.books.entries[index];
+        let view = self.view(prepared);
+        let found = |tests: &[Test]| tests.iter().filter(|test| self.find(prepared, test, view).is_some()).count();
+        let (keys, secondary) = match &prepared.score_keys {
+            Some((keys, secondary)) => (keys, secondary),
+            None => (&prepared.keys, &prepared.secondary),
+        };
+        if keys.is_empty() {
+            return 0;
+        }
+        let (primary, more) = (found(keys), found(secondary));
+        match self.books.source(prepared).logic {
+            Some(Logic::AndAny) => primary + more,
+            None if !self.compatible => primary + more,
+            Some(Logic::AndAll) if more == secondary.len() => primary + more,
+            _ => primary,
+        }
+    }
+
+    fn view(&self, prepared: &Prepared) -> View {
+        let depth = prepared.scan_depth.unwrap_or(self.depth);
+        let blind = self.compatible && self.kind == PassKind::Widened;
+        View {
+            depth: u32::try_from(depth.max(0)).unwrap_or(u32::MAX),
+            others: if blind { prepared.others & !RECURSION } else { prepared.others },
+            nothing: self.compatible && depth <= 0,
+        }
+    }
+
+    fn find(&self, prepared: &Prepared, test: &Test, view: View) -> Option<Found> {
+        match test {
+            Test::Macro(key) => self.text.find(self.expanded.get(prepared.rules, key)?, true, view),
+            test => self.text.find(test, false, view),
+        }
+    }
+}

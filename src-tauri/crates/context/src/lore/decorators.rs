@@ -1,0 +1,208 @@
+//! Lines that begin with `@@` at the start of an entry's text (DC-01 to DC-05).
+
+use domain::lorebook::Role;
+
+use super::fold;
+use super::outcome::UiPrompt;
+use super::placement::Place;
+
+/// What an entry's decorators say.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Decorators {
+    pub(super) activate: bool,
+    pub(super) dont_activate: bool,
+    pub(super) only_after: Option<u32>,
+    pub(super) only_every: Option<u32>,
+    pub(super) keep_after_match: bool,
+    pub(super) dont_after_match: bool,
+    pub(super) depth: Option<i64>,
+    pub(super) reverse_depth: Option<i64>,
+    pub(super) role: Option<Role>,
+    pub(super) scan_depth: Option<i64>,
+    pub(super) greeting: Option<u32>,
+    pub(super) position: Option<Place>,
+    pub(super) drop_first: bool,
+    pub(super) additional_keys: Vec<Vec<String>>,
+    pub(super) exclude_keys: Option<Vec<String>>,
+    pub(super) user_icon: Option<String>,
+    pub(super) disable_prompts: Vec<UiPrompt>,
+}
+
+impl Decorators {
+    pub(super) fn remembers_match(&self) -> bool {
+        self.keep_after_match || self.dont_after_match
+    }
+
+    /// V3's placement; `None` leaves it to the entry. `@@position` wins over depths.
+    pub(super) fn place(&self) -> Option<Place> {
+        let depth = || self.depth.map(|depth| Place::Depth(depth.max(0)));
+        self.position.clone().or_else(depth).or_else(|| self.reverse_depth.map(|depth| Place::FromStart(depth.max(0))))
+    }
+
+    /// Takes a decorator, unless it is unknown, means nothing here, or has a bad value.
+    fn take(&mut self, name: &str, value: &str) -> bool {
+        match name {
+            "activate" => switch(&mut self.activate),
+            "dont_activate" => switch(&mut self.dont_activate),
+            "keep_activate_after_match" => switch(&mut self.keep_after_match),
+            "dont_activate_after_match" => switch(&mut self.dont_after_match),
+            "ignore_on_max_context" => switch(&mut self.drop_first),
+            "activate_only_after" => first(&mut self.only_after, value.parse().ok()),
+            "activate_only_every" => first(&mut self.only_every, value.parse().ok().filter(|n| *n > 0)),
+            "depth" => first(&mut self.depth, value.parse().ok()),
+            "reverse_depth" => first(&mut self.reverse_depth, value.parse().ok()),
+            "role" => first(&mut self.role, role(value)),
+            "scan_depth" => first(&mut self.scan_depth, value.parse().ok().filter(|n| *n >= 0)),
+            "is_greeting" => first(&mut self.greeting, value.parse().ok()),
+            "position" => first(&mut self.position, position(value)),
+            "is_user_icon" => first(&mut self.user_icon, Some(value.to_owned()).filter(|name| !name.is_empty())),
+            "exclude_keys" => first(&mut self.exclude_keys, list(value)),
+            "additional_keys" => list(value).is_some_and(|keys| {
+                self.additional_keys.push(keys);
+                true
+            }),
+            "disable_ui_prompt" => self.disable_prompt(value),
+            // Depths in tokens are for text without turns; this is a chat.
+            _ => false,
+        }
+    }
+
+    fn disable_prompt(&mut self, value: &str) -> bool {
+        let prompt = match value {
+            "system_prompt" => UiPrompt::SystemPrompt,
+            "post_history_instructions" => UiPrompt::PostHistoryInstructions,
+            _ => return false,
+        };
+        if !self.disable_prompts.contains(&prompt) {
+            self.disable_prompts.push(prompt);
+        }
+        true
+    }
+}
+
+fn switch(place: &mut bool) -> bool {
+    *place = true;
+    true
+}
+
+/// DC-02: the first of a name counts; a second one is no bad value, so its fallbacks are not tried.
+fn first<T>(place: &mut Option<T>, value: Option<T>) -> bool {
+    let good = value.is_some();
+    if place.is_none() {
+        *place = value;
+    }
+    good
+}
+
+fn role(value: &str) -> Option<Role> {
+    match value {
+        "system" => Some(Role::System),
+        "user" => Some(Role::User),
+        "assistant" => Some(Role::Assistant),
+        _ => None,
+    }
+}
+
+fn position(value: &str) -> Option<Place> {
+    match value {
+        "before_desc" => Some(Place::BeforeChar),
+        "after_desc" => Some(Place::AfterChar),
+        "personality" => Some(Place::Personality),
+        "scenario" => Some(Place::Scenario),
+        _ => None,
+    }
+}
+
+fn list(value: &str) -> Option<Vec<String>> {
+    let keys: Vec<String> = value.split(',').map(fold::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect();
+    (!keys.is_empty()).then_some(keys)
+}
+
+/// V3's reading: all twenty, fallbacks, blank lines around them. Returns the text without them.
+pub(super) fn parse(content: &str) -> (Decorators, &str) {
+    let mut found = Decorators::default();
+    let mut rest = content;
+    let mut used = true;
+    if !content.starts_with("@@") {
+        return (found, content);
+    }
+    while !rest.is_empty() {
+        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+        let line = fold::trim(line);
+        if let Some(fallback) = line.strip_prefix("@@@") {
+            used = used || take(&mut found, fallback);
+        } else if let Some(decorator) = line.strip_prefix("@@") {
+            used = take(&mut found, decorator);
+        } else if !line.is_empty() {
+            break;
+        }
+        rest = after;
+    }
+    (found, rest)
+}
+
+fn take(found: &mut Decorators, line: &str) -> bool {
+    let (name, value) = line.split_once(fold::is_space).unwrap_or((line, ""));
+    found.take(name, fold::trim(value))
+}
+
+/// SillyTavern's reading: two decorators, known by how a line begins and obeyed if it says nothing else.
+pub(super) fn parse_compatible(content: &str) -> (Decorators, &str) {
+    let mut found = Decorators::default();
+    if !content.starts_with("@@") {
+        return (found, content);
+    }
+    let (mut rest, mut fall_back) = (content, false);
+    while let Some(line) = rest.split('\n').next().filter(|line| line.starts_with("@@")) {
+        let is_fallback = line.starts_with("@@@");
+        if !is_fallback || fall_back {
+            let line = if is_fallback { &line[1..] } else { line };
+            let known = line.starts_with("@@activate") || line.starts_with("@@dont_activate");
+            found.activate |= line == "@@activate";
+            found.dont_activate |= line == "@@dont_activate";
+            fall_back = !known;
+        }
+        match rest.split_once('\n') {
+            Some((_, after)) => rest = after,
+            // A text of such lines alone is not stripped.
+            None => return (found, content),
+        }
+    }
+    (found, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fallback_counts_where_the_line_above_does_not() {
+        let (found, text) =
+            parse("@@unknown\n@@@instruct_depth 3\n@@@depth x\n@@@depth 5\n@@@depth 6\n@@role user\r\n\nHello");
+        assert_eq!((found.depth, found.role, text), (Some(5), Some(Role::User), "Hello"));
+        let (found, _) = parse("@@depth 1\n@@@role user\nx");
+        assert_eq!((found.depth, found.role), (Some(1), None));
+    }
+
+    #[test]
+    fn the_first_of_a_name_counts_but_additional_keys_add_up() {
+        let (found, _) = parse("@@depth 1\n@@depth 2\n@@additional_keys a, b\n@@additional_keys c\nx");
+        assert_eq!(found.depth, Some(1));
+        assert_eq!(found.additional_keys, [vec!["a", "b"], vec!["c"]]);
+    }
+
+    #[test]
+    fn a_position_wins_over_a_depth() {
+        let (found, _) = parse("@@depth 1\n@@position scenario\nx");
+        assert_eq!(found.place(), Some(Place::Scenario));
+        assert_eq!(parse("@@position moon\n@@depth -3\nx").0.place(), Some(Place::Depth(0)));
+        assert_eq!(parse("@@reverse_depth 2\nx").0.place(), Some(Place::FromStart(2)));
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_text_of_decorators() {
+        assert_eq!(parse("@@activate\n\n").1, "");
+        assert_eq!(parse_compatible("@@activate\n@@x").1, "@@activate\n@@x");
+        assert_eq!(parse("text\n@@activate").1, "text\n@@activate");
+    }
+}

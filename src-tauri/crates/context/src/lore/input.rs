@@ -1,0 +1,108 @@
+//! What a turn brings: its messages, texts, and what cannot be known in here.
+
+use std::str::FromStr;
+
+use super::{Chance, TimedState};
+
+/// One turn.
+#[derive(Clone, Copy)]
+pub struct LoreInput<'a> {
+    /// Oldest first, hidden ones included.
+    pub messages: &'a [LoreMessage<'a>],
+    pub texts: CardTexts<'a>,
+    /// Other prompt texts that may be scanned: the author's note first where it is inserted this turn, then the rest.
+    pub injections: &'a [&'a str],
+    pub character: LoreCharacter<'a>,
+    pub kind: GenerationKind,
+    /// A preview neither uses nor sets sticky and cooldown.
+    pub dry_run: bool,
+    /// Entries found by other means, such as a vector search: book and uid.
+    pub external: &'a [(&'a str, &'a str)],
+    /// Tokens of the prompt: the context less the reply.
+    pub context_tokens: u32,
+    pub chance: Chance,
+    /// As the last turn left it.
+    pub timed: &'a TimedState,
+    /// Which greeting the chat began with: 0 the first message, then the alternates.
+    pub greeting: Option<u32>,
+    /// The user icon of the card that is in use.
+    pub user_icon: Option<&'a str>,
+    /// Resolves macros in keys and texts.
+    pub expand: &'a dyn Fn(&str) -> String,
+    /// Tokens of a text.
+    pub count: &'a dyn Fn(&str) -> u32,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoreMessage<'a> {
+    pub name: &'a str,
+    pub text: &'a str,
+    pub from_user: bool,
+    /// Neither scanned nor counted.
+    pub hidden: bool,
+}
+
+/// Texts that an entry may ask to have scanned as well. Empty ones are absent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CardTexts<'a> {
+    pub persona: &'a str,
+    pub description: &'a str,
+    pub personality: &'a str,
+    pub depth_prompt: &'a str,
+    pub scenario: &'a str,
+    pub creator_notes: &'a str,
+}
+
+impl<'a> CardTexts<'a> {
+    pub(super) fn all(&self) -> [&'a str; 6] {
+        [self.persona, self.description, self.personality, self.depth_prompt, self.scenario, self.creator_notes]
+    }
+}
+
+/// Whom a character filter asks about.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoreCharacter<'a> {
+    /// The name of its file, without extension.
+    pub file: &'a str,
+    /// Ids of its tags.
+    pub tags: &'a [&'a str],
+}
+
+/// What the prompt is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GenerationKind {
+    #[default]
+    Normal,
+    Continue,
+    Impersonate,
+    Swipe,
+    Regenerate,
+    Quiet,
+}
+
+impl GenerationKind {
+    /// The word in an entry's `triggers`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Continue => "continue",
+            Self::Impersonate => "impersonate",
+            Self::Swipe => "swipe",
+            Self::Regenerate => "regenerate",
+            Self::Quiet => "quiet",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no kind of generation")]
+pub struct UnknownKind(String);
+
+impl FromStr for GenerationKind {
+    type Err = UnknownKind;
+
+    fn from_str(word: &str) -> Result<Self, UnknownKind> {
+        let all = [Self::Normal, Self::Continue, Self::Impersonate, Self::Swipe, Self::Regenerate, Self::Quiet];
+        all.into_iter().find(|kind| kind.word() == word).ok_or_else(|| UnknownKind(word.to_owned()))
+    }
+}

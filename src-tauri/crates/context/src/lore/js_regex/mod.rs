@@ -1,0 +1,321 @@
+//! Keys in the form `/pattern/flags`, with JavaScript's meaning on engines of Rust.
+//!
+//! A pattern is read by JavaScript's grammar and written anew for `regex`, or for `fancy-regex` where it looks around or back.
+//! Without flag `u` JavaScript sees UTF-16 units, so an emoji is two characters: for such patterns pattern and text have
+//! their surrogates mapped to private characters, which both engines then count as it does.
+
+mod case;
+mod parse;
+
+use std::borrow::Cow;
+
+/// Steps of back-tracking for one search. Hostile patterns stop here and count as not found.
+const BACKTRACK_LIMIT: usize = 100_000;
+/// Size of a compiled pattern, in bytes.
+const SIZE_LIMIT: usize = 1 << 20;
+/// Longest pattern that is read, in bytes.
+const MAX_PATTERN: usize = 20_000;
+
+#[derive(Debug)]
+pub(super) struct JsRegex {
+    engine: Engine,
+    units: bool,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Plain(regex::Regex),
+    Fancy(Box<fancy_regex::Regex>),
+    /// Valid, but beyond our limits: never found.
+    Refused,
+}
+
+/// Flags that change what is found. `g` does not, for one search.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flags {
+    ignore_case: bool,
+    multi_line: bool,
+    dot_all: bool,
+    unicode: bool,
+    sticky: bool,
+}
+
+impl Flags {
+    /// `None` for an unknown flag or one that is there twice.
+    fn parse(text: &str) -> Option<Self> {
+        let mut flags = Self::default();
+        for (at, flag) in text.char_indices() {
+            if text[..at].contains(flag) {
+                return None;
+            }
+            match flag {
+                'g' => {}
+                'i' => flags.ignore_case = true,
+                'm' => flags.multi_line = true,
+                's' => flags.dot_all = true,
+                'u' => flags.unicode = true,
+                'y' => flags.sticky = true,
+                _ => return None,
+            }
+        }
+        Some(flags)
+    }
+}
+
+impl JsRegex {
+    /// `None` if the key is plain text: not in the form, an unescaped slash inside, or no valid pattern (1.4.3, step 4).
+    pub(super) fn from_key(key: &str) -> Option<Self> {
+        let (pattern, flags) = key.strip_prefix('/')?.rsplit_once('/')?;
+        let unescaped = pattern.match_indices('/').any(|(at, _)| !pattern[..at].ends_with('\\'));
+        if pattern.is_empty() || unescaped {
+            return None;
+        }
+        Self::new(pattern, flags)
+    }
+
+    /// `None` if JavaScript would refuse the pattern or its flags.
+    pub(super) fn new(pattern: &str, flags: &str) -> Option<Self> {
+        let flags = Flags::parse(flags)?;
+        if pattern.len() > MAX_PATTERN {
+            return Some(Self { engine: Engine::Refused, units: false });
+        }
+        let source = parse::translate(pattern, flags)?;
+        Some(Self { engine: compile(&source), units: !flags.unicode })
+    }
+
+    /// Where in the text it is found first, in bytes.
+    pub(super) fn find(&self, text: &Text) -> Option<usize> {
+        let at = match &self.engine {
+            Engine::Plain(regex) => regex.find(text.seen(self.units))?.start(),
+            Engine::Fancy(regex) => regex.find(text.seen(self.units)).ok()??.start(),
+            Engine::Refused => return None,
+        };
+        Some(text.original(at, self.units))
+    }
+}
+
+fn compile(source: &str) -> Engine {
+    if let Ok(regex) = regex::RegexBuilder::new(source).size_limit(SIZE_LIMIT).build() {
+        return Engine::Plain(regex);
+    }
+    let fancy =
+        fancy_regex::RegexBuilder::new(source).backtrack_limit(BACKTRACK_LIMIT).delegate_size_limit(SIZE_LIMIT).build();
+    fancy.map_or(Engine::Refused, |regex| Engine::Fancy(Box::new(regex)))
+}
+
+/// A text to search, in both alphabets.
+#[derive(Debug)]
+pub(super) struct Text {
+    plain: String,
+    units: Option<String>,
+}
+
+impl Text {
+    pub(super) fn new(plain: String) -> Self {
+        let units = match to_units(&plain) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(units) => Some(units),
+        };
+        Self { plain, units }
+    }
+
+    pub(super) fn plain(&self) -> &str {
+        &self.plain
+    }
+
+    fn seen(&self, units: bool) -> &str {
+        if units { self.units.as_deref().unwrap_or(&self.plain) } else { &self.plain }
+    }
+
+    fn original(&self, at: usize, units: bool) -> usize {
+        let Some(mapped) = self.units.as_deref().filter(|_| units) else { return at };
+        // Two mapped characters of four bytes stand for one of four.
+        at - 4 * mapped[..at].chars().filter(|c| *c >= LOW_SURROGATES).count()
+    }
+}
+
+/// Where U+D800 is mapped to.
+const SURROGATES: u32 = 0xF_0000;
+const LOW_SURROGATES: char = '\u{F0400}';
+
+fn unit(unit: u16) -> char {
+    let code = u32::from(unit);
+    let mapped = if (0xD800..0xE000).contains(&code) { SURROGATES + code - 0xD800 } else { code };
+    char::from_u32(mapped).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+fn to_units(text: &str) -> Cow<'_, str> {
+    // Characters beyond the first plane, and they alone, take four bytes.
+    if text.bytes().any(|byte| byte >= 0xF0) {
+        Cow::Owned(text.encode_utf16().map(unit).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(key: &str, text: &str) -> bool {
+        let regex = JsRegex::from_key(key).unwrap_or_else(|| panic!("{key} is plain text"));
+        assert!(!matches!(regex.engine, Engine::Refused), "{key} is refused");
+        regex.find(&Text::new(text.to_owned())).is_some()
+    }
+
+    #[test]
+    fn what_javascript_refuses_is_plain_text() {
+        for key in [
+            "",
+            "/",
+            "//",
+            "///",
+            "/a",
+            "a/",
+            "/a/b/",
+            "/a/ii",
+            "/a/q",
+            "/(a/",
+            "/a)/",
+            "/[a/",
+            "/*a/",
+            "/a**/",
+            "/a{2,1}/",
+            "/[z-a]/",
+            "/(?<n>a)(?<n>b)/",
+            "/(?i)a/",
+            "/(?P<n>a)/",
+            "/a++/",
+            "/(?<=a)*/",
+            "/\\k<x>(?<n>a)/",
+            "/\\p{Foo/u",
+            "/\\q/u",
+            "/]/u",
+            "/{/u",
+            "/a{/u",
+            "/\\1/u",
+            "/[\\d-z]/u",
+            "/a\\/",
+        ] {
+            assert!(JsRegex::from_key(key).is_none(), "{key}");
+        }
+    }
+
+    #[test]
+    fn flags_mean_what_they_mean_in_javascript() {
+        for (key, text, expected) in [
+            ("/dragon/", "Dragon", false),
+            ("/dragon/i", "DRAGON", true),
+            ("/a.b/", "a\nb", false),
+            ("/a.b/s", "a\nb", true),
+            ("/^b/", "a\nb", false),
+            ("/^b/m", "a\nb", true),
+            ("/^b/m", "a\rb", true),
+            ("/a$/", "a\n", false),
+            ("/a$/m", "a\n", true),
+            ("/b/y", "ab", false),
+            ("/a/y", "ab", true),
+            ("/^.$/", "😀", false),
+            ("/^..$/", "😀", true),
+            ("/^.$/u", "😀", true),
+            ("/[😀]$/", "😃", false),
+            ("/^[😀]/", "😃", true),
+            ("/\\u{61}/u", "a", true),
+            ("/\\u{61}/", "a", false),
+            ("/\\uD83D\\uDE00/", "😀", true),
+            ("/\\uD83D\\uDE00/u", "😀", true),
+        ] {
+            assert_eq!(found(key, text), expected, "{key} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn classes_and_boundaries_are_ascii() {
+        for (key, text, expected) in [
+            ("/\\bкот/", "кот", false),
+            ("/\\bcat\\b/", "a cat!", true),
+            ("/caf\\b/", "café", true),
+            ("/\\B/", "ab", true),
+            ("/^\\B/", "ab", false),
+            ("/^\\w$/", "é", false),
+            ("/^\\W$/", "é", true),
+            ("/^\\d$/", "٣", false),
+            ("/^\\s$/", "\u{feff}", true),
+            ("/^\\s$/", "\u{85}", false),
+            ("/^[^]$/", "\n", true),
+            ("/[]/", "a", false),
+            ("/^[\\w-]+$/", "a-b", true),
+            ("/^[[]$/", "[", true),
+            ("/^[a&&b]+$/", "a&b", true),
+            ("/^[^\\D]$/", "3", true),
+            ("/[\\b]/", "\u{8}", true),
+        ] {
+            assert_eq!(found(key, text), expected, "{key} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn case_is_folded_as_javascript_does() {
+        for (key, text, expected) in [
+            ("/s/i", "ſ", false),
+            ("/s/iu", "ſ", true),
+            ("/k/i", "\u{212a}", false),
+            ("/σ/i", "ς", true),
+            ("/ß/i", "ẞ", false),
+            ("/ß/iu", "ẞ", true),
+            ("/ß/i", "SS", false),
+            ("/[а-я]/i", "К", true),
+            ("/[^a]/i", "A", false),
+            ("/é/i", "É", true),
+            ("/(a)\\1/i", "aA", true),
+            ("/İ/i", "i", false),
+        ] {
+            assert_eq!(found(key, text), expected, "{key} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn looking_around_and_back_works() {
+        for (key, text, expected) in [
+            ("/(?<=black )wolf/", "black wolf", true),
+            ("/(?<=black )wolf/", "white wolf", false),
+            ("/(?<!black +)wolf/", "white wolf", true),
+            ("/wolf(?! pack)/", "wolf pack", false),
+            ("/wolf(?= pack)/", "wolf pack", true),
+            ("/(\\w)\\1/", "moon", true),
+            ("/(?<x>\\w)\\k<x>/", "moon", true),
+            ("/(\\w)\\1/", "mon", false),
+            ("/^(a)?\\1b/", "b", true),
+            ("/\\1(a)/", "a", true),
+            ("/a{,2}/", "a{,2}", true),
+            ("/\\a\\-\\_/", "a-_", true),
+            ("/x{2}/", "xx", true),
+            ("/]{/", "]{", true),
+            ("/\\x41\\cJ\\0/", "A\n\0", true),
+            ("/\\101/", "A", true),
+            ("/\\8/", "8", true),
+            ("/either\\/or/", "either/or", true),
+            ("/\\p{Script=Greek}/u", "λ", true),
+            ("/\\p{L}/", "p{L}", true),
+            ("/(?:ab|c)d/", "cd", true),
+            ("/a|/", "", true),
+        ] {
+            assert_eq!(found(key, text), expected, "{key} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_counted_in_the_text_as_it_is() {
+        let text = Text::new("😀 é wolf".to_owned());
+        for key in ["/wolf/", "/wolf/u"] {
+            assert_eq!(JsRegex::from_key(key).unwrap().find(&text), Some("😀 é ".len()), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_explodes_is_not_found() {
+        let regex = JsRegex::from_key("/(?=(a+)+b)(a+)+\\1$/").unwrap();
+        assert_eq!(regex.find(&Text::new("a".repeat(5_000))), None);
+        assert!(JsRegex::from_key("/(a{1000}){1000}/").unwrap().find(&Text::new("a".into())).is_none());
+    }
+}

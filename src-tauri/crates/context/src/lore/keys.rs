@@ -1,0 +1,87 @@
+//! A key, made ready to be looked for (1.4.3, step 4).
+
+use super::fold;
+use super::js_regex::JsRegex;
+use super::literals::Literals;
+
+/// How a key is looked for.
+#[derive(Debug)]
+pub(super) enum Test {
+    Never,
+    Always,
+    /// One of the [`Literals`] that were built with it.
+    Literal {
+        id: u32,
+        cased: bool,
+        whole: bool,
+    },
+    /// Across texts: only where JavaScript would see the seam between them.
+    Joined {
+        key: String,
+        cased: bool,
+        whole: bool,
+    },
+    Regex(Box<JsRegex>),
+    /// Has to be expanded first.
+    Macro(String),
+}
+
+/// What decides how an entry's keys are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeyRules {
+    pub(super) compatible: bool,
+    pub(super) cased: bool,
+    pub(super) whole: bool,
+    /// Keys are patterns, slashes or not (LB-07).
+    pub(super) patterns: bool,
+}
+
+impl KeyRules {
+    pub(super) fn read_all(self, keys: &[String], literals: &mut Literals) -> Vec<Test> {
+        keys.iter().map(|key| self.read(key, literals)).collect()
+    }
+
+    /// An empty key is never found. Macros wait for the turn.
+    pub(super) fn read(self, key: &str, literals: &mut Literals) -> Test {
+        if key.is_empty() {
+            Test::Never
+        } else if may_hold_macro(key) {
+            Test::Macro(key.to_owned())
+        } else {
+            self.read_expanded(key, literals)
+        }
+    }
+
+    pub(super) fn read_expanded(self, key: &str, literals: &mut Literals) -> Test {
+        if key.is_empty() { Test::Never } else { self.read_trimmed(fold::trim(key), literals) }
+    }
+
+    /// As scoring does in SillyTavern: neither trimmed, nor expanded, and the empty key is one that is found.
+    pub(super) fn read_for_score(self, key: &str, literals: &mut Literals) -> Test {
+        self.read_trimmed(key, literals)
+    }
+
+    fn read_trimmed(self, key: &str, literals: &mut Literals) -> Test {
+        if key.is_empty() {
+            return if self.compatible { Test::Always } else { Test::Never };
+        }
+        if let Some(regex) = JsRegex::from_key(key) {
+            return Test::Regex(Box::new(regex));
+        }
+        if self.patterns {
+            let flags = if self.cased { "" } else { "i" };
+            return JsRegex::new(key, flags).map_or(Test::Never, |regex| Test::Regex(Box::new(regex)));
+        }
+        let cased = self.cased;
+        let key = if cased { key.to_owned() } else { fold::folded(key, self.compatible).into_owned() };
+        let whole = self.whole && !(self.compatible && key.contains(fold::is_space));
+        if self.compatible && key.contains(['\n', '\u{1}']) {
+            return Test::Joined { key, cased, whole };
+        }
+        Test::Literal { id: literals.add(key, cased), cased, whole }
+    }
+}
+
+fn may_hold_macro(key: &str) -> bool {
+    key.contains("{{") || key.contains('<')
+}

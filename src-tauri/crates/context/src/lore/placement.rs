@@ -1,0 +1,150 @@
+//! Where the texts go (1.4.3, step 11).
+
+use std::collections::BTreeMap;
+
+use domain::lorebook::{Position, Role};
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+use super::{Activated, LoreOutcome, Profile};
+
+/// The place of one entry. The first eight are SillyTavern's, the last three V3's (`@@position`, `@@reverse_depth`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    BeforeChar,
+    AfterChar,
+    NoteTop,
+    NoteBottom,
+    /// Before the n-th message from the end; 0: after the newest.
+    Depth(i64),
+    ExampleTop,
+    ExampleBottom,
+    /// Nowhere, if the name is empty.
+    Outlet(String),
+    /// With the personality.
+    Personality,
+    /// With the scenario.
+    Scenario,
+    /// Before the n-th message from the start.
+    FromStart(i64),
+    /// The entry does not say.
+    Nowhere,
+}
+
+impl Place {
+    fn word(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::BeforeChar => "before_char",
+            Self::AfterChar => "after_char",
+            Self::NoteTop => "note_top",
+            Self::NoteBottom => "note_bottom",
+            Self::Depth(_) => "at_depth",
+            Self::ExampleTop => "example_top",
+            Self::ExampleBottom => "example_bottom",
+            Self::Outlet(_) => "outlet",
+            Self::Personality => "personality",
+            Self::Scenario => "scenario",
+            Self::FromStart(_) => "from_start",
+            Self::Nowhere => return None,
+        })
+    }
+
+    pub(super) fn of(position: Option<Position>, depth: Option<i64>, outlet: &str) -> Self {
+        match position {
+            None => Self::Nowhere,
+            Some(Position::BeforeChar) => Self::BeforeChar,
+            Some(Position::AfterChar) => Self::AfterChar,
+            Some(Position::NoteTop) => Self::NoteTop,
+            Some(Position::NoteBottom) => Self::NoteBottom,
+            Some(Position::AtDepth) => Self::Depth(depth.unwrap_or(4)),
+            Some(Position::ExampleTop) => Self::ExampleTop,
+            Some(Position::ExampleBottom) => Self::ExampleBottom,
+            Some(Position::Outlet) => Self::Outlet(outlet.to_owned()),
+        }
+    }
+}
+
+/// As `position`, `depth` and `outlet`.
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let depth = match self {
+            Self::Depth(depth) | Self::FromStart(depth) => Some(*depth),
+            _ => None,
+        };
+        let outlet = match self {
+            Self::Outlet(name) => Some(name),
+            _ => None,
+        };
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("position", &self.word())?;
+        map.serialize_entry("depth", &depth)?;
+        map.serialize_entry("outlet", &outlet)?;
+        map.end()
+    }
+}
+
+/// Entries that have a place, each list in prompt order: first is highest in the prompt. Empty texts are nowhere.
+#[derive(Debug, Default, PartialEq)]
+pub struct Placements<'o> {
+    pub before_char: Vec<&'o Activated>,
+    pub after_char: Vec<&'o Activated>,
+    pub note_top: Vec<&'o Activated>,
+    pub note_bottom: Vec<&'o Activated>,
+    pub example_top: Vec<&'o Activated>,
+    pub example_bottom: Vec<&'o Activated>,
+    pub personality: Vec<&'o Activated>,
+    pub scenario: Vec<&'o Activated>,
+    /// By depth, then by role.
+    pub at_depth: Vec<AtDepth<'o>>,
+    pub from_start: Vec<AtDepth<'o>>,
+    pub outlets: BTreeMap<String, Vec<&'o Activated>>,
+}
+
+#[derive(Debug, PartialEq)]
+pub struct AtDepth<'o> {
+    pub depth: i64,
+    pub role: Role,
+    pub entries: Vec<&'o Activated>,
+}
+
+/// The higher the order, the lower in the prompt; of equals the one that was accepted first is lowest.
+pub fn placements(outcome: &LoreOutcome, profile: Profile) -> Placements<'_> {
+    let mut sorted: Vec<&Activated> = outcome.activated.iter().filter(|entry| !entry.content.is_empty()).collect();
+    sorted.sort_by(|a, b| b.order.total_cmp(&a.order));
+    sorted.reverse();
+    let mut placed = Placements::default();
+    for entry in sorted {
+        placed.put(entry);
+    }
+    if profile == Profile::Compatible {
+        placed.example_top.reverse();
+        placed.outlets.values_mut().for_each(|entries| entries.reverse());
+    }
+    placed
+}
+
+impl<'o> Placements<'o> {
+    fn put(&mut self, entry: &'o Activated) {
+        match &entry.place {
+            Place::BeforeChar => self.before_char.push(entry),
+            Place::AfterChar => self.after_char.push(entry),
+            Place::NoteTop => self.note_top.push(entry),
+            Place::NoteBottom => self.note_bottom.push(entry),
+            Place::ExampleTop => self.example_top.push(entry),
+            Place::ExampleBottom => self.example_bottom.push(entry),
+            Place::Personality => self.personality.push(entry),
+            Place::Scenario => self.scenario.push(entry),
+            Place::Depth(depth) => at(&mut self.at_depth, *depth, entry),
+            Place::FromStart(depth) => at(&mut self.from_start, *depth, entry),
+            Place::Outlet(name) if !name.is_empty() => self.outlets.entry(name.clone()).or_default().push(entry),
+            Place::Outlet(_) | Place::Nowhere => {}
+        }
+    }
+}
+
+fn at<'o>(list: &mut Vec<AtDepth<'o>>, depth: i64, entry: &'o Activated) {
+    match list.binary_search_by_key(&(depth, entry.role), |group| (group.depth, group.role)) {
+        Ok(found) => list[found].entries.push(entry),
+        Err(place) => list.insert(place, AtDepth { depth, role: entry.role, entries: vec![entry] }),
+    }
+}

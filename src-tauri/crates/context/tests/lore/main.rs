@@ -1,0 +1,5 @@
+//! Lore as people use it: recorded cases, the differences of the profiles, the V3 rules, and what holds for every book.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod recorded;

@@ -1,0 +1,40 @@
+//! Cases in the form of the recordings: those of SillyTavern itself where they are on this machine, and our own.
+
+use std::fs;
+use std::path::Path;
+
+use context::lore::Profile;
+use context::lore::cases::{self, Case, CaseRun, Header};
+
+/// The recordings beside the project. They are not ours to ship.
+fn recorded() -> Option<(Header, Vec<Case>)> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data/lorebooks/vectors.jsonl");
+    if !file.exists() {
+        eprintln!("skipped: vectors.jsonl is not on this machine");
+        return None;
+    }
+    Some(cases::read(&fs::read_to_string(file).unwrap()).unwrap())
+}
+
+fn disagreeing(header: &Header, cases: &[Case], profile: Profile) -> Vec<CaseRun> {
+    cases.iter().map(|case| cases::run(header, case, profile)).filter(|run| !run.agrees).collect()
+}
+
+#[test]
+fn the_compatible_profile_does_what_was_recorded() {
+    let Some((header, cases)) = recorded() else { return };
+    assert_eq!(cases.len(), 300);
+    let disagreeing = disagreeing(&header, &cases, Profile::Compatible);
+    let shown: Vec<_> = disagreeing.iter().map(|run| run.to_value().to_string()).collect();
+    assert!(shown.is_empty(), "{} cases differ:\n{}", shown.len(), shown.join("\n"));
+}
+
+/// Where no peculiarity decides, the profiles agree.
+#[test]
+fn the_corrected_profile_differs_only_by_peculiarities() {
+    let Some((header, cases)) = recorded() else { return };
+    let plain: Vec<Case> = cases.into_iter().filter(|case| case.quirks.is_empty()).collect();
+    let disagreeing = disagreeing(&header, &plain, Profile::Corrected);
+    let shown: Vec<_> = disagreeing.iter().map(|run| run.to_value().to_string()).collect();
+    assert!(shown.is_empty(), "{} of {} cases differ:\n{}", shown.len(), plain.len(), shown.join("\n"));
+}

@@ -1,0 +1,264 @@
+//! A book: its own fields, its entries, and which form it came in.
+
+use serde_json::{Map, Value, json};
+
+use super::entry::{Entry, Uid};
+use super::value::{Field, array_index};
+use super::{BookError, MAX_FILE, Skipped};
+use crate::card::CardError;
+use crate::card::parse::{check_complexity, without_bom};
+
+/// The form a book was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// SillyTavern's own: `{"entries": {"0": {...}}}`.
+    Native,
+    /// The `character_book` of a card.
+    Card,
+    /// `{"spec": "lorebook_v3", "data": {...}}` (LB-01).
+    Standalone,
+}
+
+/// A lorebook. Entries are in the order in which SillyTavern would read them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Book {
+    pub entries: Vec<Entry>,
+    form: Form,
+    /// The book without its entries.
+    raw: Map<String, Value>,
+    /// What stands around `data` in a stand-alone file.
+    around: Map<String, Value>,
+    /// The names of a native map, entry by entry; new entries have none.
+    names: Vec<(Uid, String)>,
+    /// Whether the entries were a list.
+    listed: bool,
+    /// Entries that could not be read, each with its place.
+    kept: Vec<(String, Value)>,
+}
+
+impl Book {
+    /// An empty book in SillyTavern's form.
+    pub fn new(name: &str) -> Self {
+        let raw = Map::from_iter([("name".to_owned(), Value::from(name))]);
+        Self::empty(Form::Native, raw, Map::new(), false)
+    }
+
+    /// Reads a file, whichever of the three forms it has.
+    ///
+    /// # Errors
+    /// [`BookError`] if it is no JSON, no lorebook, or above the limits. A bad entry is no error but a [`Skipped`].
+    pub fn read(bytes: &[u8]) -> Result<(Self, Vec<Skipped>), BookError> {
+        if bytes.len() > MAX_FILE {
+            return Err(BookError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
+        }
+        let text = std::str::from_utf8(without_bom(bytes))
+            .map_err(|error| BookError::NotUtf8 { offset: error.valid_up_to() })?;
+        check_complexity(text).map_err(|error| match error {
+            CardError::TooComplex { what, limit } => BookError::TooComplex { what, limit },
+            _ => BookError::NoEntries,
+        })?;
+        let value = serde_json::from_str(text).map_err(|error| BookError::Json {
+            line: error.line(),
+            column: error.column(),
+            problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        })?;
+        Self::from_value(value)
+    }
+
+    /// # Errors
+    /// [`BookError::NoEntries`] if the JSON is no lorebook.
+    pub fn from_value(value: Value) -> Result<(Self, Vec<Skipped>), BookError> {
+        let Value::Object(mut root) = value else { return Err(BookError::NoEntries) };
+        if root.get("spec").and_then(Value::as_str) == Some("lorebook_v3") || is_wrapper(&root) {
+            let Some(Value::Object(data)) = root.insert("data".into(), Value::Null) else {
+                return Err(BookError::NoEntries);
+            };
+            return Self::from_object(data, Some(root));
+        }
+        Self::from_object(root, None)
+    }
+
+    /// Reads a card's own book. A card without entries has an empty book.
+    pub fn from_character_book(book: &Map<String, Value>) -> (Self, Vec<Skipped>) {
+        let mut raw = book.clone();
+        let entries = raw.get_mut("entries").map(Value::take).unwrap_or_default();
+        Self::empty(Form::Card, raw, Map::new(), !entries.is_object()).filled(entries)
+    }
+
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    pub fn name(&self) -> &str {
+        self.raw.get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub fn set_name(&mut self, name: &str) {
+        self.raw.insert("name".into(), name.into());
+    }
+
+    /// For people; never part of a prompt (LB-02).
+    pub fn description(&self) -> &str {
+        self.raw.get("description").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Keys have to be found in so many of the last messages (LB-03).
+    pub fn scan_depth(&self) -> Option<i64> {
+        self.stated("scan_depth", "scanDepth")
+    }
+
+    /// Over so many tokens the lowest priority is dropped (LB-04).
+    pub fn token_budget(&self) -> Option<i64> {
+        self.stated("token_budget", "tokenBudget")
+    }
+
+    /// Whether its entries may trigger others (LB-05).
+    pub fn recursive_scanning(&self) -> Option<bool> {
+        self.stated("recursive_scanning", "recursiveScanning")
+    }
+
+    /// The book in the form it was read from: every leaf that was not edited is as it was.
+    pub fn to_value(&self) -> Value {
+        match self.form {
+            Form::Native => self.to_native(),
+            Form::Card => Value::Object(self.to_character_book()),
+            Form::Standalone => self.to_lorebook_v3(),
+        }
+    }
+
+    /// SillyTavern's own form. Entries with equal ids both survive: the second gets a name of its own (RT-5).
+    pub fn to_native(&self) -> Value {
+        let mut book = self.raw.clone();
+        let mut entries = Map::new();
+        let mut names = self.names.iter();
+        for entry in &self.entries {
+            let known = names.clone().position(|(uid, _)| *uid == entry.uid).and_then(|ahead| names.nth(ahead));
+            let name = known.map_or_else(|| entry.uid.to_string(), |(_, name)| name.clone());
+            let free = (0..).map(|n: u32| if n == 0 { name.clone() } else { format!("{name}_{n}") });
+            if let Some(name) = free.into_iter().find(|name| !entries.contains_key(name)) {
+                entries.insert(name, Value::Object(entry.to_native()));
+            }
+        }
+        for (name, value) in &self.kept {
+            entries.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        let list = self.form == Form::Native && self.listed;
+        let entries = if list { entries.into_iter().map(|(_, entry)| entry).collect() } else { Value::Object(entries) };
+        book.insert("entries".into(), entries);
+        Value::Object(book)
+    }
+
+    /// The form that cards hold.
+    pub fn to_character_book(&self) -> Map<String, Value> {
+        let mut book = self.raw.clone();
+        let mut entries: Vec<Value> = self.entries.iter().map(|entry| Value::Object(entry.to_card())).collect();
+        for (place, value) in &self.kept {
+            let at = place.parse().unwrap_or(usize::MAX).min(entries.len());
+            entries.insert(at, value.clone());
+        }
+        if self.form == Form::Native {
+            book.entry("extensions").or_insert_with(|| json!({}));
+        }
+        if !self.listed && self.form != Form::Native {
+            let named = entries.into_iter().enumerate().map(|(i, entry)| (self.name_at(i), entry));
+            book.insert("entries".into(), Value::Object(named.collect()));
+        } else {
+            book.insert("entries".into(), Value::Array(entries));
+        }
+        book
+    }
+
+    /// A file of its own, as V3 has it (LB-01).
+    pub fn to_lorebook_v3(&self) -> Value {
+        let mut root = self.around.clone();
+        root.entry("spec").or_insert_with(|| "lorebook_v3".into());
+        root.insert("data".into(), Value::Object(self.to_character_book()));
+        Value::Object(root)
+    }
+
+    fn empty(form: Form, raw: Map<String, Value>, around: Map<String, Value>, listed: bool) -> Self {
+        Self { entries: Vec::new(), form, raw, around, names: Vec::new(), listed, kept: Vec::new() }
+    }
+
+    fn from_object(
+        mut raw: Map<String, Value>,
+        around: Option<Map<String, Value>>,
+    ) -> Result<(Self, Vec<Skipped>), BookError> {
+        let entries = match raw.get_mut("entries").map(Value::take) {
+            Some(entries @ (Value::Object(_) | Value::Array(_))) => entries,
+            _ => return Err(BookError::NoEntries),
+        };
+        let form = match &around {
+            Some(_) => Form::Standalone,
+            None if speaks_card(&entries) => Form::Card,
+            None => Form::Native,
+        };
+        Ok(Self::empty(form, raw, around.unwrap_or_default(), entries.is_array()).filled(entries))
+    }
+
+    fn filled(mut self, entries: Value) -> (Self, Vec<Skipped>) {
+        let mut skipped = Vec::new();
+        for (index, (place, value)) in in_order(entries).into_iter().enumerate() {
+            match check(value) {
+                Ok(raw) => {
+                    let card = if raw.contains_key("keys") == raw.contains_key("key") {
+                        self.form != Form::Native
+                    } else {
+                        raw.contains_key("keys")
+                    };
+                    let entry = if card { Entry::from_card(index, raw) } else { Entry::from_native(&place, raw) };
+                    self.names.push((entry.uid.clone(), place));
+                    self.entries.push(entry);
+                }
+                Err((value, why)) => {
+                    skipped.push(Skipped { place: place.clone(), why });
+                    self.kept.push((place, value));
+                }
+            }
+        }
+        (self, skipped)
+    }
+
+    fn name_at(&self, index: usize) -> String {
+        self.names.get(index).map_or_else(|| index.to_string(), |(_, name)| name.clone())
+    }
+
+    fn stated<T: Field>(&self, spec: &str, native: &str) -> Option<T> {
+        self.raw.get(spec).or_else(|| self.raw.get(native)).and_then(T::read)
+    }
+}
+
+/// A book in `data`, under whatever `spec`.
+fn is_wrapper(root: &Map<String, Value>) -> bool {
+    !root.contains_key("entries") && root.get("data").is_some_and(|data| data.get("entries").is_some())
+}
+
+fn speaks_card(entries: &Value) -> bool {
+    let card = |entry: &Value| entry.get("keys").is_some() && entry.get("key").is_none();
+    match entries {
+        Value::Array(entries) => entries.is_empty() || entries.iter().any(card),
+        Value::Object(entries) => entries.values().any(card),
+        _ => false,
+    }
+}
+
+/// Entries with their places, in JavaScript's order: names that are integers first, ascending, then the rest as written.
+fn in_order(entries: Value) -> Vec<(String, Value)> {
+    let mut named: Vec<(String, Value)> = match entries {
+        Value::Array(entries) => entries.into_iter().enumerate().map(|(i, entry)| (i.to_string(), entry)).collect(),
+        Value::Object(entries) => entries.into_iter().collect(),
+        _ => Vec::new(),
+    };
+    named.sort_by_key(|(name, _)| array_index(name).unwrap_or(u32::MAX));
+    named
+}
+
+fn check(value: Value) -> Result<Map<String, Value>, (Value, &'static str)> {
+    match value {
+        Value::Object(raw) => match raw.get("content") {
+            None | Some(Value::Null | Value::String(_) | Value::Number(_)) => Ok(raw),
+            Some(_) => Err((Value::Object(raw), "its content is no text")),
+        },
+        other => Err((other, "it is no object")),
+    }
+}

@@ -1,0 +1,24 @@
+//! What can be wrong with a book, and with one of its entries.
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BookError {
+    #[error("the file has {bytes} bytes, at most {limit} are read")]
+    TooLarge { bytes: usize, limit: usize },
+    #[error("the file is no UTF-8 text (byte {offset}); save it as UTF-8")]
+    NotUtf8 { offset: usize },
+    #[error("line {line}, column {column} is no JSON: {problem}")]
+    Json { line: usize, column: usize, problem: String },
+    #[error("the JSON has {what}, at most {limit} are read")]
+    TooComplex { what: &'static str, limit: usize },
+    #[error("this is no lorebook: a list or map of \"entries\" is expected")]
+    NoEntries,
+}
+
+/// An entry that could not be understood. It is kept in the book and written back as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("entry {place} is left out: {why}")]
+pub struct Skipped {
+    /// Its name in the map, or its index in the list.
+    pub place: String,
+    pub why: &'static str,
+}
