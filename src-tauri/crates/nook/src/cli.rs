@@ -90,6 +90,11 @@ pub(crate) enum Verb {
         #[arg(long)]
         ui: bool,
     },
+    /// Try lorebooks on files; no data folder is touched
+    Lore {
+        #[command(subcommand)]
+        verb: LoreVerb,
+    },
     /// Say what works and what does not
     Doctor,
 }
@@ -218,6 +223,54 @@ pub(crate) enum ModelVerb {
     Default { name: String },
     /// Read every model file and compare it with what was added
     Check,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LoreVerb {
+    /// Say which entries fire, and why; or run recorded cases
+    Test(LoreTestArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoreTestArgs {
+    /// Lorebooks: SillyTavern's JSON, a character_book or a lorebook_v3
+    #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present_any = ["vectors", "card"])]
+    pub(crate) book: Vec<PathBuf>,
+    /// A chat of SillyTavern, as JSON lines
+    #[arg(long, value_name = "FILE", required_unless_present = "vectors")]
+    pub(crate) chat: Option<PathBuf>,
+    /// The character: its own book and its texts count too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) card: Option<PathBuf>,
+    /// Lore settings as JSON, by our names or SillyTavern's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// Without it corrected; recorded cases run compatible
+    #[arg(long)]
+    pub(crate) profile: Option<LoreProfile>,
+    /// Makes chance repeatable
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Tokens of the prompt, of which lore may take its share
+    #[arg(long, value_name = "N", default_value_t = 8192)]
+    pub(crate) context_tokens: u32,
+    /// After message N, timers carried from message to message; without it once, at the end
+    #[arg(long, value_name = "N")]
+    pub(crate) at: Option<usize>,
+    /// Recorded cases to run instead
+    #[arg(long, value_name = "FILE", requires = "out", conflicts_with_all = ["book", "chat", "card", "settings", "at"])]
+    pub(crate) vectors: Option<PathBuf>,
+    /// Where the outcomes of the cases go, a line each
+    #[arg(long, value_name = "FILE", requires = "vectors")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LoreProfile {
+    /// As SillyTavern 1.18, peculiarities included
+    Compatible,
+    /// With the peculiarities mended, and the V3 rules
+    Corrected,
 }
 
 fn temperature(text: &str) -> Result<f32, String> {

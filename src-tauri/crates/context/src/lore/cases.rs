@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Activated, AtDepth, Bindings, CardTexts, Chance, Effect, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
-    LoreSettings, NamedBook, PassKind, PreparedBooks, Profile, Strategy, TimedState, activate, placements,
+    LoreSettings, NamedBook, PassKind, PreparedBooks, Profile, TimedState, activate, placements,
 };
 
 /// Why a file of cases cannot be run.
@@ -207,29 +207,8 @@ impl Active {
 }
 
 fn settings(header: &Header, case: &Case, profile: Profile) -> LoreSettings {
-    let value = |name: &str| case.settings.get(name).or_else(|| header.settings_defaults.get(name));
-    let number = |name| value(name).and_then(Value::as_i64).unwrap_or_default();
-    let count = |name| u32::try_from(number(name)).unwrap_or_default();
-    let switch = |name| value(name).and_then(Value::as_bool).unwrap_or_default();
-    LoreSettings {
-        profile,
-        scan_depth: number("depth"),
-        budget_percent: count("budget"),
-        budget_cap: count("budget_cap"),
-        min_activations: count("min_activations"),
-        min_activations_depth_max: count("min_activations_depth_max"),
-        max_recursion_steps: count("max_recursion_steps"),
-        include_names: switch("include_names"),
-        recursive: switch("recursive"),
-        case_sensitive: switch("case_sensitive"),
-        match_whole_words: switch("match_whole_words"),
-        use_group_scoring: switch("use_group_scoring"),
-        strategy: match number("character_strategy") {
-            0 => Strategy::Evenly,
-            2 => Strategy::GlobalFirst,
-            _ => Strategy::CharacterFirst,
-        },
-    }
+    let defaults = LoreSettings { profile, ..LoreSettings::default() };
+    defaults.with_values(&header.settings_defaults).with_values(&case.settings)
 }
 
 /// Gives entries the fields that the recording left out, but for those that the file really lacks.
@@ -275,7 +254,7 @@ fn scan(case: &Case, point: &Point, books: &PreparedBooks, timed: &TimedState) -
         .collect();
     let from_user = chat.iter().filter(|message| message.is_user).count();
     let interval = case.note.interval;
-    let inserted = interval == 1 || (interval > 0 && from_user > 0 && from_user % interval == 0);
+    let inserted = interval == 1 || (from_user > 0 && from_user.is_multiple_of(interval));
     let note = (inserted && case.note.scan).then_some(case.note.text.as_str());
     let injections: Vec<&str> = note.into_iter().chain(case.injections.iter().map(String::as_str)).collect();
     let tags: Vec<&str> = case.character.tags.iter().map(String::as_str).collect();

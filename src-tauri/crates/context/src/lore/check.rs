@@ -106,7 +106,7 @@ impl Scan<'_> {
         let decorators = &prepared.decorators;
         let said = self.character_messages;
         if decorators.only_after.is_some_and(|least| said < least)
-            || decorators.only_every.is_some_and(|every| said % every != 0)
+            || decorators.only_every.is_some_and(|every| !said.is_multiple_of(every))
         {
             return Err(Rule::MessageCount);
         }

@@ -42,11 +42,11 @@ impl Decorators {
     /// Takes a decorator, unless it is unknown, means nothing here, or has a bad value.
     fn take(&mut self, name: &str, value: &str) -> bool {
         match name {
-            "activate" => switch(&mut self.activate),
-            "dont_activate" => switch(&mut self.dont_activate),
-            "keep_activate_after_match" => switch(&mut self.keep_after_match),
-            "dont_activate_after_match" => switch(&mut self.dont_after_match),
-            "ignore_on_max_context" => switch(&mut self.drop_first),
+            "activate" => switch(&mut self.activate, value),
+            "dont_activate" => switch(&mut self.dont_activate, value),
+            "keep_activate_after_match" => switch(&mut self.keep_after_match, value),
+            "dont_activate_after_match" => switch(&mut self.dont_after_match, value),
+            "ignore_on_max_context" => switch(&mut self.drop_first, value),
             "activate_only_after" => first(&mut self.only_after, value.parse().ok()),
             "activate_only_every" => first(&mut self.only_every, value.parse().ok().filter(|n| *n > 0)),
             "depth" => first(&mut self.depth, value.parse().ok()),
@@ -80,9 +80,10 @@ impl Decorators {
     }
 }
 
-fn switch(place: &mut bool) -> bool {
-    *place = true;
-    true
+/// A switch takes no value; with one the line is bad (DC-01).
+fn switch(place: &mut bool, value: &str) -> bool {
+    *place |= value.is_empty();
+    value.is_empty()
 }
 
 /// DC-02: the first of a name counts; a second one is no bad value, so its fallbacks are not tried.

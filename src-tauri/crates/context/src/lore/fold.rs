@@ -22,7 +22,7 @@ pub(super) fn folded(text: &str, compatible: bool) -> Cow<'_, str> {
     }
 }
 
-/// Upper case, then lower case, letter by letter: so `ß` is `ss`, `ς` is `σ`. The dot that `İ` leaves behind goes.
+/// Lower, upper, and lower case again, letter by letter: so `ß` is `ss` and `ς` is `σ`. `İ` is a plain `i`.
 fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -30,12 +30,12 @@ fn fold(text: &str) -> String {
             out.push(c.to_ascii_lowercase());
             continue;
         }
-        let lower = c.to_uppercase().flat_map(char::to_lowercase).filter(|c| *c != '\u{307}' || !out.ends_with('i'));
-        let lower: String = lower.collect();
-        out.push_str(&lower);
-        if c == 'İ' && out.ends_with("i\u{307}") {
-            out.pop();
+        if c == 'İ' {
+            out.push('i');
+            continue;
         }
+        // Lower first: the capital `ẞ` has no other upper case than itself.
+        out.extend(c.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase));
     }
     out
 }

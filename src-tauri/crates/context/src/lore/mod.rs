@@ -38,6 +38,7 @@
 //! | `external_repeats_failed_roll` | rolled again in each pass | once |
 //! | `example_top_is_descending` | highest order first | as everywhere: last |
 //! | `outlets_are_descending` | highest order first | as everywhere: last |
+//! | spaces around a group's name | are part of it | are not |
 //!
 //! Decisions the sources leave open: `reverse_depth` counts from the chat's start (the V3 text that it is to be ignored in chats
 //! looks like an error); the `instruct_*` decorators are for text without turns, so here their fallbacks are tried;

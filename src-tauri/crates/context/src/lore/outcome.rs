@@ -45,6 +45,7 @@ pub struct Activated {
     #[serde(flatten)]
     pub place: Place,
     pub role: Role,
+    #[serde(serialize_with = "order")]
     pub order: f64,
     pub content: String,
     pub tokens: u32,
@@ -61,6 +62,11 @@ fn message<S: Serializer>(found: &Option<Found>, serializer: S) -> Result<S::Ok,
         Some(Found::Message(index)) => serializer.serialize_some(index),
         _ => serializer.serialize_none(),
     }
+}
+
+/// Whole in nearly every file, and shown so.
+fn order<S: Serializer>(order: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if order.fract() == 0.0 { serializer.serialize_i64(*order as i64) } else { serializer.serialize_f64(*order) }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

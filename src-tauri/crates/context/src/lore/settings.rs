@@ -1,6 +1,7 @@
 //! What the user may set about lore. The defaults are those of a fresh SillyTavern (1.4.2).
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -77,7 +78,75 @@ impl LoreSettings {
         if self.budget_cap > 0 { share.min(self.budget_cap) } else { share }
     }
 
+    /// These settings with what `values` state, by our names or SillyTavern's, with or without its prefix `world_info_`.
+    /// Values of the wrong type are passed over.
+    #[must_use]
+    pub fn with_values(mut self, values: &Map<String, Value>) -> Self {
+        for (name, value) in values {
+            self.set(name.strip_prefix("world_info_").unwrap_or(name), value);
+        }
+        self
+    }
+
+    fn set(&mut self, name: &str, value: &Value) {
+        let switch = value.as_bool();
+        let count = value.as_u64().and_then(|count| u32::try_from(count).ok());
+        match name {
+            "depth" | "scan_depth" => put(&mut self.scan_depth, value.as_i64()),
+            "budget" | "budget_percent" => put(&mut self.budget_percent, count),
+            "budget_cap" => put(&mut self.budget_cap, count),
+            "min_activations" => put(&mut self.min_activations, count),
+            "min_activations_depth_max" => put(&mut self.min_activations_depth_max, count),
+            "max_recursion_steps" => put(&mut self.max_recursion_steps, count),
+            "include_names" => put(&mut self.include_names, switch),
+            "recursive" => put(&mut self.recursive, switch),
+            "case_sensitive" => put(&mut self.case_sensitive, switch),
+            "match_whole_words" => put(&mut self.match_whole_words, switch),
+            "use_group_scoring" => put(&mut self.use_group_scoring, switch),
+            "character_strategy" => put(&mut self.strategy, count.and_then(Strategy::numbered)),
+            "strategy" => put(&mut self.strategy, Strategy::deserialize(value).ok()),
+            _ => {}
+        }
+    }
+
     pub(super) fn compatible(&self) -> bool {
         self.profile == Profile::Compatible
+    }
+}
+
+impl Strategy {
+    fn numbered(number: u32) -> Option<Self> {
+        [Self::Evenly, Self::CharacterFirst, Self::GlobalFirst].get(number as usize).copied()
+    }
+}
+
+fn put<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_budget_is_rounded_capped_and_never_nothing() {
+        let settings =
+            |percent, cap| LoreSettings { budget_percent: percent, budget_cap: cap, ..LoreSettings::default() };
+        assert_eq!(settings(25, 0).budget(4002), 1001);
+        assert_eq!(settings(25, 300).budget(4000), 300);
+        assert_eq!(settings(1, 0).budget(10), 1);
+    }
+
+    #[test]
+    fn settings_are_read_by_either_name() {
+        let values =
+            json!({"world_info_depth": 7, "budget_percent": 30, "world_info_character_strategy": 2, "recursive": "x"});
+        let read = LoreSettings::default().with_values(values.as_object().unwrap());
+        assert_eq!((read.scan_depth, read.budget_percent, read.strategy), (7, 30, Strategy::GlobalFirst));
+        assert!(read.recursive);
     }
 }

@@ -2,4 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod matching;
+mod peculiarities;
+mod properties;
+mod reasons;
 mod recorded;
+mod support;
+mod v3;

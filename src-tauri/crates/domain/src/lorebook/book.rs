@@ -119,31 +119,28 @@ impl Book {
 
     /// The book in the form it was read from: every leaf that was not edited is as it was.
     pub fn to_value(&self) -> Value {
-        match self.form {
-            Form::Native => self.to_native(),
-            Form::Card => Value::Object(self.to_character_book()),
-            Form::Standalone => self.to_lorebook_v3(),
+        let mut book = self.raw.clone();
+        let entries = match self.listed {
+            true => Value::Array(self.list(Entry::to_own_form)),
+            false => Value::Object(self.named(Entry::to_own_form)),
+        };
+        book.insert("entries".into(), entries);
+        if self.form != Form::Standalone {
+            return Value::Object(book);
         }
+        let mut root = self.around.clone();
+        root.insert("data".into(), Value::Object(book));
+        Value::Object(root)
     }
 
     /// SillyTavern's own form. Entries with equal ids both survive: the second gets a name of its own (RT-5).
     pub fn to_native(&self) -> Value {
+        let entries = if self.form == Form::Native && self.listed {
+            Value::Array(self.list(Entry::to_native))
+        } else {
+            Value::Object(self.named(Entry::to_native))
+        };
         let mut book = self.raw.clone();
-        let mut entries = Map::new();
-        let mut names = self.names.iter();
-        for entry in &self.entries {
-            let known = names.clone().position(|(uid, _)| *uid == entry.uid).and_then(|ahead| names.nth(ahead));
-            let name = known.map_or_else(|| entry.uid.to_string(), |(_, name)| name.clone());
-            let free = (0..).map(|n: u32| if n == 0 { name.clone() } else { format!("{name}_{n}") });
-            if let Some(name) = free.into_iter().find(|name| !entries.contains_key(name)) {
-                entries.insert(name, Value::Object(entry.to_native()));
-            }
-        }
-        for (name, value) in &self.kept {
-            entries.entry(name.clone()).or_insert_with(|| value.clone());
-        }
-        let list = self.form == Form::Native && self.listed;
-        let entries = if list { entries.into_iter().map(|(_, entry)| entry).collect() } else { Value::Object(entries) };
         book.insert("entries".into(), entries);
         Value::Object(book)
     }
@@ -151,19 +148,13 @@ impl Book {
     /// The form that cards hold.
     pub fn to_character_book(&self) -> Map<String, Value> {
         let mut book = self.raw.clone();
-        let mut entries: Vec<Value> = self.entries.iter().map(|entry| Value::Object(entry.to_card())).collect();
-        for (place, value) in &self.kept {
-            let at = place.parse().unwrap_or(usize::MAX).min(entries.len());
-            entries.insert(at, value.clone());
-        }
+        let entries = match self.form {
+            Form::Card | Form::Standalone if !self.listed => Value::Object(self.named(Entry::to_card)),
+            _ => Value::Array(self.list(Entry::to_card)),
+        };
+        book.insert("entries".into(), entries);
         if self.form == Form::Native {
             book.entry("extensions").or_insert_with(|| json!({}));
-        }
-        if !self.listed && self.form != Form::Native {
-            let named = entries.into_iter().enumerate().map(|(i, entry)| (self.name_at(i), entry));
-            book.insert("entries".into(), Value::Object(named.collect()));
-        } else {
-            book.insert("entries".into(), Value::Array(entries));
         }
         book
     }
@@ -219,8 +210,31 @@ impl Book {
         (self, skipped)
     }
 
-    fn name_at(&self, index: usize) -> String {
-        self.names.get(index).map_or_else(|| index.to_string(), |(_, name)| name.clone())
+    /// Entries by the names they had, new ones by their uids.
+    fn named(&self, write: impl Fn(&Entry) -> Map<String, Value>) -> Map<String, Value> {
+        let mut entries = Map::new();
+        let mut names = self.names.iter().filter(|_| !self.listed);
+        for entry in &self.entries {
+            let known = names.clone().position(|(uid, _)| *uid == entry.uid).and_then(|ahead| names.nth(ahead));
+            let name = known.map_or_else(|| entry.uid.to_string(), |(_, name)| name.clone());
+            let mut free = (0..).map(|n: u32| if n == 0 { name.clone() } else { format!("{name}_{n}") });
+            if let Some(name) = free.find(|name| !entries.contains_key(name)) {
+                entries.insert(name, Value::Object(write(entry)));
+            }
+        }
+        for (name, value) in &self.kept {
+            entries.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        entries
+    }
+
+    fn list(&self, write: impl Fn(&Entry) -> Map<String, Value>) -> Vec<Value> {
+        let mut entries: Vec<Value> = self.entries.iter().map(|entry| Value::Object(write(entry))).collect();
+        for (place, value) in &self.kept {
+            let at = place.parse().unwrap_or(usize::MAX).min(entries.len());
+            entries.insert(at, value.clone());
+        }
+        entries
     }
 
     fn stated<T: Field>(&self, spec: &str, native: &str) -> Option<T> {

@@ -115,14 +115,6 @@ macro_rules! entry {
         }
 
         impl Entry {
-            /// An entry with the values of a new one.
-            pub fn new(uid: Uid) -> Self {
-                let raw = Map::new();
-                Self { uid, $($field: $card_absent,)* raw, native: true }
-                    .with(|entry| entry.position = Some(Position::BeforeChar))
-                    .with(|entry| entry.selective = true)
-            }
-
             fn read_native(uid: Uid, raw: Map<String, Value>) -> Self {
                 Self { uid, $($field: get(&raw, $native, $native_absent),)* raw, native: true }
             }
@@ -212,6 +204,22 @@ entry! {
 }
 
 impl Entry {
+    /// An entry with the values of a new one.
+    pub fn new(uid: Uid) -> Self {
+        let values = [
+            ("uid", serde_json::to_value(&uid).unwrap_or_default()),
+            ("key", Value::Array(Vec::new())),
+            ("keysecondary", Value::Array(Vec::new())),
+            ("content", "".into()),
+            ("selective", true.into()),
+            ("order", 100.into()),
+            ("position", 0.into()),
+            ("probability", 100.into()),
+            ("useProbability", true.into()),
+        ];
+        Self::read_native(uid, values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
     /// Reads SillyTavern's own form. `name` is the entry's name in the map, which stands for a missing `uid`.
     pub(super) fn from_native(name: &str, raw: Map<String, Value>) -> Self {
         let uid = raw.get("uid").and_then(String::read).unwrap_or_else(|| name.to_owned());
@@ -226,22 +234,22 @@ impl Entry {
             .with(|entry| entry.position = entry.position.or(root).or(Some(Position::AfterChar)))
     }
 
+    /// The form in which it was read.
+    pub(super) fn to_own_form(&self) -> Map<String, Value> {
+        if self.native { self.to_native() } else { self.to_card() }
+    }
+
     /// SillyTavern's own form.
     pub fn to_native(&self) -> Map<String, Value> {
         let mut raw = if self.native { self.raw.clone() } else { strangers(&self.raw, CARD_ROOT) };
-        if !raw.contains_key("uid") {
-            raw.insert("uid".into(), serde_json::to_value(&self.uid).unwrap_or_default());
-        }
         self.write_native(&mut raw);
         if !self.native {
-            for (field, value) in [("selective", self.selective), ("useProbability", self.use_probability)] {
-                raw.insert(field.into(), value.into());
-            }
+            raw.insert("uid".into(), serde_json::to_value(&self.uid).unwrap_or_default());
         }
         raw
     }
 
-    /// The form of a `character_book`. Native position 0 becomes `before_char`, all others `after_char`; the exact one goes
+    /// The form of a `character_book`. Position 0 becomes `before_char`, all others `after_char`; the exact one goes
     /// into `extensions`.
     pub fn to_card(&self) -> Map<String, Value> {
         if !self.native {

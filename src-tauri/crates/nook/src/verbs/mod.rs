@@ -3,6 +3,7 @@
 mod chat;
 mod doctor;
 mod library;
+mod lore;
 mod models;
 mod prompt;
 mod serve;
@@ -17,6 +18,9 @@ use crate::folders;
 use crate::output::Output;
 
 pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
+    if let Verb::Lore { verb } = cli.verb {
+        return lore::lore(verb, out);
+    }
     let data_dir = cli.data_dir.map_or_else(folders::data, Ok)?;
     let environment = engine::environment();
     let opened =
@@ -45,6 +49,6 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
         Verb::Models { verb } => models::models(engine, verb, out).await,
         Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,
-        Verb::Doctor => Ok(()),
+        Verb::Doctor | Verb::Lore { .. } => Ok(()),
     }
 }

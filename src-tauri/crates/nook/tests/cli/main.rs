@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it is surprised")]
 
 mod library;
+mod lore;
 mod serving;
 mod talking;
 mod words;

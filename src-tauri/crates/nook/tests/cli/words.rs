@@ -22,6 +22,11 @@ fn wrong_words_exit_2_and_touch_nothing() {
         &["chat", "--character", "Mira", "--seed", "-1"],
         &["chat", "--character", "Mira", "--model", "a", "--endpoint", "b"],
         &["prompt"],
+        &["lore"],
+        &["lore", "test"],
+        &["lore", "test", "--book", "a.json"],
+        &["lore", "test", "--vectors", "a.jsonl"],
+        &["lore", "test", "--book", "a.json", "--chat", "a.jsonl", "--profile", "moon"],
         &["models", "get"],
         &["serve", "--port", "99999"],
     ] {
@@ -45,7 +50,9 @@ fn help_and_version_are_answers() {
     let world = World::without_model();
     let help = world.run(&["--help"]);
     assert_eq!(help.code, 0);
-    for verb in ["import", "export", "list", "show", "set", "chat", "prompt", "tokens", "models", "serve", "doctor"] {
+    for verb in
+        ["import", "export", "list", "show", "set", "chat", "prompt", "tokens", "models", "serve", "lore", "doctor"]
+    {
         assert!(help.out.contains(verb), "{verb}");
     }
     assert_eq!(world.run(&["--version"]).out, format!("nook {}\n", env!("CARGO_PKG_VERSION")));

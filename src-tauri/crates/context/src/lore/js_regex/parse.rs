@@ -396,12 +396,11 @@ impl Parser<'_> {
             return Some(Item::One(c));
         }
         let after_first = self.at;
-        if self.eat("\\u") {
-            if let Some(second) = self.surrogate_or_unit() {
-                if let Some(Ok(c)) = char::decode_utf16([first, second]).next() {
-                    return Some(Item::One(c));
-                }
-            }
+        if self.eat("\\u")
+            && let Some(second) = self.surrogate_or_unit()
+            && let Some(Ok(c)) = char::decode_utf16([first, second]).next()
+        {
+            return Some(Item::One(c));
         }
         self.at = after_first;
         Some(Item::Never)

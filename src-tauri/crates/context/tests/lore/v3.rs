@@ -1,0 +1,204 @@
+//! What V3 asks of lorebooks (LB) and of decorators (DC), in the corrected profile.
+
+use context::lore::{Place, Profile, Rule, UiPrompt, placements};
+use domain::lorebook::Role;
+use serde_json::json;
+
+use crate::support::{Turn, uids};
+
+/// One entry with this text and the key "lamp".
+fn decorated(content: &str) -> Turn {
+    Turn::new(json!([{"key": ["lamp"], "content": content}])).chat(&["lamp"])
+}
+
+#[test]
+fn lb_03_the_books_scan_depth() {
+    let turn = Turn::of_card(json!({"scan_depth": 3}), json!([{"keys": ["lamp"]}])).chat(&["lamp", "a", "b"]);
+    turn.check_both("", "0");
+}
+
+#[test]
+fn lb_04_the_books_token_budget_drops_the_lowest_priority() {
+    let entries = json!([
+        {"keys": ["lamp"], "content": "a b c", "priority": 1},
+        {"keys": ["lamp"], "content": "d e f", "priority": 9},
+        {"keys": ["lamp"], "content": "g h i", "priority": 5},
+    ]);
+    let turn = Turn::of_card(json!({"token_budget": 6}), entries).chat(&["lamp"]);
+    turn.check("1 2");
+    assert_eq!(turn.rule("0"), Rule::BookBudget);
+}
+
+#[test]
+fn lb_05_recursion_is_the_books_to_decide() {
+    let entries = json!([{"keys": ["lamp"], "content": "oil"}, {"keys": ["oil"]}]);
+    for (stated, global, expected) in [
+        (json!({}), true, "0 1"),
+        (json!({}), false, "0"),
+        (json!({"recursive_scanning": false}), true, "0"),
+        (json!({"recursive_scanning": true}), false, "0 1"),
+    ] {
+        let turn = Turn::of_card(stated, entries.clone()).set(|it| it.recursive = global).chat(&["lamp"]);
+        turn.check(expected);
+    }
+}
+
+#[test]
+fn lb_07_use_regex_makes_keys_patterns() {
+    let entries = json!([
+        {"keys": ["l.mp"], "use_regex": true},
+        {"keys": ["(lamp"], "use_regex": true},
+        {"keys": ["l.mp"], "use_regex": false},
+        {"keys": ["none"], "use_regex": true, "constant": true},
+        {"keys": ["lamp"], "use_regex": true, "secondary_keys": ["none"], "selective": true},
+        {"keys": ["LAMP"], "use_regex": true, "case_sensitive": true},
+        {"keys": ["/LAMP/i"], "use_regex": true, "case_sensitive": true},
+    ]);
+    Turn::of_card(json!({}), entries).chat(&["a lamp"]).check("0 4 6");
+}
+
+#[test]
+fn lb_07_use_regex_means_nothing_where_sillytavern_wrote_it() {
+    let entry =
+        json!({"keys": ["Mr. (old)"], "use_regex": true, "constant": false, "extensions": {"selectiveLogic": 0}});
+    Turn::of_card(json!({}), json!([entry])).chat(&["mr. (old)"]).check_both("0", "0");
+}
+
+#[test]
+fn lb_09_decorators_and_the_blank_lines_around_them_are_stripped() {
+    let turn = decorated("@@unknown\n\n@@role user\n\nThe lamps burn oil.\n\nAll night.");
+    assert_eq!(turn.run(Profile::Corrected).activated[0].content, "The lamps burn oil.\n\nAll night.");
+}
+
+#[test]
+fn lb_10_disabled_is_disabled_whatever_decorators_say() {
+    let turn = Turn::new(json!([{"content": "@@activate\nx", "disable": true}])).chat(&["lamp"]);
+    assert_eq!(turn.rule("0"), Rule::Disabled);
+}
+
+#[test]
+fn lb_12_the_specifications_case_switch() {
+    let entries = json!([{"keys": ["LAMP"], "case_sensitive": true}, {"keys": ["LAMP"], "case_sensitive": false}]);
+    Turn::of_card(json!({}), entries).chat(&["lamp"]).check_both("0 1", "1");
+}
+
+#[test]
+fn lb_13_constant_entries_obey_decorators() {
+    let turn = Turn::new(json!([{"content": "@@activate_only_after 2\nx", "constant": true}]));
+    let after = |messages: &[&str]| turn.clone().chat(messages).fires(Profile::Corrected);
+    assert_eq!((after(&["a", "b", "c"]), after(&["a", "b", "c", "d"])), (String::new(), "0".to_owned()));
+    assert_eq!(turn.chat(&["a"]).rule("0"), Rule::MessageCount);
+}
+
+#[test]
+fn rt_5_entries_with_equal_ids_both_fire() {
+    let turn = Turn::of_card(json!({}), json!([{"keys": ["lamp"], "id": 7}, {"keys": ["lamp"], "id": 7}]));
+    turn.chat(&["lamp"]).check("7 7");
+}
+
+#[test]
+fn rt_6_position_and_selective_that_are_absent() {
+    let turn = Turn::of_card(json!({}), json!([{"keys": ["lamp"], "secondary_keys": ["none"]}])).chat(&["lamp"]);
+    assert_eq!(turn.run(Profile::Corrected).activated[0].place, Place::AfterChar);
+}
+
+#[test]
+fn dc_activate_only_every() {
+    let turn = decorated("@@activate_only_every 2\nx").set(|it| it.scan_depth = 9);
+    let fires = |messages: &[&str]| !turn.clone().chat(messages).fires(Profile::Corrected).is_empty();
+    assert!(!fires(&["lamp", "one"]));
+    assert!(fires(&["lamp", "one", "b", "two"]));
+}
+
+#[test]
+fn dc_keep_and_dont_activate_after_match() {
+    for (decorator, expected) in [("keep_activate_after_match", "0"), ("dont_activate_after_match", "")] {
+        let turn = decorated(&format!("@@{decorator}\nx")).set(|it| it.scan_depth = 1);
+        let first = turn.run(Profile::Corrected);
+        assert_eq!(uids(&first), "0");
+        let text = if expected.is_empty() { "lamp" } else { "dark" };
+        let later = turn.clone().chat(&["lamp", "dark", text]).with(|it| it.timed = first.timed.clone());
+        later.check(expected);
+        // The same turn again, as a swipe does: it has not matched before.
+        turn.with(|it| it.timed = first.timed).check("0");
+    }
+}
+
+#[test]
+fn dc_depth_reverse_depth_and_role() {
+    let place = |content: &str| {
+        let outcome = decorated(content).run(Profile::Corrected);
+        (outcome.activated[0].place.clone(), outcome.activated[0].role)
+    };
+    assert_eq!(place("@@depth 3\n@@role assistant\nx"), (Place::Depth(3), Role::Assistant));
+    assert_eq!(place("@@depth -1\nx"), (Place::Depth(0), Role::System));
+    assert_eq!(place("@@reverse_depth 1\nx"), (Place::FromStart(1), Role::System));
+    assert_eq!(place("@@instruct_depth 9\nx"), (Place::BeforeChar, Role::System));
+    assert_eq!(place("@@reverse_instruct_depth 9\n@@@depth 2\nx"), (Place::Depth(2), Role::System));
+}
+
+#[test]
+fn dc_scan_depth_wins_over_the_books() {
+    let turn = Turn::of_card(json!({"scan_depth": 1}), json!([{"keys": ["lamp"], "content": "@@scan_depth 3\nx"}]));
+    turn.chat(&["lamp", "a", "b"]).check("0");
+    decorated("@@instruct_scan_depth 50\nx").chat(&["lamp", "a", "b"]).check("");
+}
+
+#[test]
+fn dc_is_greeting_and_is_user_icon() {
+    let turn = decorated("@@is_greeting 1\nx");
+    assert_eq!(turn.rule("0"), Rule::Greeting);
+    turn.with(|it| it.greeting = Some(1)).check("0");
+    let turn = decorated("@@is_user_icon Alex\nx");
+    assert_eq!(turn.rule("0"), Rule::UserIcon);
+    turn.with(|it| it.user_icon = Some("Alex".into())).check("0");
+}
+
+#[test]
+fn dc_positions() {
+    let turn = Turn::new(json!([
+        {"key": ["lamp"], "content": "@@position before_desc\nx"}, {"key": ["lamp"], "content": "@@position after_desc\nx"},
+        {"key": ["lamp"], "content": "@@position personality\nx"}, {"key": ["lamp"], "content": "@@position scenario\nx"},
+        {"key": ["lamp"], "content": "@@position moon\nx", "position": 1},
+    ]));
+    let outcome = turn.chat(&["lamp"]).run(Profile::Corrected);
+    let placed = placements(&outcome, Profile::Corrected);
+    let counts = [placed.before_char.len(), placed.after_char.len(), placed.personality.len(), placed.scenario.len()];
+    assert_eq!(counts, [1, 2, 1, 1]);
+}
+
+#[test]
+fn dc_ignore_on_max_context_goes_first() {
+    let entries = json!([
+        {"key": ["lamp"], "content": "@@ignore_on_max_context\na b c", "order": 900}, {"key": ["lamp"], "content": "d e f"},
+    ]);
+    Turn::new(entries).chat(&["lamp"]).with(|it| it.context = 16).check("1");
+}
+
+#[test]
+fn dc_additional_keys_may_repeat_and_exclude_keys() {
+    let turn = decorated("@@additional_keys oil, wick\n@@additional_keys night\n@@exclude_keys day, sun\nx");
+    turn.clone().chat(&["lamp, wick, night"]).check("0");
+    assert_eq!(turn.clone().chat(&["lamp, wick"]).rule("0"), Rule::AdditionalKeys);
+    assert_eq!(turn.chat(&["lamp, oil, night and day"]).rule("0"), Rule::ExcludeKeys);
+}
+
+#[test]
+fn dc_additional_keys_of_patterns_are_one_more_way() {
+    let entry =
+        json!({"keys": ["none"], "use_regex": true, "content": "@@additional_keys l.mp\n@@exclude_keys lamp\nx"});
+    Turn::of_card(json!({}), json!([entry])).chat(&["lamp"]).check("0");
+}
+
+#[test]
+fn dc_activate_wins_over_dont_activate() {
+    decorated("@@dont_activate\nx").check("");
+    decorated("@@dont_activate\n@@activate\nx").chat(&["dark"]).check("0");
+    decorated("@@activate now\nx").chat(&["dark"]).check("");
+}
+
+#[test]
+fn dc_disable_ui_prompt() {
+    let outcome = decorated("@@disable_ui_prompt system_prompt\n@@disable_ui_prompt moon\nx").run(Profile::Corrected);
+    assert_eq!(outcome.disabled_prompts, [UiPrompt::SystemPrompt]);
+}

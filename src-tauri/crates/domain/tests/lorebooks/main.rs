@@ -1,0 +1,328 @@
+//! Lorebooks as people bring them: three forms, odd values, and nothing lost on the way through.
+
+#![recursion_limit = "256"]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::fs;
+use std::path::Path;
+
+use domain::lorebook::{Book, BookError, CharacterFilter, Form, Logic, Position, Role, Skipped, Uid};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+fn read(value: Value) -> Book {
+    let (book, skipped) = Book::from_value(value).unwrap();
+    assert_eq!(skipped, []);
+    book
+}
+
+fn card_book(entries: Value) -> Book {
+    let book = json!({ "entries": entries, "extensions": {} });
+    Book::from_character_book(book.as_object().unwrap()).0
+}
+
+/// With everything that formats 1.4.1 knows, and something that it does not.
+fn full_entry() -> Value {
+    json!({
+        "uid": 4, "key": ["lamp", "/oil/i"], "keysecondary": ["night"], "comment": "Lamps", "content": "They burn oil.",
+        "constant": true, "vectorized": true, "selective": true, "selectiveLogic": 3, "addMemo": true, "order": 90,
+        "position": 4, "depth": 2, "role": 1, "outletName": "o", "disable": true, "ignoreBudget": true,
+        "excludeRecursion": true, "preventRecursion": true, "delayUntilRecursion": true, "matchPersonaDescription": true,
+        "matchCharacterDescription": true, "matchCharacterPersonality": true, "matchCharacterDepthPrompt": true,
+        "matchScenario": true, "matchCreatorNotes": true, "probability": 60, "useProbability": true, "group": "a, b",
+        "groupOverride": true, "groupWeight": 30, "useGroupScoring": false, "scanDepth": 7, "caseSensitive": true,
+        "matchWholeWords": false, "sticky": 3, "cooldown": 2, "delay": 1, "triggers": ["swipe"], "automationId": "q",
+        "displayIndex": 9, "characterFilter": {"names": ["Mira"], "tags": ["t"], "isExclude": true},
+        "extensions": {"theirs": {"x": [1, null]}}, "unknown": {"deep": [true]},
+    })
+}
+
+#[test]
+fn every_native_field_is_read() {
+    let book = read(json!({ "entries": { "4": full_entry() } }));
+    let entry = &book.entries[0];
+    assert_eq!(entry.uid, Uid::from("4"));
+    assert_eq!(
+        (entry.logic, entry.position, entry.role),
+        (Some(Logic::AndAll), Some(Position::AtDepth), Some(Role::User))
+    );
+    assert_eq!((entry.depth, entry.scan_depth, entry.delay_until_recursion), (Some(2), Some(7), 1));
+    assert_eq!((entry.sticky, entry.cooldown, entry.delay), (Some(3), Some(2), Some(1)));
+    assert_eq!((entry.probability, entry.use_probability, entry.group_weight), (Some(60.0), true, Some(30.0)));
+    assert_eq!(
+        (entry.case_sensitive, entry.match_whole_words, entry.use_group_scoring),
+        (Some(true), Some(false), Some(false))
+    );
+    let filter = CharacterFilter { names: vec!["Mira".into()], tags: vec!["t".into()], exclude: true };
+    assert_eq!(entry.character_filter, Some(filter));
+    assert!(entry.disable && entry.ignore_budget && entry.match_creator_notes && entry.vectorized && entry.add_memo);
+}
+
+#[test]
+fn rt_1_what_was_read_is_written_again() {
+    for book in [
+        json!({"name": "W", "odd": 1, "entries": {"4": full_entry(), "z": {"content": "x"}, "1": {"key": "lamp", "position": "0"}}}),
+        json!({"name": "W", "extensions": {"a": 1}, "entries": [{"keys": ["a"], "content": "b", "enabled": true, "insertion_order": 1,
+            "extensions": {"selectiveLogic": 2, "x": {}}, "id": "s", "position": "before_char", "priority": 3, "odd": null}]}),
+        json!({"spec": "lorebook_v3", "more": [1], "data": {"entries": [{"keys": ["a"], "use_regex": true, "content": "@@moon 1\nb"}]}}),
+        json!({"entries": {"0": {"keys": ["numbered"], "content": "c"}}, "extensions": {}}),
+        json!({"entries": [{"key": ["listed"], "content": "c", "uid": 3}]}),
+    ] {
+        assert_eq!(read(book.clone()).to_value(), book);
+    }
+}
+
+#[test]
+fn an_edit_changes_its_field_and_nothing_else() {
+    let original = json!({ "entries": { "4": full_entry() } });
+    let mut book = read(original.clone());
+    book.entries[0].order = 12.0;
+    book.entries[0].position = None;
+    let mut expected = original;
+    expected["entries"]["4"]["order"] = json!(12);
+    expected["entries"]["4"]["position"] = Value::Null;
+    assert_eq!(book.to_value(), expected);
+
+    let original = json!({"entries": [{"keys": ["a"], "content": "b", "enabled": true, "extensions": {"x": 1}}], "extensions": {}});
+    let mut book = read(original.clone());
+    book.entries[0].disable = true;
+    book.entries[0].sticky = Some(2);
+    let mut expected = original;
+    expected["entries"][0]["enabled"] = json!(false);
+    expected["entries"][0]["extensions"]["sticky"] = json!(2);
+    assert_eq!(book.to_value(), expected);
+}
+
+#[test]
+fn rt_6_a_card_entry_is_read_by_sillytaverns_rules() {
+    let book = card_book(json!([
+        {"keys": ["a"], "secondary_keys": ["b"], "content": "", "enabled": true, "insertion_order": 7, "extensions": {}},
+        {"keys": ["a"], "position": "before_char", "enabled": false, "extensions": {}},
+        {"keys": ["a"], "position": "before_char", "extensions": {"position": 4, "depth": 1, "role": 2, "useProbability": false}},
+        {"keys": ["a"], "position": "elsewhere", "selective": true, "extensions": {"probability": 40}},
+        {"keys": ["a"], "position": 0},
+    ]));
+    let positions: Vec<_> = book.entries.iter().map(|entry| entry.position.unwrap()).collect();
+    let (before, after) = (Position::BeforeChar, Position::AfterChar);
+    assert_eq!(positions, [after, before, Position::AtDepth, after, before]);
+    let first = &book.entries[0];
+    assert_eq!((first.selective, first.order, first.disable), (false, 7.0, false));
+    assert_eq!((first.use_probability, first.probability, first.logic), (true, Some(100.0), Some(Logic::AndAny)));
+    assert!(book.entries[1].disable && !book.entries[2].use_probability && book.entries[3].selective);
+}
+
+#[test]
+fn a_card_entry_moves_where_it_is_put() {
+    let mut book = card_book(json!([{"keys": ["a"], "position": "after_char", "extensions": {}}]));
+    assert_eq!(book.to_character_book()["entries"][0]["extensions"], json!({}));
+    book.entries[0].position = Some(Position::BeforeChar);
+    let entry = &book.to_character_book()["entries"][0];
+    assert_eq!((&entry["position"], &entry["extensions"]["position"]), (&json!("before_char"), &json!(0)));
+}
+
+#[test]
+fn a_native_entry_becomes_a_card_entry_and_comes_back() {
+    let book =
+        read(json!({ "name": "W", "entries": { "4": full_entry(), "5": {"uid": 5, "key": ["b"], "position": 0} } }));
+    let card = book.to_character_book();
+    let entry = &card["entries"][0];
+    assert_eq!(
+        (&entry["keys"], &entry["insertion_order"], &entry["enabled"]),
+        (&json!(["lamp", "/oil/i"]), &json!(90), &json!(false))
+    );
+    assert_eq!((&entry["position"], &card["entries"][1]["position"]), (&json!("after_char"), &json!("before_char")));
+    let extensions = &entry["extensions"];
+    assert_eq!((&extensions["selectiveLogic"], &extensions["useProbability"]), (&json!(3), &Value::Null));
+    assert_eq!(
+        (&extensions["delay_until_recursion"], &extensions["match_persona_description"]),
+        (&json!(1), &json!(true))
+    );
+    assert_eq!((&entry["unknown"], &extensions["theirs"]), (&json!({"deep": [true]}), &json!({"x": [1, null]})));
+
+    let (back, _) = Book::from_character_book(&card);
+    let same = |a: &domain::lorebook::Entry, b: &domain::lorebook::Entry| {
+        assert_eq!(
+            (&a.uid, &a.keys, &a.content, a.position, a.depth),
+            (&b.uid, &b.keys, &b.content, b.position, b.depth)
+        );
+        assert_eq!((a.order, a.disable, a.probability, &a.group), (b.order, b.disable, b.probability, &b.group));
+        assert_eq!((&a.character_filter, a.add_memo, &a.triggers), (&b.character_filter, b.add_memo, &b.triggers));
+    };
+    same(&back.entries[0], &book.entries[0]);
+    let native = back.to_native();
+    let again = read(native.clone());
+    same(&again.entries[0], &book.entries[0]);
+    assert_eq!(native["entries"]["4"]["unknown"], json!({"deep": [true]}));
+}
+
+#[test]
+fn what_only_cards_say_survives_as_native() {
+    let book = card_book(
+        json!([{"keys": ["a"], "use_regex": true, "case_sensitive": true, "priority": 5, "name": "n", "extensions": {}}]),
+    );
+    let again = read(book.to_native());
+    let entry = &again.entries[0];
+    assert_eq!(
+        (entry.use_regex, entry.spec_case_sensitive, entry.priority, entry.name.as_str()),
+        (true, Some(true), Some(5.0), "n")
+    );
+}
+
+#[test]
+fn lb_01_a_book_of_its_own_file() {
+    let book = read(json!({"spec": "lorebook_v3", "data": {"name": "W", "scan_depth": 3, "token_budget": 99,
+        "recursive_scanning": false, "entries": []}}));
+    assert_eq!((book.form(), book.name(), book.scan_depth()), (Form::Standalone, "W", Some(3)));
+    assert_eq!((book.token_budget(), book.recursive_scanning()), (Some(99), Some(false)));
+    let made = Book::new("New").to_lorebook_v3();
+    assert_eq!(
+        (&made["spec"], &made["data"]["name"], &made["data"]["entries"]),
+        (&json!("lorebook_v3"), &json!("New"), &json!([]))
+    );
+}
+
+#[test]
+fn rt_5_entries_with_equal_ids_both_survive() {
+    let book = card_book(json!([{"id": 1, "keys": ["a"], "content": "x"}, {"id": 1, "keys": ["b"], "content": "y"}]));
+    assert_eq!(book.entries.len(), 2);
+    assert_eq!(read(book.to_native()).entries.len(), 2);
+    assert_eq!(book.to_character_book()["entries"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn one_bad_entry_never_sinks_a_book() {
+    let original = json!({"entries": [
+        {"keys": ["a"], "content": "x", "extensions": {}}, "nonsense", {"keys": ["b"], "content": {"no": "text"}},
+        {"keys": ["c"], "content": "y", "extensions": {}},
+    ], "extensions": {}});
+    let (book, skipped) = Book::from_value(original.clone()).unwrap();
+    let why = |place: &str, why| Skipped { place: place.to_owned(), why };
+    assert_eq!(skipped, [why("1", "it is no object"), why("2", "its content is no text")]);
+    assert_eq!(skipped[0].to_string(), "entry 1 is left out: it is no object");
+    assert_eq!(book.entries.len(), 2);
+    assert_eq!(book.to_value(), original);
+}
+
+#[test]
+fn odd_values_are_read_for_what_they_mean() {
+    let book = read(json!({"entries": {
+        "7": {"key": {"0": "a", "1": "b"}, "content": null, "order": "50", "depth": "", "scanDepth": "3", "disable": "false"},
+        "8": {"uid": "x", "key": "a, b", "delayUntilRecursion": 3, "role": "user", "probability": "x"},
+    }}));
+    let (a, b) = (&book.entries[0], &book.entries[1]);
+    assert_eq!((a.uid.as_str(), &a.keys, a.order), ("7", &vec!["a".to_owned(), "b".to_owned()], 50.0));
+    assert_eq!((a.depth, a.scan_depth, a.disable), (None, Some(3), false));
+    assert_eq!((b.uid.as_str(), &b.keys, b.delay_until_recursion), ("x", &a.keys, 3));
+    assert_eq!((b.role, b.probability), (Some(Role::User), None));
+}
+
+#[test]
+fn names_that_are_numbers_come_first() {
+    let book = read(json!({"entries": {"b": {"uid": 9}, "10": {"uid": 5}, "02": {"uid": 1}, "2": {"uid": 6}}}));
+    let uids: Vec<_> = book.entries.iter().map(|entry| entry.uid.as_str()).collect();
+    assert_eq!(uids, ["6", "5", "9", "1"]);
+}
+
+#[test]
+fn what_is_no_lorebook_is_refused_with_the_reason() {
+    assert_eq!(Book::read(b"{\"name\": 1}").unwrap_err(), BookError::NoEntries);
+    assert!(matches!(Book::read(b"{ invalid"), Err(BookError::Json { line: 1, .. })));
+    assert_eq!(Book::read(&[b'"', 0xff]).unwrap_err(), BookError::NotUtf8 { offset: 1 });
+    let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
+    assert!(matches!(Book::read(deep.as_bytes()), Err(BookError::TooComplex { .. })));
+    let (book, _) = Book::read("\u{feff}{\"entries\": {}}".as_bytes()).unwrap();
+    assert_eq!(book.entries.len(), 0);
+}
+
+/// The folder of shared test data beside the project; its files are not ours to ship.
+#[test]
+fn real_files_keep_every_leaf() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data/lorebooks");
+    if !folder.exists() {
+        eprintln!("skipped: the recorded books are not on this machine");
+        return;
+    }
+    assert!(matches!(Book::read(&fs::read(folder.join("invalid.json")).unwrap()), Err(BookError::Json { .. })));
+    let one: Value = serde_json::from_slice(&fs::read(folder.join("world_one.json")).unwrap()).unwrap();
+    let book = read(one.clone());
+    assert_eq!((book.to_value(), book.scan_depth(), book.token_budget()), (one, Some(2), Some(2048)));
+    for line in fs::read_to_string(folder.join("vectors.jsonl")).unwrap().lines().skip(1) {
+        let case: Value = serde_json::from_str(line).unwrap();
+        for book in case["books"].as_object().unwrap().values() {
+            assert_eq!(read(book.clone()).to_value(), *book);
+        }
+    }
+}
+
+fn json_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-1e9..1e9).prop_map(|number: f64| Value::from(number)),
+        "[a-z0-9,@/ ]{0,6}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec(("[a-z_0-9]{1,9}", inner), 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+fn any_book() -> impl Strategy<Value = Value> {
+    const NAMES: &[&str] = &[
+        "uid",
+        "id",
+        "key",
+        "keys",
+        "keysecondary",
+        "secondary_keys",
+        "content",
+        "position",
+        "order",
+        "insertion_order",
+        "enabled",
+        "disable",
+        "extensions",
+        "selective",
+        "probability",
+        "useProbability",
+        "role",
+        "characterFilter",
+        "odd",
+    ];
+    let entry = prop::collection::vec((prop::sample::select(NAMES), json_value()), 0..8)
+        .prop_map(|fields| Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()));
+    let entry = prop_oneof![9 => entry, 1 => json_value()].boxed();
+    let map = prop::collection::vec(("[a-z]|[0-9]{1,3}", entry.clone()), 0..5)
+        .prop_map(|entries| Value::Object(entries.into_iter().collect::<Map<_, _>>()));
+    let list = prop::collection::vec(entry, 0..5).prop_map(Value::from);
+    (prop_oneof![map, list], any::<bool>()).prop_map(|(entries, alone)| {
+        let book = json!({"name": "W", "entries": entries, "odd": [1]});
+        if alone { json!({"spec": "lorebook_v3", "data": book}) } else { book }
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_book_is_written_as_it_was_read(book in any_book()) {
+        let (read, _) = Book::from_value(book.clone()).unwrap();
+        prop_assert_eq!(read.to_value(), book);
+    }
+
+    #[test]
+    fn either_form_of_any_book_can_be_read_again(book in any_book()) {
+        let (read, _) = Book::from_value(book).unwrap();
+        let (native, _) = Book::from_value(read.to_native()).unwrap();
+        prop_assert_eq!(native.entries.len(), read.entries.len());
+        let (card, _) = Book::from_character_book(&read.to_character_book());
+        prop_assert_eq!(card.entries.len(), read.entries.len());
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Book::read(&bytes);
+    }
+}

@@ -1,0 +1,302 @@
+//! `lore test`: which entries fire, on files alone. Tokens are counted by the estimate, for no model is asked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use context::lore::cases;
+use context::lore::{
+    Activated, Bindings, CardTexts, Chance, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
+    LoreSettings, NamedBook, PreparedBooks, Profile, Rejected, TimedState, activate,
+};
+use context::{CountTokens as _, Estimate};
+use domain::card::Card;
+use domain::card::macros::{Names, expand};
+use domain::lorebook::Book;
+use domain::prompt::Segment;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::cli::{LoreProfile, LoreTestArgs, LoreVerb};
+use crate::failure::Failure;
+use crate::output::Output;
+
+pub(crate) fn lore(verb: LoreVerb, out: &Output) -> Result<(), Failure> {
+    let LoreVerb::Test(args) = verb;
+    match (&args.vectors, &args.out) {
+        (Some(vectors), Some(file)) => run_cases(vectors, file, args.profile, out),
+        _ => test(&args, out),
+    }
+}
+
+impl From<LoreProfile> for Profile {
+    fn from(profile: LoreProfile) -> Self {
+        match profile {
+            LoreProfile::Compatible => Self::Compatible,
+            LoreProfile::Corrected => Self::Corrected,
+        }
+    }
+}
+
+fn run_cases(vectors: &Path, file: &Path, profile: Option<LoreProfile>, out: &Output) -> Result<(), Failure> {
+    let bad = |error: cases::CaseError| Failure::because("badInput", format!("{}: {error}", vectors.display()));
+    let (header, cases) = cases::read(&text(vectors)?).map_err(bad)?;
+    let profile = profile.map_or(Profile::Compatible, Profile::from);
+    let runs: Vec<_> = cases.iter().map(|case| cases::run(&header, case, profile)).collect();
+    let lines: String = runs.iter().map(|run| format!("{}\n", run.to_value())).collect();
+    fs::write(file, lines).map_err(|error| Failure::because("io", format!("{}: {error}", file.display())))?;
+    let differing: Vec<&str> = runs.iter().filter(|run| !run.agrees).map(|run| run.id.as_str()).collect();
+    let agree = runs.len() - differing.len();
+    let answer = json!({ "cases": runs.len(), "agree": agree, "differing": differing, "profile": profile });
+    out.answer(&answer, |_| {
+        let list =
+            if differing.is_empty() { String::new() } else { format!("; these differ: {}", differing.join(" ")) };
+        format!("{agree} of {} cases agree{list}", runs.len())
+    })
+}
+
+/// What fired and what did not, in the order of the engine.
+#[derive(Serialize)]
+struct Report {
+    activated: Vec<Activated>,
+    rejected: Vec<Rejected>,
+    tokens: u32,
+    budget: u32,
+    overflowed: bool,
+    patterns_exhausted: bool,
+    profile: Profile,
+    /// How tokens were counted.
+    counting: &'static str,
+    /// Entries that could not be read.
+    skipped: Vec<String>,
+}
+
+fn test(args: &LoreTestArgs, out: &Output) -> Result<(), Failure> {
+    let mut world = World::read(args)?;
+    let settings = settings(args)?;
+    let books = PreparedBooks::new(&world.books, &world.bindings, &settings);
+    let outcome = world.run(&books, args);
+    let report = Report {
+        activated: outcome.activated,
+        rejected: outcome.rejected,
+        tokens: outcome.tokens,
+        budget: outcome.budget,
+        overflowed: outcome.overflowed,
+        patterns_exhausted: outcome.patterns_exhausted,
+        profile: settings.profile,
+        counting: "estimate",
+        skipped: std::mem::take(&mut world.skipped),
+    };
+    out.answer(&report, shown)
+}
+
+fn settings(args: &LoreTestArgs) -> Result<LoreSettings, Failure> {
+    let profile = args.profile.map_or(Profile::Corrected, Profile::from);
+    let settings = LoreSettings { profile, ..LoreSettings::default() };
+    let Some(file) = &args.settings else { return Ok(settings) };
+    let values: Map<String, Value> = serde_json::from_str(&text(file)?)
+        .map_err(|error| Failure::because("badInput", format!("{} holds no settings: {error}", file.display())))?;
+    // SillyTavern keeps them one level down in its own settings file.
+    let inner = values.get("world_info_settings").and_then(Value::as_object);
+    Ok(settings.with_values(inner.unwrap_or(&values)))
+}
+
+/// The files of one test.
+struct World {
+    books: Vec<NamedBook>,
+    bindings: Bindings,
+    skipped: Vec<String>,
+    card: Option<Card>,
+    file: String,
+    user: String,
+    character: String,
+    chat: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    is_user: bool,
+    #[serde(default)]
+    is_system: bool,
+    mes: String,
+}
+
+/// The first line of a chat, where there is one.
+#[derive(Default, Deserialize)]
+struct Header {
+    #[serde(default)]
+    user_name: String,
+    #[serde(default)]
+    character_name: String,
+}
+
+impl World {
+    fn read(args: &LoreTestArgs) -> Result<Self, Failure> {
+        let (header, chat) = args.chat.as_deref().map_or_else(|| Ok((Header::default(), Vec::new())), chat)?;
+        let mut world = Self {
+            books: Vec::new(),
+            bindings: Bindings::default(),
+            skipped: Vec::new(),
+            card: None,
+            file: args.card.as_deref().map(stem).unwrap_or_default(),
+            user: if header.user_name.is_empty() { "User".to_owned() } else { header.user_name },
+            character: header.character_name,
+            chat,
+        };
+        for file in &args.book {
+            world.add_book(file)?;
+        }
+        if let Some(file) = &args.card {
+            world.add_card(file)?;
+        }
+        Ok(world)
+    }
+
+    fn add_book(&mut self, file: &PathBuf) -> Result<(), Failure> {
+        let bad = |error: &dyn std::fmt::Display| Failure::because("badInput", format!("{}: {error}", file.display()));
+        let (book, skipped) = Book::read(&bytes(file)?).map_err(|error| bad(&error))?;
+        self.skipped.extend(skipped.iter().map(|skipped| format!("{}: {skipped}", file.display())));
+        let name = self.free_name(stem(file));
+        self.bindings.global.push(name.clone());
+        self.books.push(NamedBook { name: name.into(), book: Arc::new(book) });
+        Ok(())
+    }
+
+    fn add_card(&mut self, file: &Path) -> Result<(), Failure> {
+        let bad = |error: &dyn std::fmt::Display| Failure::because("badInput", format!("{}: {error}", file.display()));
+        let (card, _) = Card::read(&bytes(file)?).map_err(|error| bad(&error))?;
+        if let Some(book) = card.character_book() {
+            let (book, skipped) = Book::from_character_book(book);
+            self.skipped.extend(skipped.iter().map(|skipped| format!("{}: {skipped}", file.display())));
+            let name = if book.name().is_empty() { format!("{}'s book", card.name()) } else { book.name().to_owned() };
+            let name = self.free_name(name);
+            self.bindings.character.push(name.clone());
+            self.books.push(NamedBook { name: name.into(), book: Arc::new(book) });
+        }
+        self.character = card.spoken_name().to_owned();
+        self.card = Some(card);
+        Ok(())
+    }
+
+    /// Two files of one name are two books.
+    fn free_name(&self, name: String) -> String {
+        let taken = |name: &str| self.books.iter().any(|book| &*book.name == name);
+        let numbered = (2..).map(|number| format!("{name} ({number})"));
+        if taken(&name) { numbered.into_iter().find(|name| !taken(name)).unwrap_or_default() } else { name }
+    }
+
+    /// Once at the end, or after each message up to the one that was asked for.
+    fn run(&self, books: &PreparedBooks, args: &LoreTestArgs) -> LoreOutcome {
+        let Some(at) = args.at else { return self.scan(books, args, self.chat.len(), &TimedState::default()) };
+        let last = at.min(self.chat.len());
+        let mut outcome = LoreOutcome::default();
+        for messages in last.min(1)..=last {
+            outcome = self.scan(books, args, messages, &outcome.timed);
+        }
+        outcome
+    }
+
+    fn scan(&self, books: &PreparedBooks, args: &LoreTestArgs, messages: usize, timed: &TimedState) -> LoreOutcome {
+        let messages: Vec<LoreMessage> = self.chat[..messages]
+            .iter()
+            .map(|it| LoreMessage { name: &it.name, text: &it.mes, from_user: it.is_user, hidden: it.is_system })
+            .collect();
+        let names = Names { char: &self.character, user: &self.user, original: None };
+        let card = self.card.as_ref();
+        let tags = card.map(Card::tags).unwrap_or_default();
+        let depth_prompt = card.and_then(|card| card.extensions()?.get("depth_prompt")?.get("prompt")?.as_str());
+        activate(
+            books,
+            &LoreInput {
+                messages: &messages,
+                texts: CardTexts {
+                    persona: "",
+                    description: card.map_or("", Card::description),
+                    personality: card.map_or("", Card::personality),
+                    depth_prompt: depth_prompt.unwrap_or_default(),
+                    scenario: card.map_or("", Card::scenario),
+                    creator_notes: card.map_or("", Card::creator_notes),
+                },
+                injections: &[],
+                character: LoreCharacter { file: &self.file, tags: &tags },
+                kind: GenerationKind::Normal,
+                dry_run: false,
+                external: &[],
+                context_tokens: args.context_tokens,
+                chance: Chance::Seeded(args.seed),
+                timed,
+                greeting: self.greeting(),
+                user_icon: None,
+                expand: &|text| expand(text, &names),
+                count: &|text| Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or_default(),
+            },
+        )
+    }
+
+    /// Which of the card's greetings the chat begins with.
+    fn greeting(&self) -> Option<u32> {
+        let (card, first) = (self.card.as_ref()?, self.chat.first()?);
+        let mut greetings = std::iter::once(card.first_mes()).chain(card.alternate_greetings());
+        greetings.position(|greeting| greeting.trim() == first.mes.trim()).and_then(|at| u32::try_from(at).ok())
+    }
+}
+
+/// A header, if the first line is none of a message, and the messages. Lines that are neither are named.
+fn chat(file: &Path) -> Result<(Header, Vec<Message>), Failure> {
+    let text = text(file)?;
+    let (mut header, mut messages) = (Header::default(), Vec::new());
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        match serde_json::from_str(line.trim_start_matches('\u{feff}')) {
+            Ok(message) => messages.push(message),
+            Err(_) if number == 0 => header = serde_json::from_str(line).unwrap_or_default(),
+            Err(error) => {
+                let reason = format!("{}, line {} is no message: {error}", file.display(), number + 1);
+                return Err(Failure::because("badInput", reason));
+            }
+        }
+    }
+    Ok((header, messages))
+}
+
+fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(file).map_err(|error| Failure::because("badInput", format!("{} cannot be read: {error}", file.display())))
+}
+
+fn text(file: &Path) -> Result<String, Failure> {
+    String::from_utf8(bytes(file)?)
+        .map_err(|_| Failure::because("badInput", format!("{} is not UTF-8 text", file.display())))
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn shown(report: &Report) -> String {
+    let mut lines: Vec<String> = report.activated.iter().map(fired).collect();
+    lines.extend(report.rejected.iter().map(|entry| {
+        let rule = serde_json::to_value(entry.rule).unwrap_or_default();
+        format!("-  {} {}: {}", entry.book, entry.uid, rule.as_str().unwrap_or_default().replace('_', " "))
+    }));
+    lines.extend(report.skipped.iter().map(|skipped| format!("?  {skipped}")));
+    let over = if report.overflowed { ", which was not enough" } else { "" };
+    lines.push(format!("{} tokens by estimate, of {}{over}", report.tokens, report.budget));
+    lines.join("\n")
+}
+
+fn fired(entry: &Activated) -> String {
+    let value = serde_json::to_value(entry).unwrap_or_default();
+    let word = |name: &str| value[name].as_str().unwrap_or("nowhere").replace('_', " ");
+    let key = entry.key.as_ref().map(|key| format!(" {key:?}")).unwrap_or_default();
+    let message = value["message"].as_u64().map(|at| format!(" in message {}", at + 1)).unwrap_or_default();
+    format!(
+        "+  {} {}: {}{key}{message}, {}, {} tokens",
+        entry.book,
+        entry.uid,
+        word("reason"),
+        word("position"),
+        entry.tokens
+    )
+}
