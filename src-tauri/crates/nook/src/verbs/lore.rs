@@ -1,7 +1,7 @@
 //! `lore test`: which entries fire, on files alone. Tokens are counted by the estimate, for no model is asked.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use context::lore::cases;
@@ -155,7 +155,7 @@ impl World {
         Ok(world)
     }
 
-    fn add_book(&mut self, file: &PathBuf) -> Result<(), Failure> {
+    fn add_book(&mut self, file: &Path) -> Result<(), Failure> {
         let bad = |error: &dyn std::fmt::Display| Failure::because("badInput", format!("{}: {error}", file.display()));
         let (book, skipped) = Book::read(&bytes(file)?).map_err(|error| bad(&error))?;
         self.skipped.extend(skipped.iter().map(|skipped| format!("{}: {skipped}", file.display())));
