@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
+use context::chat_template::{ChatTemplate, Piece, Turn};
 use context::convert::{ConvertError, Converted, PresetKind, convert};
 use context::prompt_template::{
     Composed, Flag, Flags, Given, Library, Placement, PromptTemplate, SectionRole, Variables, built_in, check, compose,
     resolve,
 };
+use domain::prompt::PromptRole;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -196,8 +198,7 @@ fn a_story_string_becomes_sections() {
     insta::assert_snapshot!(picture(&composed), @r"
     [identity] You are Mira, talking with Tom.
     [rules] 1. Answer as Mira would, in the first person, in one to four short sentences.
-    2. Never speak or decide for Tom.
-    3. Then stop and wait for Tom.
+    2. Never speak or decide for Tom; stop and wait for Tom.
     [loreBefore] World:
     The town is small.
     [description] ### About Mira
@@ -232,7 +233,29 @@ fn a_story_string_may_stand_in_the_chat() {
     assert_eq!((description.placement, description.depth, description.role), (Placement::InChat, 3, SectionRole::User));
 }
 
+/// By the reference engine, and by ours, which must agree.
 fn render(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
+    let reference = reference(jinja, roles, opening);
+    if opening {
+        let template = ChatTemplate::parse(jinja, "", "", jiff::civil::DateTime::default()).unwrap();
+        let role = |name: &str| match name {
+            "system" => PromptRole::System,
+            "user" => PromptRole::User,
+            _ => PromptRole::Character,
+        };
+        let turns: Vec<_> =
+            roles.iter().enumerate().map(|(at, (name, _))| Turn { role: role(name), parts: vec![at] }).collect();
+        let pieces = template.render(&turns, false).unwrap();
+        let text = |piece: Piece| match piece {
+            Piece::Control(text) => text,
+            Piece::Part(at) => roles[at].1.to_owned(),
+        };
+        assert_eq!(pieces.into_iter().map(text).collect::<String>(), reference);
+    }
+    reference
+}
+
+fn reference(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
     let mut environment = minijinja::Environment::new();
     environment.add_template("t", jinja).unwrap();
     let messages: Vec<_> = roles.iter().map(|(role, content)| json!({"role": role, "content": content})).collect();
@@ -306,6 +329,14 @@ fn a_bundle_is_one_template_one_format_and_samplers() {
     assert_eq!(composed.sections[0].text, "Play {{char}}.", "at the place of {{system}}");
     assert_eq!(converted.format.unwrap().name, "Marks");
     assert_eq!(converted.sampling.unwrap().options.temperature, Some(0.7));
+}
+
+#[test]
+fn a_preset_of_garbage_is_read_in_good_time() {
+    let same = json!({"prompts": vec![prompt("x", "y"); 8_000]});
+    assert_eq!(converted(&same).templates[0].sections.len(), 990);
+    let deep = json!({"story_string": format!("{}{{{{persona}}}}{}", "{{#if persona}}a\n".repeat(30_000), "{{/if}}".repeat(30_000))});
+    assert!(report(&converted(&deep)).contains("deeper than 20"));
 }
 
 #[test]

@@ -77,8 +77,7 @@ fn a_plain_chat_begins_with_the_rules_and_the_card() {
     You are Mira, talking with Tom.
     [rules System]
     1. Answer as Mira would, in the first person, in one to four short sentences.
-    2. Never speak or decide for Tom.
-    3. Then stop and wait for Tom.
+    2. Never speak or decide for Tom; stop and wait for Tom.
     [description System]
     Mira keeps the lighthouse.
     [personality System]
@@ -97,10 +96,9 @@ fn everything_on_has_a_place() {
     You are Mira, talking with Tom.
     [rules System]
     1. Answer as Mira would, in the first person, in one to four short sentences.
-    2. Never speak or decide for Tom.
-    3. Then stop and wait for Tom.
-    4. Follow the stages of the episode in their order. When the last one is done, end with #NEXT EPISODE#
-    5. Gently steer the story towards this: light the lamp
+    2. Never speak or decide for Tom; stop and wait for Tom.
+    3. Follow the stages of the episode in their order. When the last one is done, end with #NEXT EPISODE#
+    4. Gently steer the story towards this: light the lamp
     [rating System]
     Content rating: T (PG-13), for teenagers.
     [extra System]
@@ -363,7 +361,7 @@ fn a_child_adds_to_a_section_or_overrides_it_and_keeps_its_place() {
     let child = resolve(&from_json(&child.to_string()).unwrap().template, &library).unwrap();
     let head = of(&child, mira(), &[]).flow(SectionRole::System);
     assert!(head.starts_with("Be Mira.\n\n1. Answer"), "{head}");
-    assert!(head.contains("\n4. Rhyme."), "{head}");
+    assert!(head.contains("\n3. Rhyme."), "{head}");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Chat completion presets: the prompt manager's prompts in their order (formats.md 1.5).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use super::{Converted, Note, excluded, flag, literal, override_of, sampler, template, text};
 use crate::prompt_template::{
-    Kind, Line, Placement, PromptTemplate, Section, SectionKind, SectionRole, Slot, escape, slug,
+    Kind, Line, MAX_SECTIONS, Placement, PromptTemplate, Section, SectionKind, SectionRole, Slot, escape, slug,
 };
 
 /// The list that is not one character's: the ids that stand for "all", newest first.
@@ -15,6 +15,9 @@ const EVERYONE: [u64; 2] = [100_001, 100_000];
 const DEPTH: u64 = 4;
 /// Order of a prompt in the chat that says none.
 const INJECTION_ORDER: i64 = 100;
+
+/// Prompts of a preset at the most: a template holds little more.
+const MOST: usize = MAX_SECTIONS - 10;
 
 /// Fields that this module or the samplers read.
 const READ: [&str; 12] = [
@@ -57,7 +60,7 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
             converted.report.push(Note::new(field, why));
         }
     }
-    let sections = Manager { preset, report: &mut converted.report, taken: BTreeSet::new() }.sections();
+    let sections = Manager { preset, report: &mut converted.report, taken: BTreeMap::new() }.sections();
     let defaults = crate::prompt_template::Defaults { reply_tokens: None, stop: Some(Vec::new()) };
     converted.templates.push(PromptTemplate { sections, defaults, ..template(&name) });
     converted.templates.extend(utility(preset, "impersonation_prompt", "impersonate", &name));
@@ -79,7 +82,8 @@ fn utility(preset: &Map<String, Value>, field: &str, job: &str, name: &str) -> O
 struct Manager<'m> {
     preset: &'m Map<String, Value>,
     report: &'m mut Vec<Note>,
-    taken: BTreeSet<String>,
+    /// How often a name was given.
+    taken: BTreeMap<String, usize>,
 }
 
 /// A prompt and whether it is on.
@@ -124,7 +128,9 @@ impl<'m> Manager<'m> {
             prompts.entry(text(prompt, "identifier")).or_insert(prompt);
             unordered.push(prompt);
         }
-        let Some(order) = self.order() else { return unordered.into_iter().map(|prompt| (prompt, true)).collect() };
+        let Some(order) = self.order() else {
+            return unordered.into_iter().take(MOST).map(|prompt| (prompt, true)).collect();
+        };
         let mut entries = Vec::new();
         for one in order.iter().filter_map(Value::as_object) {
             let identifier = text(one, "identifier");
@@ -137,6 +143,11 @@ impl<'m> Manager<'m> {
             .into_iter()
             .filter(|prompt| prompts.get(text(prompt, "identifier")).is_some_and(|it| std::ptr::eq(*it, *prompt)));
         entries.extend(left.map(|prompt| (prompt, false)));
+        if entries.len() > MOST {
+            let what = format!("{} prompts are left out; a template holds {MOST}", entries.len() - MOST);
+            self.report.push(Note::new("prompts", what));
+            entries.truncate(MOST);
+        }
         entries
     }
 
@@ -157,11 +168,12 @@ impl<'m> Manager<'m> {
     /// A name of its own for every section.
     fn named(&mut self, mut section: Section) -> Section {
         let base = section.name.clone();
-        let mut number = 1;
-        while !self.taken.insert(section.name.clone()) {
-            number += 1;
-            section.name = format!("{base}-{number}");
+        while self.taken.contains_key(&section.name) {
+            let given = self.taken.entry(base.clone()).or_insert(1);
+            *given += 1;
+            section.name = format!("{base}-{given}");
         }
+        self.taken.insert(section.name.clone(), 1);
         section
     }
 

@@ -43,6 +43,9 @@ pub(super) const PARTS: [Part; 7] = [
     part(&["mesExamples", "mesExamplesRaw"], "character.examples", "examples", SectionKind::Examples),
 ];
 
+/// Conditions inside one another at the most; what lies deeper holds whenever the outer ones do.
+const MAX_DEPTH: usize = 20;
+
 /// What `system` means: where the rules go.
 pub(super) const SYSTEM: &str = "\u{1}";
 
@@ -52,7 +55,7 @@ fn find(name: &str) -> Option<Part> {
 
 /// Reads a story string. `{{system}}` becomes the mark [`SYSTEM`]; macros that we do not know stay as they are.
 pub(super) fn read(story: &str, report: &mut Vec<Note>) -> Vec<StoryLine> {
-    let mut reader = Reader { lines: Vec::new(), line: Line::default(), open: Vec::new(), report };
+    let mut reader = Reader { lines: Vec::new(), line: Line::default(), open: Vec::new(), deeper: 0, report };
     let mut rest = story;
     while let Some(at) = rest.find("{{") {
         reader.text(&rest[..at]);
@@ -89,6 +92,8 @@ struct Reader<'r> {
     line: Line,
     /// The conditions that are open.
     open: Vec<String>,
+    /// How many more are open than count.
+    deeper: usize,
     report: &'r mut Vec<Note>,
 }
 
@@ -96,14 +101,10 @@ impl Reader<'_> {
     fn tag(&mut self, tag: &str) {
         let words: Vec<&str> = tag.split_whitespace().collect();
         match words.as_slice() {
-            ["#if", name] => self.open.push(condition(name)),
-            ["#unless", name] => self.open.push(negated(&condition(name))),
-            ["else"] => {
-                if let Some(last) = self.open.last_mut() {
-                    *last = negated(last);
-                }
-            }
-            ["/if" | "/unless"] => drop(self.open.pop()),
+            ["#if", name] => self.open(condition(name)),
+            ["#unless", name] => self.open(negated(&condition(name))),
+            ["else"] => self.turn(),
+            ["/if" | "/unless"] => self.close(),
             ["trim" | "noop"] => {}
             ["anchorBefore" | "anchorAfter"] => {
                 self.report.push(Note::new(format!("story_string: {tag}"), "left out: notes have places of their own"));
@@ -116,6 +117,29 @@ impl Reader<'_> {
                 None => self.literal(&format!("{{{{{tag}}}}}")),
             },
             _ => self.literal(&format!("{{{{{tag}}}}}")),
+        }
+    }
+
+    fn open(&mut self, condition: String) {
+        if self.open.len() < MAX_DEPTH {
+            return self.open.push(condition);
+        }
+        if self.deeper == 0 {
+            self.report.push(Note::new("story_string", "conditions deeper than 20 are left out"));
+        }
+        self.deeper += 1;
+    }
+
+    fn turn(&mut self) {
+        if let Some(last) = self.open.last_mut().filter(|_| self.deeper == 0) {
+            *last = negated(last);
+        }
+    }
+
+    fn close(&mut self) {
+        match self.deeper {
+            0 => drop(self.open.pop()),
+            _ => self.deeper -= 1,
         }
     }
 

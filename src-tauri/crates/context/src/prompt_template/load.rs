@@ -8,6 +8,11 @@ use super::schema::{PromptTemplate, SCHEMA, VERSION};
 /// Bytes of a template's file at the most.
 pub const MAX_BYTES: usize = 1 << 20;
 
+/// Sections of a template at the most.
+pub const MAX_SECTIONS: usize = 1_000;
+/// Variables of a template's own at the most.
+pub const MAX_VARIABLES: usize = 300;
+
 /// A file that is no template of ours.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
@@ -21,6 +26,8 @@ pub enum LoadError {
     NotATemplate,
     #[error("the template is of form {found}, this program knows up to {VERSION}; update the program")]
     Newer { found: u64 },
+    #[error("the template has more than {most} {what}; split it into several that extend one another")]
+    TooMany { what: &'static str, most: usize },
     #[error("{path}: {message}")]
     Field {
         path: String,
@@ -60,7 +67,14 @@ fn from_value(value: Value) -> Result<Loaded, LoadError> {
         _ if value["lines"].is_array() => legacy::lines(value, &mut notes)?,
         _ => return Err(LoadError::NotATemplate),
     };
-    Ok(Loaded { template: typed(current)?, notes })
+    let template = typed(current)?;
+    if template.sections.len() > MAX_SECTIONS {
+        return Err(LoadError::TooMany { what: "sections", most: MAX_SECTIONS });
+    }
+    if template.variables.len() > MAX_VARIABLES {
+        return Err(LoadError::TooMany { what: "variables", most: MAX_VARIABLES });
+    }
+    Ok(Loaded { template, notes })
 }
 
 /// One step of each: from the version before to the one named.
@@ -123,6 +137,13 @@ mod tests {
         assert_eq!((template.id.as_str(), template.version), ("old-one", 2));
         let texts: Vec<_> = template.sections.iter().map(|it| (it.name.as_str(), it.lines[0].text())).collect();
         assert_eq!(texts, [("rules", "Be kind."), ("start", "Hello.")]);
+    }
+
+    #[test]
+    fn a_thousand_sections_are_enough() {
+        let sections: Vec<_> = (0..=MAX_SECTIONS).map(|n| json!({"name": n.to_string()})).collect();
+        let many = json!({"schema": SCHEMA, "version": 2, "id": "a", "name": "A", "sections": sections});
+        assert_eq!(load(&many), Err(LoadError::TooMany { what: "sections", most: MAX_SECTIONS }));
     }
 
     #[test]

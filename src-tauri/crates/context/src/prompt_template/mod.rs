@@ -29,7 +29,7 @@ pub use compose::{ComposeError, Composed, ComposedSection, MAX_COMPOSED, Omitted
 pub use condition::ConditionError;
 pub use flags::{Flag, Flags};
 pub use graph::Cycle;
-pub use load::{LoadError, Loaded, MAX_BYTES, from_json};
+pub use load::{LoadError, Loaded, MAX_BYTES, MAX_SECTIONS, MAX_VARIABLES, from_json};
 pub use modes::{Mode, ModeError, UnknownMode, built_in_modes, find_mode, modes_from_json};
 pub use reference::{FlagDoc, VariableDoc, VariableSource, flag_reference, reference, variable_groups};
 pub use resolve::{Library, MAX_DEPTH, ResolveError, ResolvedTemplate, resolve};

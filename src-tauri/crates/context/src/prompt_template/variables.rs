@@ -176,9 +176,11 @@ impl Variables {
             return Ok(Cow::Borrowed(self));
         }
         let mut all = self.clone();
+        let mut room = super::MAX_COMPOSED;
         for at in own_order(own)? {
             let variable = &own[at];
-            let expanded = text::expand(&variable.text, |name| all.text(name), super::MAX_COMPOSED)?;
+            let expanded = text::expand(&variable.text, |name| all.text(name), room)?;
+            room = room.saturating_sub(expanded.text.len());
             all.values.insert(variable.name.clone(), Value::Text(expanded.text));
         }
         Ok(Cow::Owned(all))
