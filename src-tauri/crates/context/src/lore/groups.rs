@@ -1,6 +1,7 @@
 //! Inclusion groups: of each, one member (1.4.3, step 7).
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use super::outcome::Rule;
 use super::scan::{Candidate, Scan};
@@ -20,13 +21,14 @@ impl Scan<'_> {
 
     /// Groups in the order of JavaScript's maps: numbers first, ascending.
     fn groups(&self, candidates: &[Candidate]) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
+        let (mut groups, mut places) = (Vec::<Group>::new(), HashMap::new());
         for candidate in candidates {
             for name in &self.books.entries[candidate.entry].groups {
-                match groups.iter_mut().find(|(known, _)| known == name) {
-                    Some((_, members)) => members.push(candidate.entry),
-                    None => groups.push((name.clone(), vec![candidate.entry])),
-                }
+                let place = *places.entry(name.as_str()).or_insert_with(|| {
+                    groups.push((name.clone(), Vec::new()));
+                    groups.len() - 1
+                });
+                groups[place].1.push(candidate.entry);
             }
         }
         let number = |name: &str| name.parse::<u32>().ok().filter(|n| n.to_string() == name && *n != u32::MAX);

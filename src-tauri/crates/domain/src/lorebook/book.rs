@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::entry::{Entry, Uid};
 use super::value::{Field, array_index};
-use super::{BookError, MAX_FILE, Skipped};
+use super::{BookError, MAX_FILE, Skipped, foreign};
 use crate::card::CardError;
 use crate::card::parse::{check_complexity, without_bom};
 
@@ -43,7 +43,7 @@ impl Book {
         Self::empty(Form::Native, raw, Map::new(), false)
     }
 
-    /// Reads a file, whichever of the three forms it has.
+    /// Reads a file, whichever form it has.
     ///
     /// # Errors
     /// [`BookError`] if it is no JSON, no lorebook, or above the limits. A bad entry is no error but a [`Skipped`].
@@ -69,6 +69,9 @@ impl Book {
     /// [`BookError::NoEntries`] if the JSON is no lorebook.
     pub fn from_value(value: Value) -> Result<(Self, Vec<Skipped>), BookError> {
         let Value::Object(mut root) = value else { return Err(BookError::NoEntries) };
+        if let Some(Value::Object(native)) = foreign::to_native(&root) {
+            return Self::from_object(native, None);
+        }
         if root.get("spec").and_then(Value::as_str) == Some("lorebook_v3") || is_wrapper(&root) {
             let Some(Value::Object(data)) = root.insert("data".into(), Value::Null) else {
                 return Err(BookError::NoEntries);

@@ -1,4 +1,5 @@
-//! Lorebooks: SillyTavern's own JSON, the `character_book` of V2 and V3 cards, and the stand-alone `lorebook_v3`.
+//! Lorebooks: SillyTavern's own JSON, the `character_book` of V2 and V3 cards, and the stand-alone `lorebook_v3`; those of
+//! Agnai, NovelAI and RisuAI become SillyTavern's form.
 //!
 //! An [`Entry`] keeps the whole JSON it was read from. Its fields are a view on it: writing changes those that were edited
 //! and leaves the rest, so whatever this program does not know survives import, edit and export (B2-07, LB-14).
@@ -8,6 +9,7 @@
 mod book;
 mod entry;
 mod error;
+mod foreign;
 mod value;
 
 pub use book::{Book, Form};

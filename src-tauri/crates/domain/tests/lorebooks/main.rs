@@ -224,6 +224,36 @@ fn names_that_are_numbers_come_first() {
 }
 
 #[test]
+fn books_of_other_programs_become_sillytaverns() {
+    let agnai = json!({"kind": "memory", "name": "M", "entries": [
+        {"name": "Lamps", "keywords": ["lamp", "oil"], "entry": "They burn.", "weight": 7, "priority": 2, "enabled": false}]});
+    let novelai = json!({"lorebookVersion": 5, "entries": [
+        {"displayName": "Lamps", "keys": ["lamp"], "text": "They burn.", "enabled": true, "forceActivation": true,
+         "contextConfig": {"budgetPriority": 400}}]});
+    let risuai = json!({"type": "risu", "ver": 1, "data": [
+        {"key": "lamp, oil", "secondkey": "night", "insertorder": 30, "comment": "Lamps", "content": "They burn.",
+         "alwaysActive": false, "selective": true, "activationPercent": 40, "mode": "normal"}]});
+
+    let book = read(agnai.clone());
+    let entry = &book.entries[0];
+    assert_eq!(
+        (book.name(), &entry.keys, entry.order, entry.disable),
+        ("M", &vec!["lamp".to_owned(), "oil".to_owned()], 7.0, true)
+    );
+    assert_eq!(book.to_value()["entries"]["0"]["extensions"]["agnai"], agnai["entries"][0]);
+
+    let entry = &read(novelai).entries[0];
+    assert_eq!((entry.comment.as_str(), entry.order, entry.constant, entry.disable), ("Lamps", 400.0, true, false));
+
+    let entry = &read(risuai).entries[0];
+    assert_eq!(
+        (&entry.keys, &entry.secondary_keys),
+        (&vec!["lamp".to_owned(), "oil".to_owned()], &vec!["night".to_owned()])
+    );
+    assert_eq!((entry.order, entry.probability, entry.selective), (30.0, Some(40.0), true));
+}
+
+#[test]
 fn what_is_no_lorebook_is_refused_with_the_reason() {
     assert_eq!(Book::read(b"{\"name\": 1}").unwrap_err(), BookError::NoEntries);
     assert!(matches!(Book::read(b"{ invalid"), Err(BookError::Json { line: 1, .. })));

@@ -1,0 +1,81 @@
+//! Classes: what stands in square brackets.
+
+use super::{Item, NOTHING, Parser, Term, push_escaped};
+use crate::lore::js_regex::case;
+
+impl Parser<'_> {
+    pub(super) fn class(&mut self) -> Option<Term> {
+        let negated = self.eat("^");
+        let mut body = String::new();
+        loop {
+            match self.next()? {
+                ']' => break,
+                c => {
+                    let first = self.class_item(c)?;
+                    self.range(first, &mut body)?;
+                }
+            }
+        }
+        match (negated, body.is_empty()) {
+            (false, true) => self.emit(NOTHING),
+            (true, true) => self.emit("(?s:.)"),
+            (false, false) => self.emit(&format!("[{body}]")),
+            (true, false) => self.emit(&format!("[^{body}]")),
+        }
+    }
+
+    fn class_item(&mut self, c: char) -> Option<Item> {
+        if c != '\\' {
+            return Some(Item::One(c));
+        }
+        match self.next()? {
+            'b' => Some(Item::One('\u{8}')),
+            'k' if !self.flags.unicode => Some(Item::One('k')),
+            c @ ('8' | '9') if !self.flags.unicode => Some(Item::One(c)),
+            c => self.class_escape(c),
+        }
+    }
+
+    /// The rest of a range that begins with `first`, or `first` alone.
+    fn range(&mut self, first: Item, body: &mut String) -> Option<()> {
+        let is_range = self.peek() == Some('-') && self.chars.get(self.at + 1).is_some_and(|c| *c != ']');
+        if !is_range {
+            return self.member(first, body);
+        }
+        self.at += 1;
+        let c = self.next()?;
+        let last = self.class_item(c)?;
+        match (first, last) {
+            (Item::One(first), Item::One(last)) if first <= last => {
+                push_escaped(body, first);
+                body.push('-');
+                push_escaped(body, last);
+                if self.flags.ignore_case && !self.flags.unicode {
+                    case::kin_of_range(first, last).for_each(|c| push_escaped(body, c));
+                }
+                Some(())
+            }
+            (Item::One(_), Item::One(_)) => None,
+            (first, last) if !self.flags.unicode => {
+                self.member(first, body)?;
+                push_escaped(body, '-');
+                self.member(last, body)
+            }
+            _ => None,
+        }
+    }
+
+    fn member(&self, item: Item, body: &mut String) -> Option<()> {
+        match item {
+            Item::One(c) => {
+                push_escaped(body, c);
+                if self.flags.ignore_case && !self.flags.unicode {
+                    case::kin(c).iter().for_each(|c| push_escaped(body, *c));
+                }
+            }
+            Item::Set(set) => body.push_str(&set),
+            Item::Never => body.push_str(NOTHING),
+        }
+        Some(())
+    }
+}
