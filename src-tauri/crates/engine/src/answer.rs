@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use context::{Budget, ChatTemplate, CountTokens, Counts, Estimate};
+use context::{Budget, ChatTemplate, CountTokens, Counts};
 use domain::chat::Chat;
 use domain::model::{Endpoint, LocalModel, ModelChoice};
 use domain::prompt::Segment;
@@ -17,6 +17,7 @@ use store::TextHash;
 use crate::Engine;
 use crate::api::ApiError;
 use crate::error::{Answer, internal, not_found};
+use crate::remote_count::{About, Calibrating, RemoteCounting};
 use crate::turn::TurnOptions;
 use crate::{convert, models};
 
@@ -36,8 +37,15 @@ pub(crate) struct Answerer {
     pub(crate) sampling: Sampling,
     /// The settings of the turn, resolved.
     pub(crate) values: Values,
-    /// The model on this machine that counts; remote prompts are estimated.
-    local: Option<LocalModel>,
+    counting: Counting,
+}
+
+/// Whose tokens are counted.
+enum Counting {
+    /// Exactly, by the model on this machine.
+    Local(LocalModel),
+    /// More or less.
+    Remote(RemoteCounting),
 }
 
 /// What turn and settings ask of whatever answers.
@@ -54,7 +62,8 @@ impl Asked {
         let Self { context, sampling, values } = self;
         let budget = within(Budget::remote(context.unwrap_or(8_192), sampling.max_tokens), &values);
         let name = "scripted".to_owned();
-        Answerer { key: name.clone(), name, provider, template: None, budget, sampling, values, local: None }
+        let counting = Counting::Remote(RemoteCounting::default());
+        Answerer { key: name.clone(), name, provider, template: None, budget, sampling, values, counting }
     }
 }
 
@@ -67,48 +76,81 @@ fn within(budget: Budget, values: &Values) -> Budget {
     }
 }
 
-/// Counts for one prompt: by the local model, memoised in the store, or estimated.
+/// Counts for one prompt: by the local model or the encoding that fits, memoised in the store, or estimated.
 pub(crate) struct Counter<'a> {
-    local: Option<&'a LocalModel>,
-    counts: Counts,
+    counting: &'a Counting,
+    exact: Counts,
+    about: About,
 }
 
 impl<'a> Counter<'a> {
     pub(crate) fn new(answerer: &'a Answerer) -> Self {
-        Self { local: answerer.local.as_ref(), counts: Counts::default() }
+        Self { counting: &answerer.counting, exact: Counts::default(), about: About::default() }
     }
 
     pub(crate) fn counts(&self) -> &dyn CountTokens {
-        if self.local.is_some() { &self.counts } else { &Estimate }
+        match self.counting {
+            Counting::Local(_) => &self.exact,
+            Counting::Remote(_) => &self.about,
+        }
     }
 
-    /// Learns the counts of `segments`: those of old texts from the store, the rest from the model.
+    /// Learns the counts of `segments`: those of old texts from the store, the rest from the tokenizer.
     pub(crate) async fn count(&mut self, engine: &Engine, segments: Vec<Segment>) -> Answer<()> {
-        let Some(model) = self.local else { return Err(internal("an estimate was not there")) };
-        let tokenizer = model.sha256.clone();
-        let hashes: Vec<TextHash> = segments.iter().map(hash).collect();
-        let asked = hashes.clone();
-        let tokenizer_key = tokenizer.clone();
-        let known = engine.store().read(move |store| store.token_counts().get_many(&tokenizer_key, &asked)).await?;
-        let mut unknown = Vec::new();
-        for (segment, hash) in segments.into_iter().zip(hashes) {
-            match known.get(&hash) {
-                Some(count) => self.counts.insert(segment, *count),
-                None => unknown.push((segment, hash)),
+        match self.counting {
+            Counting::Local(model) => {
+                let count = async |texts: &[Segment]| Ok(engine.local().count(model, texts).await?);
+                let counted = memoised(engine, &model.sha256, segments, count).await?;
+                counted.into_iter().for_each(|(segment, count)| self.exact.insert(segment, count));
+            }
+            Counting::Remote(remote) => {
+                let counted = match remote.encoding {
+                    Some(encoding) => {
+                        let count = async |texts: &[Segment]| raw(remote, texts).await;
+                        memoised(engine, encoding.name(), segments, count).await?
+                    }
+                    // Estimating is faster than asking the store.
+                    None => segments.into_iter().map(|segment| (segment.clone(), remote.raw(&segment))).collect(),
+                };
+                for (segment, count) in counted {
+                    self.about.0.insert(segment, remote.calibration.apply(count));
+                }
             }
         }
-        let texts: Vec<Segment> = unknown.iter().map(|(segment, _)| segment.clone()).collect();
-        if texts.is_empty() {
-            return Ok(());
-        }
-        let counted = engine.local().count(model, &texts).await?;
-        let fresh: Vec<(TextHash, u32)> =
-            unknown.iter().zip(&counted).map(|((_, hash), count)| (*hash, *count)).collect();
-        for ((segment, _), count) in unknown.into_iter().zip(counted) {
-            self.counts.insert(segment, count);
-        }
-        Ok(engine.store().checkpoint(move |store| store.token_counts_mut().insert_many(&tokenizer, &fresh)).await?)
+        Ok(())
     }
+}
+
+/// The counts of `segments`: those that `tokenizer` has counted before from the store, the rest by `count`.
+async fn memoised(
+    engine: &Engine,
+    tokenizer: &str,
+    segments: Vec<Segment>,
+    count: impl AsyncFnOnce(&[Segment]) -> Answer<Vec<u32>>,
+) -> Answer<Vec<(Segment, u32)>> {
+    let hashes: Vec<TextHash> = segments.iter().map(hash).collect();
+    let (asked, key) = (hashes.clone(), tokenizer.to_owned());
+    let known = engine.store().read(move |store| store.token_counts().get_many(&key, &asked)).await?;
+    let (old, new): (Vec<_>, Vec<_>) = segments.into_iter().zip(hashes).partition(|(_, hash)| known.contains_key(hash));
+    let mut counts: Vec<(Segment, u32)> =
+        old.into_iter().filter_map(|(segment, hash)| Some((segment, *known.get(&hash)?))).collect();
+    if new.is_empty() {
+        return Ok(counts);
+    }
+    let (texts, hashes): (Vec<Segment>, Vec<TextHash>) = new.into_iter().unzip();
+    let counted = count(&texts).await?;
+    let fresh: Vec<(TextHash, u32)> = hashes.into_iter().zip(counted.iter().copied()).collect();
+    counts.extend(texts.into_iter().zip(counted));
+    let key = tokenizer.to_owned();
+    engine.store().checkpoint(move |store| store.token_counts_mut().insert_many(&key, &fresh)).await?;
+    Ok(counts)
+}
+
+async fn raw(remote: &RemoteCounting, texts: &[Segment]) -> Answer<Vec<u32>> {
+    let (remote, texts) = (remote.clone(), texts.to_vec());
+    tokio::task::spawn_blocking(move || texts.iter().map(|text| remote.raw(text)).collect())
+        .await
+        .map_err(|_| internal("a prompt could not be counted"))
 }
 
 /// The same words cost differently as control text and as contents.
@@ -175,7 +217,7 @@ impl Engine {
             budget,
             sampling,
             values,
-            local: Some(model),
+            counting: Counting::Local(model),
         })
     }
 
@@ -204,12 +246,16 @@ impl Engine {
         let secret = self.key(endpoint.id).await?;
         let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), secret)?;
         let key = format!("{} {}", endpoint.id, endpoint.model);
-        let name = if endpoint.model.is_empty() { endpoint.name } else { endpoint.model };
+        let name = if endpoint.model.is_empty() { endpoint.name.clone() } else { endpoint.model.clone() };
         let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
         let Asked { sampling, values, .. } = asked;
         let budget = within(Budget::remote(context, sampling.max_tokens), &values);
-        let provider = Arc::new(OpenAiClient::new(config)?);
-        Ok(Answerer { name, key, provider, template: None, budget, sampling, values, local: None })
+        let remote = RemoteCounting::of(self.store(), &endpoint).await?;
+        let budget = Budget { margin: (budget.limit as f32 * remote.calibration.margin()) as u32, ..budget };
+        let client = Arc::new(OpenAiClient::new(config)?);
+        let provider = Arc::new(Calibrating::new(client, self.store().clone(), &endpoint, remote.clone()));
+        let counting = Counting::Remote(remote);
+        Ok(Answerer { name, key, provider, template: None, budget, sampling, values, counting })
     }
 
     pub(crate) async fn local_model(&self, id: ModelId) -> Answer<LocalModel> {

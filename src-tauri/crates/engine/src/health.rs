@@ -13,6 +13,12 @@ impl Engine {
         checks.push(check("model", self.models_health().await));
         checks.push(check("settings", self.settings_health().await));
         checks.push(check("worker", worker(&self.local().status())));
+        for model in self.store().read(|store| store.models().list()).await? {
+            checks.push(check(
+                &format!("token counts of {}", model.name),
+                Ok(self.local().counted_by(&model).to_string()),
+            ));
+        }
         for endpoint in self.list_endpoints().await? {
             let draft = crate::api::EndpointDraft {
                 id: Some(endpoint.id),

@@ -34,6 +34,7 @@ mod opening;
 mod passages;
 mod personas;
 mod picture;
+mod remote_count;
 mod running;
 mod secrets;
 mod settings;

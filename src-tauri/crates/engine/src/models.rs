@@ -15,6 +15,7 @@ use crate::Engine;
 use crate::api::{self, ApiError, Changed, Fits, ModelRef};
 use crate::collect::Aim;
 use crate::error::{Answer, bad_input, internal};
+use crate::remote_count::RemoteCounting;
 use crate::{convert, turn::TurnOptions};
 
 /// An exact or estimated count.
@@ -101,8 +102,9 @@ impl Engine {
         let plain = domain::prompt::Segment { text, control: false };
         let ModelChoice::Local(id) = chosen else {
             let ModelChoice::Remote(id) = chosen else { return Err(no_model()) };
-            let tokens = context::CountTokens::count(&context::Estimate, &plain).unwrap_or(0);
-            return Ok(TokenCount { tokens, model: self.endpoint(id).await?.name, exact: false, ids: None });
+            let endpoint = self.endpoint(id).await?;
+            let tokens = RemoteCounting::of(self.store(), &endpoint).await?.about(&plain.text);
+            return Ok(TokenCount { tokens, model: endpoint.name, exact: false, ids: None });
         };
         let model = self.local_model(id).await?;
         let texts = [plain];

@@ -8,11 +8,13 @@
 //!
 //! Absent: prompt building, storage, settings.
 
+pub mod calibration;
 pub mod conformance;
-pub mod error;
+mod error;
 pub mod fake;
 pub mod openai;
 pub mod tls;
+mod tokenizer;
 
 use domain::prompt::Prompt;
 use domain::sampling::Sampling;
@@ -20,11 +22,13 @@ use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+pub use calibration::Calibration;
 pub use error::{ProviderError, ProviderErrorKind};
 pub use fake::{FakeProvider, Gate, Script};
 pub use openai::{EndpointConfig, OpenAiClient, Patience, Probe, probe};
 /// A secret that neither `Debug` nor serde shows, wiped when it is dropped.
 pub use secrecy::SecretString;
+pub use tokenizer::Encoding;
 
 /// What a provider is asked to do.
 #[derive(Debug, Clone, PartialEq)]

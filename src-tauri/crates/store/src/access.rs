@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::table::asset::{Assets, AssetsMut};
+use crate::table::calibration::{Calibrations, CalibrationsMut};
 use crate::table::character::{Characters, CharactersMut};
 use crate::table::chat::{Chats, ChatsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
@@ -70,6 +71,7 @@ tables! {
     swipes: Swipes, swipes_mut: SwipesMut;
     manifests: Manifests, manifests_mut: ManifestsMut;
     token_counts: TokenCounts, token_counts_mut: TokenCountsMut;
+    calibrations: Calibrations, calibrations_mut: CalibrationsMut;
     models: Models, models_mut: ModelsMut;
     endpoints: Endpoints, endpoints_mut: EndpointsMut;
     settings: Settings, settings_mut: SettingsMut;

@@ -38,6 +38,7 @@ pub use open::{Notice, Opened, Options};
 pub use purge::Purged;
 pub use store::Store;
 pub use table::asset::{Asset, Assets, AssetsMut};
+pub use table::calibration::{Calibrations, CalibrationsMut};
 pub use table::character::{Character, Characters, CharactersMut, ListedCharacter};
 pub use table::chat::{ChatSummary, Chats, ChatsMut};
 pub use table::endpoint::{Endpoints, EndpointsMut};

@@ -153,3 +153,10 @@ CREATE TRIGGER model_settings AFTER DELETE ON model
 BEGIN DELETE FROM scoped_setting WHERE scope = 'model' AND owner = old.id; END;
 CREATE TRIGGER endpoint_settings AFTER DELETE ON endpoint
 BEGIN DELETE FROM scoped_setting WHERE scope = 'model' AND owner = old.id; END;
+
+CREATE TABLE calibration (
+    endpoint BLOB NOT NULL REFERENCES endpoint (id) ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    json TEXT NOT NULL CHECK (json_valid(json)),
+    PRIMARY KEY (endpoint, model)
+) STRICT, WITHOUT ROWID;

@@ -1,6 +1,7 @@
 //! One table, one file: its row type, its reads, its writes.
 
 pub(crate) mod asset;
+pub(crate) mod calibration;
 pub(crate) mod character;
 pub(crate) mod chat;
 pub(crate) mod endpoint;

@@ -319,3 +319,36 @@ async fn settings_go_with_their_owners() {
         .unwrap();
     assert_eq!(left, [0, 0, 1]);
 }
+
+#[tokio::test]
+async fn a_calibration_goes_with_its_endpoint() {
+    let store = Store::in_memory().unwrap();
+    let endpoint = Endpoint {
+        id: EndpointId(Uuid::now_v7()),
+        name: "elsewhere".into(),
+        url: "https://api.example.com/v1".into(),
+        model: "large".into(),
+        context: 32_768,
+    };
+    let id = endpoint.id;
+    store
+        .write(move |w| {
+            w.endpoints_mut().insert(&endpoint)?;
+            w.calibrations_mut().set(id, "large", "{\"a\": 1}")?;
+            w.calibrations_mut().set(id, "large", "{\"a\": 2}")
+        })
+        .await
+        .unwrap();
+    let get = move |model: &'static str| store_get(id, model);
+    assert_eq!(store.read(get("large")).await.unwrap().as_deref(), Some("{\"a\": 2}"));
+    assert_eq!(store.read(get("small")).await.unwrap(), None);
+    store.write(move |w| w.endpoints_mut().delete(id)).await.unwrap();
+    assert_eq!(store.read(get("large")).await.unwrap(), None);
+}
+
+fn store_get(
+    id: EndpointId,
+    model: &'static str,
+) -> impl FnOnce(&crate::Read<'_>) -> Result<Option<String>, StoreError> {
+    move |read| read.calibrations().get(id, model)
+}

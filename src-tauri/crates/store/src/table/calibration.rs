@@ -1,0 +1,40 @@
+//! How far our token counts are from an endpoint's own, for each of its models. What the JSON means is the engine's business.
+
+use domain::EndpointId;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::StoreError;
+use crate::sql::Col;
+
+pub struct Calibrations<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Calibrations<'_> {
+    /// JSON text.
+    pub fn get(&self, endpoint: EndpointId, model: &str) -> Result<Option<String>, StoreError> {
+        let json = self
+            .conn
+            .prepare_cached("SELECT json FROM calibration WHERE endpoint = ?1 AND model = ?2")?
+            .query_row(params![Col(endpoint), model], |row| row.get(0))
+            .optional()?;
+        Ok(json)
+    }
+}
+
+pub struct CalibrationsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl CalibrationsMut<'_> {
+    /// `json` must be JSON, and the endpoint there; anything else is a `Conflict`.
+    pub fn set(&mut self, endpoint: EndpointId, model: &str, json: &str) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO calibration (endpoint, model, json) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (endpoint, model) DO UPDATE SET json = excluded.json",
+            )?
+            .execute(params![Col(endpoint), model, json])?;
+        Ok(())
+    }
+}
