@@ -80,3 +80,60 @@ fn the_reference_tokenizer_agrees() {
         assert_eq!(ours.tokenize(&plain(&text)), reference.encode(text.as_str(), false).unwrap().get_ids(), "{text}");
     }
 }
+
+/// The names of pre-tokenizers, one for each family.
+const FAMILIES: &[&str] = &[
+    "llama-bpe",
+    "qwen2",
+    "qwen35",
+    "gpt-2",
+    "falcon",
+    "default",
+    "tekken",
+    "gpt-4o",
+    "deepseek-v3",
+    "deepseek-coder",
+    "bloom",
+    "viking",
+    "minicpm5",
+];
+
+/// A copy of the model whose header names the pre-tokenizer `name`; the chat template makes up for the length.
+fn with_pre(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
+    let path = folder.join("model.gguf");
+    let mut bytes = std::fs::read(model_path()).unwrap();
+    let place = |bytes: &[u8], key: &[u8]| {
+        let at = bytes.windows(key.len()).position(|window| window == key).unwrap() + key.len() + 4;
+        let length = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+        (at, at + 8, at + 8 + length)
+    };
+    let (template_at, template, template_end) = place(&bytes, b"tokenizer.chat_template");
+    let (pre_at, pre, pre_end) = place(&bytes, b"tokenizer.ggml.pre");
+    let grown = name.len() as i64 - (pre_end - pre) as i64;
+    let length = ((template_end - template) as i64 - grown) as usize;
+    let mut text = bytes[template..template_end].to_vec();
+    text.resize(length, b' ');
+    let splice = |bytes: &mut Vec<u8>, at: usize, end: usize, text: &[u8]| {
+        bytes.splice(at..end, [&(text.len() as u64).to_le_bytes(), text].concat());
+    };
+    if pre_at < template_at {
+        splice(&mut bytes, template_at, template_end, &text);
+        splice(&mut bytes, pre_at, pre_end, name.as_bytes());
+    } else {
+        splice(&mut bytes, pre_at, pre_end, name.as_bytes());
+        splice(&mut bytes, template_at, template_end, &text);
+    }
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[tokio::test]
+async fn every_family_of_word_rules_is_the_workers() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts: Vec<Segment> = corpus(4, 150_000).iter().map(|text| plain(text)).collect();
+    for name in FAMILIES {
+        let model = model_at(with_pre(folder.path(), name));
+        let different = difference(&model, &texts).await;
+        assert!(different.is_none(), "{name}: {different:?}");
+    }
+}
