@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use engine::api::{
-    ApiError, Changed, EndpointDraft, Event, LayeredSetting, LayeredSettings, ModelRef, SettingLayer, SettingOwner,
-    SettingValue, SettingsChange, Theme, Zone,
+    ApiError, Changed, EndpointDraft, Event, LayeredSetting, LayeredSettings, ModelRef, SettingKind, SettingLayer,
+    SettingOwner, SettingValue, SettingsChange, Theme, Zone,
 };
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -302,4 +302,18 @@ async fn an_opened_chat_loads_as_much_as_it_is_told() {
     set(&app, &SettingOwner::Global, "eager_load_tokens", SettingValue::Whole(600)).await;
     let page = app.engine.open_chat(chat).await.unwrap().page;
     assert!(page.more && page.messages.len() < 4, "{}", page.messages.len());
+}
+
+#[tokio::test]
+async fn templates_and_modes_are_offered_by_name() {
+    let app = Headless::new().await;
+    let all = app.engine.layered_settings(SettingOwner::Global).await.unwrap();
+    let offered = |key| {
+        let SettingKind::Name { choices, .. } = &one(&all, key).kind else { panic!("{key} holds no name") };
+        choices.iter().map(|choice| choice.name.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(offered("mode"), ["default", "study", "chill", "creative"]);
+    let templates = offered("template");
+    assert!(templates.contains(&"base-roleplay") && templates.contains(&"sms"), "{templates:?}");
+    assert!(!templates.contains(&"summary"), "a job beside the chat is no template of a chat");
 }

@@ -300,10 +300,16 @@ const OVERLAYS = {
 		await id("chat-menu").click();
 		await page.getByRole("menu").waitFor();
 	},
-	samplers: async () => {
+	"the settings of prompts": async () => {
 		await id("nav-settings").click();
 		await id("settings-writing").click();
 		await page.getByRole("slider").first().waitFor();
+	},
+	"the settings of a chat": async () => {
+		await id("nav-chats").click();
+		await id("chat-row").last().click();
+		await id("chat-settings-open").click();
+		await id("setting-row-template").waitFor();
 	},
 };
 

@@ -5,7 +5,7 @@ import type { MockEngine } from "./engine";
 
 export const SCENES = [
 	"chat", "crowd", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
-	"failed", "unanswered", "editing", "xray", "toast", "lost", "broken", "drop",
+	"failed", "unanswered", "editing", "xray", "tuning", "toast", "lost", "broken", "drop",
 	"people", "editor", "new", "models", "endpoint", "settings", "writing", "personas", "health",
 ] as const;
 
@@ -40,6 +40,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene === "editing") app.chat?.editLastOwn();
 	if (scene === "xray") await app.xray.show(() => app.api.manifest("a2s1"));
+	if (scene === "tuning") app.tuning = true;
 	if (scene === "toast") {
 		await app.import();
 		await until(() => app.toasts.items.length === 2);

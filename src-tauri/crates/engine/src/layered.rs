@@ -67,7 +67,7 @@ impl Engine {
     /// `NotFound` if the owner is gone.
     pub async fn layered_settings(&self, owner: SettingOwner) -> Answer<LayeredSettings> {
         let owner = convert::owner(&owner)?;
-        Ok(layered_view::view(&self.stack(owner).await?))
+        Ok(layered_view::view(&self.stack(owner).await?, &self.choices().await?))
     }
 
     /// Sets one setting of one owner, or lets the layer below decide (`None`). Nothing else is written.
@@ -125,7 +125,7 @@ impl Engine {
             })
             .await?;
         self.events().changed(Changed::Settings, owner.id().map(|id| id.to_string()));
-        Ok(layered_view::view(&stack))
+        Ok(layered_view::view(&stack, &self.choices().await?))
     }
 
     /// The settings of a turn in `chat`, answered by `model`.

@@ -7,22 +7,23 @@ use crate::api::{
 };
 use crate::convert;
 use crate::layered::Stack;
+use crate::layered_choices::Choices;
 
-pub(crate) fn view(stack: &Stack) -> LayeredSettings {
+pub(crate) fn view(stack: &Stack, choices: &Choices) -> LayeredSettings {
     LayeredSettings {
-        settings: SETTINGS.iter().map(|setting| one(setting, stack)).collect(),
+        settings: SETTINGS.iter().map(|setting| one(setting, stack, choices)).collect(),
         contradictions: resolve(&stack.layers).contradictions().iter().map(ToString::to_string).collect(),
         model: stack.model().map(convert::model_ref),
         character: stack.character().map(|id| id.to_string()),
     }
 }
 
-fn one(setting: &'static Setting, stack: &Stack) -> LayeredSetting {
+fn one(setting: &'static Setting, stack: &Stack, choices: &Choices) -> LayeredSetting {
     let found = stack.layers.find(setting.key);
     LayeredSetting {
         key: setting.key.to_owned(),
         group: group(setting.group),
-        kind: kind(setting.kind),
+        kind: kind(setting, choices),
         unit: unit(setting.unit),
         default: setting.default.clone().into(),
         value: found.map_or_else(|| setting.default.clone(), |(_, value)| value.clone()).into(),
@@ -48,14 +49,14 @@ fn at_layers(setting: &Setting, stack: &Stack) -> Vec<SettingAt> {
     .collect()
 }
 
-fn kind(kind: Kind) -> SettingKind {
-    match kind {
+fn kind(setting: &Setting, choices: &Choices) -> SettingKind {
+    match setting.kind {
         Kind::Switch => SettingKind::Switch,
         Kind::Whole { min, max } => SettingKind::Whole { word: None, min, max },
         Kind::WholeOr { word, min, max } => SettingKind::Whole { word: Some(word.to_owned()), min, max },
         Kind::Number { min, max } => SettingKind::Number { min, max },
         Kind::Choice(words) => SettingKind::Choice { words: words.iter().map(|word| (*word).to_owned()).collect() },
-        Kind::NameOr { word } => SettingKind::Name { word: word.to_owned() },
+        Kind::NameOr { word } => SettingKind::Name { word: word.to_owned(), choices: choices.of(setting.key) },
         Kind::Text { max } => SettingKind::Text { max: max as u32 },
     }
 }
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn the_list_for_the_ui_is_up_to_date() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/tests/mock/settings.json");
-        let built_in = super::view(&crate::layered::Stack::default());
+        let built_in = super::view(&crate::layered::Stack::default(), &super::Choices::built_in());
         let wanted = serde_json::to_string_pretty(&built_in.settings).unwrap() + "\n";
         if std::env::var_os("UPDATE_GENERATED").is_some() {
             std::fs::write(&path, &wanted).unwrap();

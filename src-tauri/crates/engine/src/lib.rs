@@ -27,6 +27,7 @@ mod generation;
 mod health;
 mod import;
 mod layered;
+mod layered_choices;
 mod layered_view;
 mod manifest;
 mod models;

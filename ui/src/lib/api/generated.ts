@@ -475,6 +475,12 @@ export type SettingAt = {
 	problem: string | null,
 };
 
+/**  Something that a setting can name. */
+export type SettingChoice = {
+	name: string,
+	title: string,
+};
+
 /**  Where a setting is shown. */
 export type SettingGroup = "context" | "prompt" | "chat" | "sampler";
 
@@ -483,7 +489,9 @@ export type SettingKind = { kind: "switch" } |
 /**  A whole number, or `word` in its place: `auto`, `off`. */
 { kind: "whole"; word: string | null; min: number; max: number } | { kind: "number"; min: number; max: number } | { kind: "choice"; words: string[] } | 
 /**  The name of something, or `word` where the app chooses. */
-{ kind: "name"; word: string } | 
+{ kind: "name"; word: string; 
+/**  What there is to choose from. */
+choices: SettingChoice[] } | 
 /**  At most `max` bytes. */
 { kind: "text"; max: number };
 

@@ -33,6 +33,8 @@ export class App {
 	startup = $state.raw<Startup | null>(null);
 	startFailure = $state.raw<ApiError | null>(null);
 	connection = $state<Connection>("connecting");
+	/** The settings of the open chat are shown beside it. */
+	tuning = $state(false);
 	/** Files are being dragged over the window. */
 	dropping = $state(false);
 	/** On a narrow window list and chat are two screens; this one shows the chat. */
@@ -197,7 +199,10 @@ export class App {
 			else if (what === "chats") await this.chats.load();
 			else if (what === "models" || what === "endpoints") await this.models.load();
 			else if (what === "messages") await (chat?.id === id && !chat?.busy ? chat?.load() : undefined);
-			else await this.settings.load();
+			else {
+				if (what === "settings") this.settings.news += 1;
+				await this.settings.load();
+			}
 		});
 	}
 

@@ -2,6 +2,9 @@ import { asApiError } from "../api/errors";
 import type { ApiError, LayeredSetting, LayeredSettings, SettingLayer, SettingOwner, SettingValue } from "../api/generated";
 import type { Api } from "./api";
 
+/** In the order in which they matter to somebody who writes. */
+export const GROUPS = ["prompt", "sampler", "context", "chat"] as const satisfies readonly LayeredSetting["group"][];
+
 /** Settings of prompts and replies as they are for one owner. What is refused is told and changes nothing. */
 export class Layered {
 	all = $state.raw<LayeredSettings | null>(null);
@@ -25,8 +28,9 @@ export class Layered {
 		}
 	};
 
-	of(key: string): LayeredSetting | undefined {
-		return this.all?.settings.find((setting) => setting.key === key);
+	/** Loads now, and for an effect again with whatever it is given. */
+	follow(..._news: unknown[]): void {
+		void this.load();
 	}
 
 	/** `null` lets the layer below decide again. */

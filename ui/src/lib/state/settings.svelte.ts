@@ -8,6 +8,8 @@ import type { Look } from "./look.svelte";
 export class SettingsState {
 	value = $state.raw<Settings>({});
 	personas = $state.raw<Persona[]>([]);
+	/** Grows whenever a setting changed somewhere, in a layer or at large. */
+	news = $state(0);
 	#sending: Promise<unknown> = Promise.resolve();
 
 	constructor(

@@ -103,14 +103,16 @@ words! {
         Empty = "empty",
     }
 
-    /// What templates are told about the tone (S4.26). Nobody's words are rewritten for it.
+    /// What templates are told about the tone, in the words of games' ratings (S4.26). Nobody's words are rewritten for it.
     ContentRating {
         /// Not a word about it.
         Unset = "unset",
-        Everyone = "everyone",
-        Teen = "teen",
-        Mature = "mature",
-        Adult = "adult",
+        Everyone = "E",
+        EveryoneTen = "E10",
+        Teen = "T",
+        Mature = "M",
+        AdultsOnly = "AO",
+        RefusedClassification = "RC",
     }
 }
 
@@ -183,8 +185,8 @@ settings! {
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.
     template: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
-    /// Id of the mode: how the character is in the mood to talk.
-    mode: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, PEOPLE;
+    /// Name of the mode: how the character is in the mood to talk (S1.7).
+    mode: String = text("default"), Kind::NameOr { word: "default" }, None, Prompt, PEOPLE;
     /// Name of a built-in chat format that replaces the model's own; `auto` is the model's own.
     chat_format: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, MACHINE;
     /// Added to the rules; the user's own words, passed unchanged (C31).

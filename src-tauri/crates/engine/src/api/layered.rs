@@ -58,11 +58,21 @@ pub enum SettingKind {
     /// The name of something, or `word` where the app chooses.
     Name {
         word: String,
+        /// What there is to choose from.
+        choices: Vec<SettingChoice>,
     },
     /// At most `max` bytes.
     Text {
         max: u32,
     },
+}
+
+/// Something that a setting can name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct SettingChoice {
+    pub name: String,
+    pub title: String,
 }
 
 /// What a number counts.
