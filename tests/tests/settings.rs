@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use engine::api::{
-    ApiError, Changed, EndpointDraft, Event, LayeredSetting, LayeredSettings, ModelRef, SettingKind, SettingLayer,
-    SettingOwner, SettingValue, SettingsChange, Theme, Zone,
+    ApiError, Changed, EndpointDraft, Event, LayeredSetting, LayeredSettings, ModelRef, PromptBlock, SettingKind,
+    SettingLayer, SettingOwner, SettingValue, SettingsChange, Theme, Zone,
 };
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -237,7 +237,7 @@ async fn the_history_never_exceeds_its_cap_and_no_message_is_cut() {
     let character = app.first_chat().await.character;
     set(&app, &SettingOwner::Global, "history_cap", SettingValue::Whole(3_000)).await;
     let mut random = StdRng::seed_from_u64(14);
-    let mut full = 0;
+    let (mut full, mut messages) = (0, 0);
     for _ in 0..200 {
         let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
         for _ in 0..random.random_range(1..6) {
@@ -251,11 +251,13 @@ async fn the_history_never_exceeds_its_cap_and_no_message_is_cut() {
         let report = app.engine.preview_prompt(chat, "And now?".into()).await.unwrap();
         assert!(report.tokens.by_zone.window <= 3_000, "{:?}", report.tokens);
         full += u32::from(report.tokens.by_zone.window > 1_500);
-        for block in report.blocks.iter().filter(|block| block.zone == Zone::Window && block.kind == "message") {
+        let is_sent = |block: &&PromptBlock| block.zone == Zone::Window && block.kind == "message" && block.kept;
+        for block in report.blocks.iter().filter(is_sent) {
+            messages += 1;
             assert!(said.iter().any(|text| text.trim() == block.text.trim()), "a message was cut: {}", block.text);
         }
     }
-    assert!(full > 20, "only {full} of 200 chats came near the cap");
+    assert!(full > 20 && messages > 500, "{full} of 200 chats came near the cap, with {messages} messages");
 }
 
 /// S4.24: `none` leaves the chat empty.
@@ -316,4 +318,23 @@ async fn templates_and_modes_are_offered_by_name() {
     let templates = offered("template");
     assert!(templates.contains(&"base-roleplay") && templates.contains(&"sms"), "{templates:?}");
     assert!(!templates.contains(&"summary"), "a job beside the chat is no template of a chat");
+}
+
+/// S4.30: at most so many messages are sent; the others stay in the chat.
+#[tokio::test]
+async fn a_ceiling_of_messages_counts_messages() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    for turn in 0..6 {
+        app.model.reply(&format!("Answer {turn}."));
+        app.say(&chat, &format!("Question {turn}?")).await;
+    }
+    let sent = async || {
+        let report = app.engine.preview_prompt(chat.clone(), "And now?".into()).await.unwrap();
+        report.blocks.iter().filter(|block| block.kind == "message" && block.kept).count()
+    };
+    assert_eq!(sent().await, 14);
+    set(&app, &chat_owner(&chat), "message_ceiling", SettingValue::Whole(4)).await;
+    assert!((1..=4).contains(&sent().await), "{}", sent().await);
+    assert_eq!(app.engine.whole_chat(chat.clone()).await.unwrap().page.messages.len(), 13);
 }

@@ -16,7 +16,8 @@ export class MockLayers {
 	of(owner: SettingOwner): LayeredSettings {
 		const below = ORDER.slice(0, ORDER.indexOf(owner.scope) + 1);
 		const settings = (list as LayeredSetting[]).map((setting) => this.#resolved(setting, [...below, "environment"]));
-		return { settings, contradictions: [], model: null, character: null };
+		const model = owner.scope === "chat" ? ({ kind: "local", id: "m1" } as const) : null;
+		return { settings, contradictions: [], model, character: null };
 	}
 
 	set(owner: SettingOwner, key: string, value: SettingValue | null): void {

@@ -1,7 +1,8 @@
-//! What settings that hold a name can name: the templates and modes that ship, and the user's own.
+//! What settings that hold a name can name: the templates, modes and formats that ship, and the user's own.
 
 use std::collections::BTreeMap;
 
+use context::chat_template::formats;
 use context::prompt_template::{Kind, built_in, built_in_modes};
 use store::PresetKind;
 
@@ -20,7 +21,8 @@ impl Choices {
         let templates = chats.map(|template| choice(&template.id, &template.name)).collect();
         let modes = built_in_modes().unwrap_or_default();
         let modes = modes.iter().map(|mode| choice(&mode.name, &mode.title)).collect();
-        Self([("template", templates), ("mode", modes), ("chat_format", Vec::new())].into())
+        let formats = formats().iter().map(|format| choice(&format.name, &format.title)).collect();
+        Self([("template", templates), ("mode", modes), ("chat_format", formats)].into())
     }
 
     pub(crate) fn of(&self, key: &str) -> Vec<SettingChoice> {

@@ -103,16 +103,14 @@ words! {
         Empty = "empty",
     }
 
-    /// What templates are told about the tone, in the words of games' ratings (S4.26). Nobody's words are rewritten for it.
+    /// What templates are told about the tone (S4.26). Nobody's words are rewritten for it.
     ContentRating {
         /// Not a word about it.
         Unset = "unset",
-        Everyone = "E",
-        EveryoneTen = "E10",
-        Teen = "T",
-        Mature = "M",
-        AdultsOnly = "AO",
-        RefusedClassification = "RC",
+        Everyone = "everyone",
+        Teen = "teen",
+        Mature = "mature",
+        Adult = "adult",
     }
 }
 
