@@ -95,6 +95,7 @@ test("every setting and every value it can have has words", () => {
 test("values read as people say them", () => {
 	const say = (key: string, value: SettingValue) => shown(SETTINGS.find((setting) => setting.key === key) as LayeredSetting, value);
 	expect(say("history_cap", 3000)).toBe("3,000 tokens");
+	expect(say("author_note_every_messages", 1)).toBe("1 message");
 	expect(say("history_cap", "auto")).toBe("automatic");
 	expect(say("message_ceiling", "off")).toBe("off");
 	expect(say("temperature", 0.8)).toBe("0.8");

@@ -3,15 +3,16 @@ import { number } from "../../lib/i18n/format";
 import { type Key, t } from "../../lib/i18n/i18n.svelte";
 
 /** Words for a setting that the engine named: its label, or one of its values. */
-const words = (name: string) => t(`setting.${name}` as Key);
+const words = (name: string, count = 0) => t(`setting.${name}` as Key, { count });
 
 export const label = ({ key }: LayeredSetting): string => words(key);
 export const about = ({ key }: LayeredSetting): string => words(`${key}.about`);
 export const origin = (layer: SettingLayer): string => words(`origin.${layer}`);
 export const group = (name: LayeredSetting["group"]): string => words(`group.${name}`);
 
-export function unit(setting: LayeredSetting): string {
-	return setting.unit === "none" ? "" : words(`unit.${setting.unit}`);
+/** What `value` counts; a word in its place counts many. */
+export function unit(setting: LayeredSetting, value: SettingValue): string {
+	return setting.unit === "none" ? "" : words(`unit.${setting.unit}`, typeof value === "number" ? value : 0);
 }
 
 /** The word that may stand in place of a number or a name. */
@@ -22,7 +23,7 @@ export function standIn(kind: SettingKind): string {
 /** A value as people read it. */
 export function shown(setting: LayeredSetting, value: SettingValue): string {
 	const { kind } = setting;
-	if (typeof value === "number") return [number(value, 2), unit(setting)].join(" ").trim();
+	if (typeof value === "number") return [number(value, 2), unit(setting, value)].join(" ").trim();
 	if (typeof value === "boolean") return value ? t("setting.on") : t("setting.word.off");
 	if (value === "") return t("setting.nothing");
 	if (kind.kind === "choice") return words(`${setting.key}.${value}`);
