@@ -102,6 +102,7 @@ export class App {
 			failed: this.fail,
 			replied: (name, text) => (this.announced = `${name}: ${text}`),
 		});
+		void this.chat.readTastes();
 		await this.chat.load();
 	}
 
@@ -200,7 +201,10 @@ export class App {
 			else if (what === "models" || what === "endpoints") await this.models.load();
 			else if (what === "messages") await (chat?.id === id && !chat?.busy ? chat?.load() : undefined);
 			else {
-				if (what === "settings") this.settings.news += 1;
+				if (what === "settings") {
+					this.settings.news += 1;
+					void chat?.readTastes();
+				}
 				await this.settings.load();
 			}
 		});

@@ -30,6 +30,8 @@ export class ChatState {
 	openFailure = $state.raw<ApiError | null>(null);
 	/** Why the last reply did not come, or did not end well. */
 	failure = $state.raw<ApiError | null>(null);
+	/** A model's thoughts are open, not folded. */
+	thoughtsOpen = $state(false);
 	draft = $state("");
 	editing = $state<{ id: string; text: string } | null>(null);
 
@@ -59,6 +61,12 @@ export class ChatState {
 		this.#stale = true;
 		this.#reading ??= this.#read().finally(() => (this.#reading = null));
 		return this.#reading;
+	}
+
+	/** Reads the settings that say how the chat is shown. Without them it is shown as built in. */
+	async readTastes(): Promise<void> {
+		const all = await this.api.layeredSettings({ scope: "chat", id: this.id }).catch(() => null);
+		this.thoughtsOpen = all?.settings.find(({ key }) => key === "show_thoughts")?.value === true;
 	}
 
 	receive = (event: Event): void => {

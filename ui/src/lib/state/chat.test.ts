@@ -273,3 +273,14 @@ test("a chat that cannot be opened says why and can be tried again", async () =>
 	expect(state.openFailure).toBeNull();
 	expect(texts(state)).toEqual(["Good evening."]);
 });
+
+test("thoughts are folded unless a setting opens them", async () => {
+	const settings = [{ key: "show_thoughts", value: true }];
+	const { state, shell } = await open(chat([GREETING]), { layered_settings: () => ({ settings }) });
+	expect(state.thoughtsOpen).toBe(false);
+	await state.readTastes();
+	expect(state.thoughtsOpen).toBe(true);
+	delete shell.answers.layered_settings;
+	await state.readTastes();
+	expect(state.thoughtsOpen).toBe(false);
+});

@@ -1,4 +1,8 @@
 //! The one list of settings. Defaults are those of requirements.md, section 2.4.
+//!
+//! Each has a reader. What answers a turn: limits, caps, `chat_format`, samplers. What frames its prompt: `placement`,
+//! `context_retention` and the group of prompts. A new chat: `start_mode`. A chat that is opened: `eager_load_tokens`. A
+//! reply on its way: `show_streaming`. The window: `show_thoughts`. Those of memory come with memory.
 
 use std::borrow::Cow;
 
