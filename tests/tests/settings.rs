@@ -4,7 +4,7 @@
 
 use engine::api::{
     ApiError, Changed, EndpointDraft, Event, LayeredSetting, LayeredSettings, ModelRef, PromptBlock, SettingKind,
-    SettingLayer, SettingOwner, SettingValue, SettingsChange, Theme, Zone,
+    SettingLayer, SettingOwner, SettingValue, SettingsChange, Theme, WhatIf, Zone,
 };
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -77,7 +77,7 @@ async fn the_environment_overrides_every_layer_and_is_visible() {
         (SettingLayer::Environment, Some("\"lots\" is not a number from 0 to 1"))
     );
 
-    assert_eq!(app.engine.preview_prompt(chat, "Hello.".into()).await.unwrap().tokens.limit, 4_096);
+    assert_eq!(app.engine.preview_prompt(chat, "Hello.".into(), WhatIf::default()).await.unwrap().tokens.limit, 4_096);
     let health = app.engine.health().await.unwrap();
     let check = health.checks.iter().find(|check| check.name == "settings").unwrap();
     assert_eq!(
@@ -226,7 +226,10 @@ async fn two_models_have_two_profiles() {
     }
     for (model, limit) in [(small, 4_096), (large, 32_768)] {
         app.engine.set_chat_model(chat.clone(), Some(model)).await.unwrap();
-        assert_eq!(app.engine.preview_prompt(chat.clone(), "Hi.".into()).await.unwrap().tokens.limit, limit);
+        assert_eq!(
+            app.engine.preview_prompt(chat.clone(), "Hi.".into(), WhatIf::default()).await.unwrap().tokens.limit,
+            limit
+        );
     }
 }
 
@@ -248,7 +251,7 @@ async fn the_history_never_exceeds_its_cap_and_no_message_is_cut() {
         }
         let said = app.engine.whole_chat(chat.clone()).await.unwrap();
         let said: Vec<_> = said.page.messages.iter().map(shown).collect();
-        let report = app.engine.preview_prompt(chat, "And now?".into()).await.unwrap();
+        let report = app.engine.preview_prompt(chat, "And now?".into(), WhatIf::default()).await.unwrap();
         assert!(report.tokens.by_zone.window <= 3_000, "{:?}", report.tokens);
         full += u32::from(report.tokens.by_zone.window > 1_500);
         let is_sent = |block: &&PromptBlock| block.zone == Zone::Window && block.kind == "message" && block.kept;
@@ -330,7 +333,7 @@ async fn a_ceiling_of_messages_counts_messages() {
         app.say(&chat, &format!("Question {turn}?")).await;
     }
     let sent = async || {
-        let report = app.engine.preview_prompt(chat.clone(), "And now?".into()).await.unwrap();
+        let report = app.engine.preview_prompt(chat.clone(), "And now?".into(), WhatIf::default()).await.unwrap();
         report.blocks.iter().filter(|block| block.kind == "message" && block.kept).count()
     };
     assert_eq!(sent().await, 14);

@@ -1,6 +1,6 @@
 //! Whole turns through the engine, answered by the scripted provider.
 
-use engine::api::{ApiError, EndReason, Event, ProviderClass, Role, SwipeState};
+use engine::api::{ApiError, EndReason, Event, ProviderClass, Role, SwipeState, WhatIf};
 use provider::fake::{Gate, Script};
 use provider::{FinishReason, ProviderError, ProviderErrorKind};
 use tests::headless::{Headless, ended, shown};
@@ -244,7 +244,7 @@ async fn each_prompt_begins_with_the_one_before_it() {
 async fn the_preview_is_what_is_sent_and_what_is_recorded() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let preview = app.engine.preview_prompt(chat.clone(), "Who are you?".into()).await.unwrap();
+    let preview = app.engine.preview_prompt(chat.clone(), "Who are you?".into(), WhatIf::default()).await.unwrap();
     assert!(app.model.requests().is_empty());
     let (reply, _) = app.say(&chat, "Who are you?").await;
     let sent = app.model.last_request().unwrap().prompt.messages;
@@ -349,12 +349,15 @@ async fn one_turn_with_a_small_context_does_not_cost_the_history() {
     }
     let small = engine::TurnOptions { context: Some(2_048), ..Default::default() };
     let count = |report: engine::api::PromptReport| report.messages.len();
-    let large = count(app.engine.preview_prompt(chat.clone(), "And now?".into()).await.unwrap());
+    let large = count(app.engine.preview_prompt(chat.clone(), "And now?".into(), WhatIf::default()).await.unwrap());
     let mut events = app.engine.subscribe();
     app.engine.send_with(chat.clone(), "Short.".into(), small).await.unwrap();
     ended(&mut events, &chat).await;
     assert!(app.model.last_request().unwrap().prompt.messages.len() < large);
-    assert_eq!(count(app.engine.preview_prompt(chat.clone(), "And now?".into()).await.unwrap()), large + 2);
+    assert_eq!(
+        count(app.engine.preview_prompt(chat.clone(), "And now?".into(), WhatIf::default()).await.unwrap()),
+        large + 2
+    );
 }
 
 /// S4.72: thoughts are told apart while they stream, kept with the reply, and not sent again.

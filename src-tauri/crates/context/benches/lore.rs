@@ -76,6 +76,7 @@ fn run(books: &PreparedBooks, texts: &[String]) -> usize {
         books,
         &LoreInput {
             messages: &messages,
+            earlier: Default::default(),
             texts: CardTexts::default(),
             injections: &[],
             character: LoreCharacter::default(),

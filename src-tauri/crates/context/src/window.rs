@@ -16,10 +16,10 @@ pub(crate) struct Cost {
 pub(crate) fn leaving(messages: &[Cost], history: u32, budget: &Budget) -> usize {
     let chunk = budget.trim_chunk(history);
     let deep = start_of_suffix(messages, history - chunk);
-    // Ten messages stay if that leaves half a chunk free. With less, the next turn would trim again, and every trim makes
-    // the model read all of it anew; the tokens decide in the end (C2).
+    // Ten messages stay if that leaves four fifths of a chunk free. With less, a trim would soon follow on the other, and
+    // every trim makes the model read all of it anew; the tokens decide in the end (C2).
     let floor = messages.len().saturating_sub(budget.min_tail_messages);
-    let tail_fits = start_of_suffix(messages, history - chunk / 2) <= floor;
+    let tail_fits = start_of_suffix(messages, history - chunk * 4 / 5) <= floor;
     let by_tokens = if deep > floor && tail_fits { floor } else { deep };
     at_a_turn(messages, by_tokens.max(over_ceiling(messages.len(), budget))).min(last_exchange(messages))
 }

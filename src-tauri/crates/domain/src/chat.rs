@@ -113,6 +113,8 @@ pub struct Chat {
     /// What stands in the composer, not yet sent.
     pub draft: String,
     pub window: WindowState,
+    /// Messages up to this position belong to earlier scenes, which the prompt leaves out (C25).
+    pub scene_after: Option<i64>,
     /// What the macros of its texts have set, in JSON; the context crate reads and writes it.
     pub variables: String,
     pub created: Timestamp,

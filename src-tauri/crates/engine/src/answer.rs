@@ -4,20 +4,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use context::budget::Chunk;
-use context::{Budget, ChatTemplate, CountTokens, Counts};
+use context::{Budget, ChatTemplate, CountTokens, Counts, chat_template};
 use domain::chat::Chat;
 use domain::model::{Endpoint, LocalModel, ModelChoice};
 use domain::prompt::Segment;
 use domain::sampling::Sampling;
 use domain::settings::Values;
 use domain::{EndpointId, ModelId};
+use local::gguf::{self, Header, Vocabulary};
 use provider::Provider;
 use provider::openai::{EndpointConfig, OpenAiClient};
 use store::TextHash;
 
 use crate::Engine;
 use crate::api::ApiError;
-use crate::error::{Answer, internal, not_found};
+use crate::error::{Answer, bad_input, internal, not_found};
 use crate::remote_count::{About, Calibrating, RemoteCounting};
 use crate::turn::TurnOptions;
 use crate::{convert, models};
@@ -78,6 +79,32 @@ fn within(budget: Budget, values: &Values) -> Budget {
         min_tail_messages: values.min_tail_messages as usize,
         message_trim: values.message_ceiling.map(|messages| messages as usize),
         ..budget
+    }
+}
+
+fn parse(
+    header: &Header,
+    vocabulary: Option<&Vocabulary>,
+    chosen: &str,
+    date: jiff::civil::DateTime,
+) -> Answer<ChatTemplate> {
+    let bos = header.bos.as_deref().unwrap_or_default();
+    let eos = header.eos.as_deref().unwrap_or_default();
+    if chosen != "auto" {
+        let format = chat_template::format(chosen).ok_or_else(|| {
+            let names: Vec<_> = chat_template::formats().iter().map(|format| format.name.as_str()).collect();
+            bad_input(format!("There is no chat format \"{chosen}\"."), format!("Choose one of: {}.", names.join(", ")))
+        })?;
+        return Ok(format.template(bos, eos, date)?);
+    }
+    if let Some(source) = &header.chat_template {
+        return Ok(ChatTemplate::parse(source, bos, eos, date)?);
+    }
+    let name = header.name.as_deref().unwrap_or_default();
+    let has = |token: &str| vocabulary.is_some_and(|words| words.tokens.iter().any(|known| &**known == token));
+    match chat_template::guess(&header.architecture, name, &has) {
+        Some(format) => Ok(format.template(bos, eos, date)?),
+        None => Ok(ChatTemplate::chatml()),
     }
 }
 
@@ -206,7 +233,7 @@ impl Engine {
     }
 
     async fn local_answerer(&self, model: LocalModel, asked: Asked) -> Answer<Answerer> {
-        let (template, adds_bos) = self.template_of(&model).await?;
+        let (template, adds_bos) = self.template_of(&model, &asked.values.chat_format).await?;
         let default = || local::library::default_context(model.context);
         let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
         let Asked { sampling, values, .. } = asked;
@@ -226,24 +253,29 @@ impl Engine {
         })
     }
 
-    /// The model's chat template, read from the file once.
-    async fn template_of(&self, model: &LocalModel) -> Answer<(Arc<ChatTemplate>, bool)> {
-        if let Some(known) = self.templates().get(&model.id) {
+    /// The chat template of a model: the one that the settings name, else the file's own, else one that models of its kind
+    /// know. Each is read and probed once.
+    async fn template_of(&self, model: &LocalModel, chosen: &str) -> Answer<(Arc<ChatTemplate>, bool)> {
+        let key = (model.id, chosen.to_owned());
+        if let Some(known) = self.templates().get(&key) {
             return Ok(known.clone());
         }
         let path = model.path.clone();
-        let header = tokio::task::spawn_blocking(move || local::gguf::read(Path::new(&path)))
+        let read = move || {
+            let header = gguf::read(Path::new(&path))?;
+            // Only a file without a template is known by its words.
+            let vocabulary =
+                if header.chat_template.is_none() { gguf::vocabulary(Path::new(&path)).ok() } else { None };
+            Ok((header, vocabulary))
+        };
+        let (header, vocabulary) = tokio::task::spawn_blocking(read)
             .await
             .map_err(|_| internal("a model's header could not be read"))?
-            .map_err(|error| models::unusable(&error.to_string()))?;
-        let (bos, eos) = (header.bos.unwrap_or_default(), header.eos.unwrap_or_default());
-        let template = match &header.chat_template {
-            Some(source) => ChatTemplate::parse(source, &bos, &eos, self.clock().civil(self.now()))?,
-            None => ChatTemplate::chatml(),
-        };
+            .map_err(|error: gguf::GgufError| models::unusable(&error.to_string()))?;
+        let template = parse(&header, vocabulary.as_ref(), chosen, self.clock().civil(self.now()))?;
         let adds_bos = self.local().adds_bos(model).await?;
         let known = (Arc::new(template), adds_bos);
-        self.templates().insert(model.id, known.clone());
+        self.templates().insert(key, known.clone());
         Ok(known)
     }
 

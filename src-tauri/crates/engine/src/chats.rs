@@ -1,8 +1,8 @@
 //! Chats and their messages, as far as no model is involved.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use domain::card::macros::{Names, expand};
+use context::macros::MacroState;
 use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
 use domain::model::ModelChoice;
 use domain::settings::StartMode;
@@ -18,11 +18,10 @@ use crate::convert::{self, Speakers};
 use crate::error::{Answer, bad_input, not_found};
 use crate::manifest;
 use crate::running::Place;
+use crate::words::{self, Kept, Moment, Words};
 
 /// Messages on the first page of an opened chat.
 const PAGE: u32 = 50;
-/// What a new chat's macros have set.
-const NO_VARIABLES: &str = "{}";
 /// Messages on any page at the most.
 const MAX_PAGE: u32 = 500;
 
@@ -52,24 +51,34 @@ impl Engine {
         let character = self.character(character).await?;
         let card = card_of(&character)?;
         let persona = self.persona_of(None).await?;
-        let names = Names { char: card.spoken_name(), user: &persona.name, original: None };
         let mode = self.resolved_before_chat(Some(character.id)).await?.values.start_mode;
         let greetings = if mode == StartMode::Character { card.greetings() } else { Vec::new() };
-        let greetings: Vec<String> = greetings.into_iter().map(|text| expand(text, &names)).collect();
         let now = self.now();
+        let id = ChatId(Uuid::now_v7());
+        let words = Words::new(&card, &persona, id);
+        let moment =
+            Moment { clock: Some(self.clock().macros(now, None)), seed: words::seed(id, None), ..Moment::default() };
+        let global = self.global_variables().await?;
+        let greet = |text: &str| {
+            let mut state = MacroState { local: BTreeMap::new(), global: global.clone() };
+            (words.expand(text, &moment, &mut state).text, state.local)
+        };
+        let (greetings, variables): (Vec<String>, Vec<_>) = greetings.into_iter().map(greet).unzip();
+        // The first greeting is the one that is shown.
+        let variables = variables.into_iter().next().unwrap_or_default();
         let chat = Chat {
-            id: ChatId(Uuid::now_v7()),
+            id,
             character: character.id,
             persona: Some(persona.id).filter(|id| !id.0.is_nil()),
             title: character.name.clone(),
             model: None,
             draft: String::new(),
             window: WindowState::default(),
-            variables: NO_VARIABLES.to_owned(),
+            scene_after: None,
+            variables: Kept { variables, ..Kept::default() }.to_json(),
             created: now,
             updated: now,
         };
-        let id = chat.id;
         let swipe = move |text| NewSwipe {
             id: SwipeId(Uuid::now_v7()),
             text,
@@ -133,6 +142,7 @@ impl Engine {
             draft: chat.draft,
             model: chat.model.map(convert::model_ref),
             page,
+            anchor: chat.window.anchor.map(|id| id.to_string()),
             generating,
         })
     }
@@ -163,8 +173,10 @@ impl Engine {
             messages.remove(0);
         }
         let speakers = self.speakers(chat).await?;
-        let messages = messages.iter().map(|each| shown(each, &speakers, &figures)).collect();
-        Ok(MessagePage { messages, more })
+        let mut messages: Vec<(i64, api::Message)> =
+            messages.iter().map(|each| (each.position, shown(each, &speakers, &figures))).collect();
+        self.dress(chat, &mut messages).await?;
+        Ok(MessagePage { messages: messages.into_iter().map(|(_, message)| message).collect(), more })
     }
 
     pub async fn rename_chat(&self, id: String, title: String) -> Answer<()> {
@@ -287,7 +299,10 @@ impl Engine {
         let chat = self.chat(message.chat).await?;
         let swipes: Vec<SwipeId> = message.swipes.iter().map(|swipe| swipe.id).collect();
         let figures = self.store().read(move |store| store.manifests().figures(&swipes)).await?;
-        Ok(shown(&message, &self.speakers(&chat).await?, &figures))
+        let mut messages = [(message.position, shown(&message, &self.speakers(&chat).await?, &figures))];
+        self.dress(&chat, &mut messages).await?;
+        let [(_, message)] = messages;
+        Ok(message)
     }
 
     fn messages_changed(&self, chat: ChatId) {
@@ -315,7 +330,7 @@ fn shown(message: &Message, speakers: &Speakers, figures: &HashMap<SwipeId, Stri
 }
 
 /// The start of a message as the list shows it.
-fn first_words(text: String) -> String {
+pub(crate) fn first_words(text: String) -> String {
     context::display::display(&text).map_or(text, |display| display.shown)
 }
 

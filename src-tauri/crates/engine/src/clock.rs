@@ -33,6 +33,16 @@ impl Clock {
         self.civil(at).strftime("%A, %-d %B %Y, %H:%M").to_string()
     }
 
+    /// `at` as macros tell it.
+    pub(crate) fn macros(&self, at: Timestamp, last_said: Option<Timestamp>) -> context::macros::Clock {
+        let zoned = instant(at).to_zoned(self.zone.clone());
+        context::macros::Clock {
+            now: zoned.datetime(),
+            offset: zoned.offset(),
+            idle_seconds: last_said.map(|said| (at.0 - said.0).max(0) / 1_000),
+        }
+    }
+
     /// `at` in the user's time zone.
     pub(crate) fn civil(&self, at: Timestamp) -> jiff::civil::DateTime {
         instant(at).to_zoned(self.zone.clone()).datetime()

@@ -2,22 +2,32 @@
 
 use std::time::Instant;
 
-use context::frame::{CardHead, card_head};
-use context::{AssembleError, Assembled, Frame, HistoryMessage, Now, Setup, assemble, frozen};
+use context::frame::HistoryMessage;
+use context::lore::Earlier;
+use context::macros::MacroState;
+use context::prompt_template::{Mode, ResolvedTemplate};
+use context::regex_script::{Channel, Occasion};
+use context::{AssembleError, Assembled, Setup, Watermark, assemble, frozen};
 use domain::card::Card;
 use domain::chat::{Chat, Role};
 use domain::persona::Persona;
+use domain::regex_script::Placement;
+use domain::settings::Values;
 use domain::{MessageId, Timestamp};
+use store::WindowMessage;
 use uuid::Uuid;
 
 use crate::Engine;
 use crate::answer::{Answerer, Counter};
-use crate::api::{self, AssemblyTimings, PromptReport};
+use crate::api::{self, AssemblyTimings};
 use crate::characters::card_of;
 use crate::error::Answer;
-
-/// The product's own rules for a reply (S4.79), which a card's system prompt may replace.
-const RULES: &str = include_str!("../../../../presets/prompts/rules.txt");
+use crate::frame::{self, Built};
+use crate::lore::Lore;
+use crate::memory::Recalled;
+use crate::scripts::Run;
+use crate::turn::TurnOptions;
+use crate::words::{Kept, Moment, Words};
 
 const BYTES_A_TOKEN: usize = 8;
 
@@ -35,10 +45,33 @@ pub(crate) enum Aim {
 /// Everything one turn needs from the store.
 pub(crate) struct Collected {
     pub(crate) chat: Chat,
-    card: Card,
-    persona: Persona,
-    history: Vec<HistoryMessage>,
-    took_ms: f64,
+    pub(crate) card: Card,
+    pub(crate) persona: Persona,
+    pub(crate) values: Values,
+    pub(crate) template: ResolvedTemplate,
+    pub(crate) mode: Mode,
+    pub(crate) variables: MacroState,
+    pub(crate) history: Vec<HistoryMessage>,
+    pub(crate) lore: Lore,
+    pub(crate) memory: Recalled,
+    /// What is in the chat before the history.
+    pub(crate) earlier: Earlier,
+    /// Place of the answered message in its chat, from 0.
+    pub(crate) position: i64,
+    /// Messages of the user in the window.
+    pub(crate) user_messages: i64,
+    pub(crate) notices: Vec<String>,
+    timings: AssemblyTimings,
+}
+
+/// A prompt, how it came to be and how long that took.
+pub(crate) struct Made {
+    pub(crate) assembled: Assembled,
+    /// The time that the macros in the head tell.
+    pub(crate) head_at: Timestamp,
+    pub(crate) placement: api::Placement,
+    pub(crate) notices: Vec<String>,
+    pub(crate) timings: AssemblyTimings,
 }
 
 impl Collected {
@@ -48,79 +81,151 @@ impl Collected {
     }
 }
 
-/// A prompt, and how long its stages took.
-pub(crate) struct Made {
-    pub(crate) assembled: Assembled,
-    timings: AssemblyTimings,
-}
-
 impl Engine {
-    pub(crate) async fn collect(&self, mut chat: Chat, aim: Aim, answerer: &Answerer) -> Answer<Collected> {
+    pub(crate) async fn collect(
+        &self,
+        mut chat: Chat,
+        aim: Aim,
+        answerer: &Answerer,
+        options: &TurnOptions,
+    ) -> Answer<Collected> {
         let started = Instant::now();
+        // Another model or budget finds its own anchor: it may move back then, and only then.
+        if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
+            chat.window.anchor = None;
+        }
         let character = self.character(chat.character).await?;
         let card = card_of(&character)?;
         let persona = self.persona_of(chat.persona).await?;
-        // Another model or budget, or an edit, finds its own anchor: it may move back then, and only then.
-        let goes_on = chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget));
-        let (id, anchor) = (chat.id, chat.window.anchor.filter(|_| goes_on));
+        let values = answerer.values.clone();
+        let (template, notice) = self.template(options.template.as_ref().unwrap_or(&values.template)).await?;
+        let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode)).await?;
+        let (id, anchor) = (chat.id, chat.window.anchor);
         let messages = self.store().read(move |store| store.messages().from(id, anchor)).await?;
-        let mut history: Vec<HistoryMessage> = messages
+        let messages = messages
             .into_iter()
             .take_while(|message| !matches!(&aim, Aim::Before(reply) if message.id == *reply))
-            .filter(|message| !message.text.trim().is_empty())
-            .map(|message| HistoryMessage {
-                context: message.context_block.as_deref().map(frozen::read),
-                pinned: message.pinned,
-                importance: message.importance,
-                ..HistoryMessage::new(
-                    message.id,
-                    message.role,
-                    speaker(message.role, &card, &persona),
-                    said(message.role, message.text),
-                    message.created,
-                )
-            })
-            .collect();
-        if leave_out_the_distant_past(&mut history, answerer.budget.limit) {
-            chat.window.anchor = history.first().map(|message| message.id);
-        }
+            .filter(|message| !message.text.trim().is_empty());
+        let mut history: Vec<WindowMessage> = messages.collect();
+        leave_out_the_distant_past(&mut history, answerer.budget.limit);
+        let first = history.first().map(|message| message.position);
+        let (messages, of_character) = match first {
+            Some(first) => self.store().read(move |store| store.messages().count_before(id, first)).await?,
+            None => (0, 0),
+        };
+        let earlier = Earlier { messages, of_character };
+        let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
+        let speaker = |role| match role {
+            Role::User => persona.name.clone(),
+            Role::Character => card.spoken_name().to_owned(),
+            Role::Narrator | Role::Tool | Role::Event => String::new(),
+        };
+        let mut history: Vec<HistoryMessage> =
+            history.into_iter().map(|message| in_prompt(message, &speaker)).collect();
         if let Aim::Words(text) = aim {
-            history.push(preview_message(text, &persona, self.now()));
+            let id = MessageId(Uuid::nil());
+            history.push(HistoryMessage::new(id, Role::User, persona.name.clone(), text, self.now()));
         }
-        Ok(Collected { chat, card, persona, history, took_ms: millis(started) })
+        let variables = MacroState { local: Kept::of(&chat).variables, global: self.global_variables().await? };
+        let user_messages = history.iter().filter(|message| message.role == Role::User).count() as i64;
+        let mut collected = Collected {
+            chat,
+            card,
+            persona,
+            values,
+            template,
+            mode,
+            variables,
+            history,
+            lore: Lore::default(),
+            memory: Recalled::default(),
+            earlier,
+            position,
+            user_messages,
+            notices: notice.into_iter().collect(),
+            timings: AssemblyTimings { collect_ms: millis(started), ..AssemblyTimings::default() },
+        };
+        self.rewrite(&mut collected).await?;
+        let started = Instant::now();
+        collected.memory = self.recall(&collected).await;
+        collected.lore = self.activate(&collected, answerer, self.clock());
+        collected.timings.activate_ms = millis(started);
+        Ok(collected)
+    }
+
+    /// Runs the regex scripts that change what is sent, and not what is stored, over the history.
+    async fn rewrite(&self, collected: &mut Collected) -> Answer<()> {
+        let mut history = std::mem::take(&mut collected.history);
+        let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
+        let scripts = self.scripts(collected.chat.character, &words, &collected.variables).await?;
+        let mut run = Run::new(&scripts, &words, Moment::default());
+        let mut state = collected.variables.clone();
+        let newest = history.len().saturating_sub(1);
+        for (index, message) in history.iter_mut().enumerate() {
+            let placement = match message.role {
+                Role::User => Placement::UserInput,
+                _ => Placement::AiOutput,
+            };
+            let depth = u32::try_from(newest - index).ok();
+            let occasion = Occasion { placement, channel: Channel::Prompt, depth, edited: false };
+            if scripts.concern(&occasion) {
+                message.text = run.apply(&message.text, occasion, &mut state);
+            }
+        }
+        let failed = run.failed.into_iter().map(|failure| format!("A regex script did not run: {failure}"));
+        collected.notices.extend(failed);
+        collected.history = history;
+        Ok(())
     }
 
     /// Makes the prompt, counting what is not counted yet.
-    pub(crate) async fn make(&self, collected: &Collected, answerer: &Answerer) -> Answer<Made> {
-        let card = &collected.card;
-        let head = card_head(&CardHead {
-            character: card.spoken_name(),
-            description: card.description(),
-            personality: card.personality(),
-            scenario: card.scenario(),
-            examples: card.mes_example(),
-            system_prompt: card.system_prompt(),
-            post_history: card.post_history_instructions(),
-            persona: &collected.persona.name,
-            persona_description: &collected.persona.description,
-            rules: RULES,
-        });
-        let history = collected.history.clone();
-        let answered = history.last().filter(|message| message.role == Role::User);
-        let clock = answered.map(|message| Now { at: message.created, words: self.clock().spoken(message.created) });
-        let frame = Frame { head, history, clock, ..Frame::default() };
-        // Small models go on with both sides of the conversation; either name at the start of a line ends the reply (S4.79).
-        let stop = [&collected.persona.name, card.spoken_name()].map(|name| format!("\n{name}:")).to_vec();
-        let mut timings = AssemblyTimings { collect_ms: collected.took_ms, ..AssemblyTimings::default() };
+    pub(crate) async fn make(&self, collected: &Collected, answerer: &Answerer, options: &TurnOptions) -> Answer<Made> {
+        let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
+        let head_at = Kept::of(&collected.chat).head_at.unwrap_or(now);
+        let built = frame::build(collected, answerer, self.clock(), head_at)?;
+        let volatile = built.volatile;
+        let made = self.plan(collected, answerer, options, built, head_at).await?;
+        if volatile && made.assembled.new_epoch.is_some() && head_at != now {
+            // The prefix is new anyway, so the head may tell the time anew.
+            let built = frame::build(collected, answerer, self.clock(), now)?;
+            return self.plan(collected, answerer, options, built, now).await;
+        }
+        Ok(made)
+    }
+
+    async fn plan(
+        &self,
+        collected: &Collected,
+        answerer: &Answerer,
+        options: &TurnOptions,
+        built: Built,
+        head_at: Timestamp,
+    ) -> Answer<Made> {
+        let mut stop = built.stop;
+        let of_format = answerer.template.iter().flat_map(|template| template.stop_strings());
+        stop.extend(of_format.filter(|text| !text.trim().is_empty()).cloned());
+        let setup = Setup {
+            template: answerer.template.as_deref(),
+            model: &answerer.key,
+            budget: answerer.budget,
+            placement: placement(collected, options),
+            retention: retention(&collected.values),
+            watermark: Watermark::Off,
+            without: &options.without,
+            stop: &stop,
+        };
+        let mut timings = collected.timings;
         let mut counter = Counter::new(answerer);
         loop {
             let started = Instant::now();
-            let template = answerer.template.as_deref();
-            let setup = Setup { stop: &stop, ..Setup::new(template, &answerer.key, answerer.budget) };
-            let result = assemble(&frame, &setup, &collected.chat.window, counter.counts());
+            let result = assemble(&built.frame, &setup, &collected.chat.window, counter.counts());
             timings.plan_ms += millis(started);
             match result {
-                Ok(assembled) => return Ok(Made { assembled, timings }),
+                Ok(assembled) => {
+                    let of_lore = collected.lore.notices.iter().cloned();
+                    let notices = collected.notices.iter().cloned().chain(of_lore).chain(built.notices).collect();
+                    return Ok(Made { assembled, head_at, placement: shown(setup.placement), notices, timings });
+                }
                 Err(AssembleError::Uncounted(segments)) => {
                     let started = Instant::now();
                     counter.count(self, segments).await?;
@@ -132,19 +237,46 @@ impl Engine {
     }
 }
 
-/// A token is rarely more than [`BYTES_A_TOKEN`] bytes: what is further back than that cannot be in the window, and of ten
-/// years of chat not all has to be counted to know it. True if something was left out.
-fn leave_out_the_distant_past(history: &mut Vec<HistoryMessage>, limit: u32) -> bool {
-    let mut room = limit as usize * BYTES_A_TOKEN;
-    let near = history.iter().rev().take_while(|message| {
-        let left = room.checked_sub(message.text.len());
-        room = left.unwrap_or(0);
-        left.is_some()
-    });
-    let kept = near.count().max(1).min(history.len());
-    let gone = history.len() - kept;
-    history.drain(..gone);
-    gone > 0
+fn placement(collected: &Collected, options: &TurnOptions) -> context::Placement {
+    use domain::settings::Placement;
+    match options.placement {
+        Some(api::Placement::CacheFirst) => context::Placement::CacheFirst,
+        Some(api::Placement::Classic) => context::Placement::Classic,
+        None => match collected.values.placement {
+            Placement::CacheFirst => context::Placement::CacheFirst,
+            Placement::Classic => context::Placement::Classic,
+        },
+    }
+}
+
+fn shown(placement: context::Placement) -> api::Placement {
+    match placement {
+        context::Placement::CacheFirst => api::Placement::CacheFirst,
+        context::Placement::Classic => api::Placement::Classic,
+    }
+}
+
+fn retention(values: &Values) -> context::Retention {
+    use domain::settings::ContextRetention;
+    match values.context_retention {
+        ContextRetention::AppendOnly => context::Retention::AppendOnly,
+        ContextRetention::Ephemeral => context::Retention::Ephemeral,
+    }
+}
+
+fn in_prompt(message: WindowMessage, speaker: &impl Fn(Role) -> String) -> HistoryMessage {
+    HistoryMessage {
+        context: message.context_block.as_deref().map(frozen::read),
+        pinned: message.pinned,
+        importance: message.importance,
+        ..HistoryMessage::new(
+            message.id,
+            message.role,
+            speaker(message.role),
+            said(message.role, message.text),
+            message.created,
+        )
+    }
 }
 
 /// A message's words, as the model reads them again: what it thought is not re-sent (S4.72).
@@ -155,91 +287,19 @@ fn said(role: Role, text: String) -> String {
     }
 }
 
-fn preview_message(text: String, persona: &Persona, now: Timestamp) -> HistoryMessage {
-    HistoryMessage::new(MessageId(Uuid::nil()), Role::User, persona.name.clone(), text, now)
-}
-
-fn speaker(role: Role, card: &Card, persona: &Persona) -> String {
-    match role {
-        Role::User => persona.name.clone(),
-        Role::Character => card.spoken_name().to_owned(),
-        Role::Narrator | Role::Tool | Role::Event => role.as_str().to_owned(),
-    }
+/// A token is rarely more than [`BYTES_A_TOKEN`] bytes: what is further back than that cannot be in the window, and of ten
+/// years of chat not all has to be counted to know it.
+fn leave_out_the_distant_past(history: &mut Vec<WindowMessage>, limit: u32) {
+    let mut room = limit as usize * BYTES_A_TOKEN;
+    let near = history.iter().rev().take_while(|message| {
+        let left = room.checked_sub(message.text.len());
+        room = left.unwrap_or(0);
+        left.is_some()
+    });
+    let kept = near.count().max(1).min(history.len());
+    history.drain(..history.len() - kept);
 }
 
 pub(crate) fn millis(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1_000.0
-}
-
-impl Made {
-    /// The control text that opens the reply.
-    pub(crate) fn opened(&self) -> &str {
-        self.assembled.segments.last().filter(|segment| segment.control).map_or("", |segment| &segment.text)
-    }
-
-    /// As the faces and the manifest have it.
-    pub(crate) fn report(&self, model: &str) -> PromptReport {
-        let Assembled { prompt, segments, blocks, total, budget, exact, window, .. } = &self.assembled;
-        let mut by_zone = api::ZoneTokens::default();
-        let blocks = blocks
-            .iter()
-            .enumerate()
-            .map(|(index, planned)| {
-                let kept = planned.dropped.is_none();
-                let (zone, sum) = match planned.zone {
-                    context::Zone::Head => (api::Zone::Head, &mut by_zone.head),
-                    context::Zone::Digest => (api::Zone::Digest, &mut by_zone.digest),
-                    context::Zone::Window => (api::Zone::Window, &mut by_zone.window),
-                    context::Zone::Input => (api::Zone::Input, &mut by_zone.input),
-                };
-                *sum += if kept { planned.tokens } else { 0 };
-                api::PromptBlock {
-                    id: planned.turn.map_or_else(|| format!("out-{index}"), |turn| format!("turn{turn}-{index}")),
-                    zone,
-                    kind: planned.kind.as_str().to_owned(),
-                    source: planned.source.words(),
-                    reason: planned.reason.clone(),
-                    tokens: planned.tokens,
-                    kept,
-                    dropped_reason: planned.dropped.map(|why| why.words().to_owned()),
-                    text: planned.text.clone(),
-                }
-            })
-            .collect();
-        PromptReport {
-            text: segments.iter().map(|segment| segment.text.as_str()).collect(),
-            segments: segments
-                .iter()
-                .map(|segment| api::PromptSegment { text: segment.text.clone(), control: segment.control })
-                .collect(),
-            messages: prompt
-                .messages
-                .iter()
-                .map(|message| api::PromptMessage {
-                    role: role_word(message.role).to_owned(),
-                    text: message.text.clone(),
-                })
-                .collect(),
-            blocks,
-            tokens: api::PromptTokens {
-                total: *total,
-                limit: budget.limit,
-                reserve: budget.reserve,
-                by_zone,
-                exact: *exact,
-            },
-            epoch: window.epoch,
-            anchor: window.anchor.map(|id| id.to_string()),
-            model: model.to_owned(),
-            timings: self.timings,
-        }
-    }
-}
-
-fn role_word(role: domain::prompt::PromptRole) -> &'static str {
-    match role {
-        domain::prompt::PromptRole::System => "system",
-        domain::prompt::PromptRole::User => "user",
-        domain::prompt::PromptRole::Character => "character",
-    }
 }

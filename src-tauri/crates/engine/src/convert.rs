@@ -85,6 +85,7 @@ pub(crate) fn message(
         swipes: message.swipes.iter().map(|each| swipe(message.role, each, figures(each))).collect(),
         selected: message.selected,
         created: rfc3339(message.created),
+        pinned: message.pinned,
     }
 }
 

@@ -17,7 +17,9 @@ use crate::clock::Clock;
 use crate::error::{Answer, not_found};
 use crate::events::{Announcer, Events};
 use crate::layered::Environment;
+use crate::lore::LoreCache;
 use crate::running::Running;
+use crate::scripts::ScriptCache;
 use crate::secrets::Secrets;
 use crate::start::{self, OpenError};
 
@@ -62,7 +64,8 @@ impl WeakEngine {
     }
 }
 
-type Templates = HashMap<ModelId, (Arc<ChatTemplate>, bool)>;
+/// Chat templates by model and chosen format, and whether the model puts a token of its own in front.
+type Templates = HashMap<(ModelId, String), (Arc<ChatTemplate>, bool)>;
 
 struct Inner {
     store: Store,
@@ -77,6 +80,8 @@ struct Inner {
     notices: Vec<String>,
     provider: Option<Arc<dyn Provider>>,
     reading_ahead: CancellationToken,
+    scripts: Mutex<ScriptCache>,
+    lore: Mutex<LoreCache>,
 }
 
 /// A file of the store by its content hash.
@@ -121,6 +126,8 @@ impl Engine {
             notices: opened.notices,
             provider: options.provider,
             reading_ahead: CancellationToken::new(),
+            scripts: Mutex::default(),
+            lore: Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
         let prepared = async {
@@ -229,6 +236,14 @@ impl Engine {
 
     pub(crate) fn environment(&self) -> &Environment {
         &self.inner.environment
+    }
+
+    pub(crate) fn script_cache(&self) -> MutexGuard<'_, ScriptCache> {
+        self.inner.scripts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn lore_cache(&self) -> MutexGuard<'_, LoreCache> {
+        self.inner.lore.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn templates(&self) -> MutexGuard<'_, Templates> {

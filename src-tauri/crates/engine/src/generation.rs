@@ -18,6 +18,7 @@ use crate::passages::{Part, Passages};
 use crate::running::Place;
 use crate::target::Target;
 use crate::turn::TurnOptions;
+use crate::words::Kept;
 
 /// A reply's text is on the disk this soon after it was written (R-1: at most half a second of it is ever lost).
 const CHECKPOINT: Duration = Duration::from_millis(250);
@@ -132,7 +133,7 @@ impl Engine {
         if draft.inserted {
             let total = made.assembled.total;
             draft.figures = figures(finish.as_ref().ok(), total, draft.figures.first_text_ms);
-            self.keep_manifest(job, draft, &made, &answerer).await?;
+            self.keep_manifest(job, draft, &collected, &made, &answerer).await?;
         }
         finish
     }
@@ -142,8 +143,9 @@ impl Engine {
     async fn prepare(&self, job: &Job) -> Answer<Prepared> {
         let preparing = async {
             let answerer = self.answerer(&job.chat, &job.options).await?;
-            let collected = self.collect(self.chat(job.chat.id).await?, job.aim.clone(), &answerer).await?;
-            let made = self.make(&collected, &answerer).await?;
+            let chat = self.chat(job.chat.id).await?;
+            let collected = self.collect(chat, job.aim.clone(), &answerer, &job.options).await?;
+            let made = self.make(&collected, &answerer, &job.options).await?;
             Ok(Prepared { answerer, collected, made })
         };
         tokio::pin!(preparing);
@@ -244,25 +246,40 @@ impl Engine {
         Ok(())
     }
 
-    /// Before the model is called: the epoch, and the context block frozen with its message.
+    /// Before the model is called: the epoch, and the context blocks frozen with their messages.
     async fn keep_plan(&self, collected: &Collected, made: &Made) -> Answer<()> {
-        let chat = collected.chat.id;
+        let chat = collected.chat.clone();
         let window = made.assembled.window.clone();
         let blocks = made.assembled.context_blocks.clone();
+        let before = Kept::of(&chat);
+        let head_at = Some(made.head_at);
+        let kept = Kept { head_at, timed: collected.lore.timed.clone(), variables: before.variables.clone() };
         Ok(self
             .store()
             .checkpoint(move |store| {
                 for (message, blocks) in &blocks {
                     store.messages_mut().set_context_block(*message, Some(&frozen::write(blocks)))?;
                 }
-                store.chats_mut().set_window(chat, &window)
+                if kept != before {
+                    store.chats_mut().set_variables(chat.id, &kept.to_json())?;
+                }
+                store.chats_mut().set_window(chat.id, &window)
             })
             .await?)
     }
 
-    async fn keep_manifest(&self, job: &Job, draft: &Draft, made: &Made, answerer: &Answerer) -> Answer<()> {
+    async fn keep_manifest(
+        &self,
+        job: &Job,
+        draft: &Draft,
+        collected: &Collected,
+        made: &Made,
+        answerer: &Answerer,
+    ) -> Answer<()> {
         let swipe = job.target.swipe();
-        let json = manifest::to_json(&made.report(&answerer.name));
+        let previous = self.turn_before(job.chat.id, Some(swipe)).await?;
+        let report = made.report(collected, &answerer.name, previous.as_ref());
+        let json = manifest::to_json(&report, previous.as_ref().map(|(kept, _)| kept));
         let figures = manifest::figures_json(&draft.figures);
         Ok(self.store().checkpoint(move |store| store.manifests_mut().insert(swipe, &json, &figures)).await?)
     }
@@ -273,6 +290,7 @@ impl Engine {
             return Ok(None);
         }
         let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
+        let text = self.stored_reply(&job.chat, text).await?;
         let state = if whole { SwipeState::Finished } else { SwipeState::Interrupted };
         self.store().write(move |store| store.swipes_mut().set_text(swipe, &text, state)).await?;
         self.shown_message(job.target.message()).await.map(Some)

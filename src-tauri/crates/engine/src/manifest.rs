@@ -1,41 +1,173 @@
 //! The manifest of a turn: what was sent and what it cost, stored with the reply; the X-ray only draws it.
 //!
-//! Every text is stored once, in the segments: the blocks that were kept are their plain ones, in order.
+//! Prompts of an epoch begin alike, so a manifest holds only what the one before it did not: a chat's manifests grow with
+//! the chat and not with its square. Texts are stored once, in the segments.
 
-use crate::api::{Figures, PromptReport};
+use domain::{ChatId, SwipeId};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-/// The JSON to store for `report`.
-pub(crate) fn to_json(report: &PromptReport) -> String {
-    let mut report = report.clone();
-    report.text = String::new();
-    report.messages.iter_mut().for_each(|message| message.text = String::new());
-    for block in report.blocks.iter_mut().filter(|block| block.kept) {
-        block.text = String::new();
-    }
-    serde_json::to_string(&report).unwrap_or_default()
+use crate::Engine;
+use crate::api::{Figures, PromptBlock, PromptReport, PromptSegment};
+use crate::error::Answer;
+
+/// Manifests that one may lean on, one after the other, before the next is stored whole.
+const CHAIN: usize = 64;
+
+/// A manifest as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    shared: Option<Shared>,
+    /// Without what is shared, and without texts that the segments have.
+    report: PromptReport,
 }
 
-/// Reads what [`to_json`] wrote; `None` if it is not that.
-pub(crate) fn from_json(json: &str) -> Option<PromptReport> {
-    let mut report: PromptReport = serde_json::from_str(json).ok()?;
-    report.text = report.segments.iter().map(|segment| segment.text.as_str()).collect();
-    let mut texts = report.segments.iter().filter(|segment| !segment.control).map(|segment| segment.text.as_str());
-    let mut messages = report.messages.iter_mut();
-    let (mut message, mut owner) = (None, String::new());
-    for block in report.blocks.iter_mut().filter(|block| block.kept) {
-        let part = texts.next().unwrap_or_default();
-        block.text = part.trim_start_matches('\n').to_owned();
-        // Blocks of one message share what stands before the last dash of their ids.
-        let of = block.id.rsplit_once('-').map_or("", |(of, _)| of);
-        let first = owner != of;
-        if first {
-            (message, owner) = (messages.next(), of.to_owned());
-        }
-        if let Some(message) = &mut message {
-            message.text.push_str(if first { &block.text } else { part });
+/// What a manifest takes from another one.
+#[derive(Clone, Serialize, Deserialize)]
+struct Shared {
+    swipe: String,
+    segments: usize,
+    blocks: usize,
+    /// Links to the first manifest that is stored whole.
+    links: usize,
+    /// Of the shared segments: the other manifest may have been replaced.
+    checksum: String,
+}
+
+/// A manifest read back, and how many others it leans on.
+pub(crate) struct Kept {
+    pub(crate) swipe: SwipeId,
+    pub(crate) report: PromptReport,
+    links: usize,
+}
+
+/// The JSON to store for `report`, leaning on `previous` as far as they begin alike.
+pub(crate) fn to_json(report: &PromptReport, previous: Option<&Kept>) -> String {
+    let shared = previous.filter(|kept| kept.links < CHAIN).and_then(|kept| shared(report, kept));
+    let mut report = without_texts(report);
+    if let Some(shared) = &shared {
+        report.segments.drain(..shared.segments);
+        report.blocks.drain(..shared.blocks);
+    }
+    serde_json::to_string(&Stored { shared, report }).unwrap_or_default()
+}
+
+fn shared(report: &PromptReport, kept: &Kept) -> Option<Shared> {
+    let segments = common(&report.segments, &kept.report.segments, |one, other| one == other);
+    let blocks = common(&report.blocks, &kept.report.blocks, |one, other| {
+        let reused = one.reused;
+        *one == PromptBlock { reused, ..other.clone() }
+    });
+    (segments > 0).then(|| Shared {
+        swipe: kept.swipe.to_string(),
+        segments,
+        blocks,
+        links: kept.links + 1,
+        checksum: checksum(&report.segments[..segments]),
+    })
+}
+
+fn common<T>(one: &[T], other: &[T], same: impl Fn(&T, &T) -> bool) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| same(one, other)).count()
+}
+
+fn checksum(segments: &[PromptSegment]) -> String {
+    let mut hash = Sha256::new();
+    for segment in segments {
+        hash.update([u8::from(segment.control)]);
+        hash.update(segment.text.as_bytes());
+    }
+    hex::encode(&hash.finalize()[..16])
+}
+
+/// A kept block's text is that of its segment, and a message's is that of its segments, wherever that is so.
+fn without_texts(report: &PromptReport) -> PromptReport {
+    let mut bare = report.clone();
+    bare.text = String::new();
+    for block in &mut bare.blocks {
+        if text_of(block, &report.segments).is_some_and(|text| text == block.text) {
+            block.text = String::new();
         }
     }
-    Some(report)
+    for (turn, message) in bare.messages.iter_mut().enumerate() {
+        if text_of_turn(turn, &report.blocks, &report.segments) == message.text {
+            message.text = String::new();
+        }
+    }
+    bare
+}
+
+fn text_of<'s>(block: &PromptBlock, segments: &'s [PromptSegment]) -> Option<&'s str> {
+    let segment = segments.get(block.segment? as usize)?;
+    Some(segment.text.trim_start_matches('\n'))
+}
+
+fn text_of_turn(turn: usize, blocks: &[PromptBlock], segments: &[PromptSegment]) -> String {
+    let of_turn = blocks.iter().filter(|block| block.turn == Some(turn as u32));
+    of_turn.filter_map(|block| segments.get(block.segment? as usize)).map(|segment| segment.text.as_str()).collect()
+}
+
+/// What [`without_texts`] took away.
+fn with_texts(mut report: PromptReport) -> PromptReport {
+    report.text = report.segments.iter().map(|segment| segment.text.as_str()).collect();
+    for block in report.blocks.iter_mut().filter(|block| block.text.is_empty()) {
+        block.text = text_of(block, &report.segments).unwrap_or_default().to_owned();
+    }
+    for turn in 0..report.messages.len() {
+        if report.messages[turn].text.is_empty() {
+            report.messages[turn].text = text_of_turn(turn, &report.blocks, &report.segments);
+        }
+    }
+    report
+}
+
+/// Reads a chain of manifests, each leaning on the next; `None` if a link does not fit.
+fn from_chain(chain: Vec<Stored>) -> Option<PromptReport> {
+    let mut whole: Option<PromptReport> = None;
+    for Stored { shared, mut report } in chain.into_iter().rev() {
+        if let Some(shared) = shared {
+            let before = whole.take()?;
+            let segments = before.segments.get(..shared.segments)?;
+            if checksum(segments) != shared.checksum {
+                return None;
+            }
+            report.segments.splice(0..0, segments.iter().cloned());
+            let blocks = before.blocks.get(..shared.blocks)?.iter().cloned();
+            report.blocks.splice(0..0, blocks.map(|block| PromptBlock { reused: block.kept, ..block }));
+        }
+        whole = Some(report);
+    }
+    whole.map(with_texts)
+}
+
+impl Engine {
+    /// The manifest of `swipe`; `None` if there is none, or not any more.
+    pub(crate) async fn kept_manifest(&self, swipe: SwipeId) -> Answer<Option<Kept>> {
+        let chain = self
+            .store()
+            .read(move |store| {
+                let (mut chain, mut next) = (Vec::new(), Some(swipe));
+                while let Some(id) = next.filter(|_| chain.len() <= CHAIN) {
+                    let json = store.manifests().get(id)?.unwrap_or_default();
+                    let Ok(stored) = serde_json::from_str::<Stored>(&json) else { return Ok(Vec::new()) };
+                    next = stored.shared.as_ref().and_then(|shared| shared.swipe.parse().ok());
+                    chain.push(stored);
+                }
+                Ok(chain)
+            })
+            .await?;
+        let links = chain.len().saturating_sub(1);
+        Ok(from_chain(chain).map(|report| Kept { swipe, report, links }))
+    }
+}
+
+impl Engine {
+    /// The chat's newest manifest with its reply, `except` for one swipe's own: what the model has read last.
+    pub(crate) async fn turn_before(&self, chat: ChatId, except: Option<SwipeId>) -> Answer<Option<(Kept, String)>> {
+        let newest = self.store().read(move |store| store.manifests().past(chat, i64::MAX, 2)).await?;
+        let Some(last) = newest.into_iter().find(|manifest| Some(manifest.swipe) != except) else { return Ok(None) };
+        Ok(self.kept_manifest(last.swipe).await?.map(|kept| (kept, last.text)))
+    }
 }
 
 /// The figures as they are stored beside the manifest.

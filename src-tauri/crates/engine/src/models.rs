@@ -68,7 +68,7 @@ impl Engine {
     pub async fn remove_model(&self, id: String) -> Answer<()> {
         let id = id.parse::<ModelId>()?;
         self.store().write(move |store| store.models_mut().delete(id)).await?;
-        self.templates().remove(&id);
+        self.templates().retain(|(model, _), _| *model != id);
         self.forget_default(&ModelRef::Local { id: id.to_string() }).await?;
         self.events().changed(Changed::Models, Some(id.to_string()));
         Ok(())
@@ -138,8 +138,9 @@ impl Engine {
             return Ok(());
         }
         let key = chat.id.to_string();
-        let collected = self.collect(chat, Aim::Last, &answerer).await?;
-        let prompt = self.make(&collected, &answerer).await?.assembled.prompt;
+        let options = TurnOptions::default();
+        let collected = self.collect(chat, Aim::Last, &answerer, &options).await?;
+        let prompt = self.make(&collected, &answerer, &options).await?.assembled.prompt;
         // Nothing is written: the tokens stay in the worker's cache for the next prompt, which begins with them.
         let sampling = Sampling { max_tokens: 0, ..answerer.sampling };
         let mut reading = answerer.provider.stream(Request { cache_key: key, prompt, sampling }, cancel);

@@ -61,10 +61,40 @@ macro_rules! operations {
             /// Can be undone by `restore_message` until the app ends.
             delete_message(message: String) -> ();
             restore_message(message: String) -> ();
-            /// The prompt that `text` would send; nothing is sent or stored.
-            preview_prompt(chat: String, text: String) -> PromptReport;
+            /// Keeps a message in the prompt word for word when it leaves the window.
+            pin_message(message: String, pinned: bool) -> Message;
+            /// The next prompt starts with the next message; everything is kept.
+            new_scene(chat: String) -> ();
+
+            /// The prompt that `text` would send, with changes to try; nothing is sent or stored.
+            preview_prompt(chat: String, text: String, what_if: WhatIf) -> PromptReport;
             /// The stored manifest of a reply.
             manifest(swipe: String) -> PromptReport;
+            /// The manifest of a reply beside that of the turn before.
+            compare_prompt(swipe: String) -> PromptComparison;
+            /// Turns with a manifest, newest first; `before` is a message's id.
+            past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
+
+            list_templates() -> Vec<TemplateSummary>;
+            get_template(id: String) -> TemplateDocument;
+            /// An empty `id` makes a new one; a built-in's id makes a changed one in its place.
+            save_template(id: String, json: String) -> TemplateDocument;
+            /// A built-in comes back as it was.
+            delete_template(id: String) -> ();
+            check_template(json: String) -> Vec<TemplateProblem>;
+            /// The template filled in for a chat; nothing is stored.
+            render_template(json: String, chat: String) -> RenderedTemplate;
+            template_variables() -> Vec<VariableDoc>;
+            list_modes() -> Vec<Mode>;
+            save_mode(mode: Mode) -> Mode;
+            /// A built-in comes back as it was.
+            delete_mode(name: String) -> ();
+            list_regex_scripts() -> Vec<RegexScriptRow>;
+            save_regex_script(script: RegexScriptRow) -> RegexScriptRow;
+            delete_regex_script(id: String) -> ();
+            card_scripts(character: String) -> CardScripts;
+            /// Lets the scripts of a character's card run, or stops them.
+            allow_card_scripts(character: String, allowed: bool) -> ();
 
             list_models() -> Vec<Model>;
             /// Forgets the file; it stays on the disk.

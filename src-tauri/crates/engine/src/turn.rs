@@ -1,5 +1,7 @@
 //! The operations that make a model write: send, regenerate, continue, stop, preview.
 
+use context::macros::MacroState;
+use context::regex_script::{Channel, Occasion};
 use domain::chat::{Chat, Message, Role, SwipeState};
 use domain::sampling::SamplerOptions;
 use domain::{ChatId, MessageId, SwipeId};
@@ -7,16 +9,21 @@ use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::{self, Changed, ModelRef, PromptReport, Started};
+use crate::api::{self, Changed, ModelRef, Placement, PromptReport, Started, WhatIf};
+use crate::characters::card_of;
 use crate::collect::Aim;
 use crate::convert;
-use crate::error::{Answer, bad_input, not_found};
+use crate::error::{Answer, bad_input};
 use crate::generation::Job;
-use crate::manifest;
+use crate::scripts::Run;
 use crate::target::Target;
+use crate::words::{self, Kept, Moment, Words};
 
 /// Longest message, in bytes. Anything longer is a file pasted by mistake, and no model takes it.
 const MAX_MESSAGE: usize = 4 << 20;
+
+/// Messages that macros such as `{{lastMessage}}` look among.
+const LAST_SAID: u32 = 20;
 
 /// What a caller may say about one turn; what it leaves out comes from chat and settings.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +32,25 @@ pub struct TurnOptions {
     pub sampler: SamplerOptions,
     /// Tokens of context to plan for; never more than the model takes.
     pub context: Option<u32>,
+    /// Id of the prompt template.
+    pub template: Option<String>,
+    pub mode: Option<String>,
+    pub placement: Option<Placement>,
+    /// Keys of blocks to leave out.
+    pub without: Vec<String>,
+}
+
+impl From<WhatIf> for TurnOptions {
+    fn from(what_if: WhatIf) -> Self {
+        Self {
+            model: what_if.model,
+            context: what_if.limit,
+            template: what_if.template,
+            placement: what_if.placement,
+            without: what_if.without,
+            ..Self::default()
+        }
+    }
 }
 
 impl Engine {
@@ -49,11 +75,16 @@ impl Engine {
         Ok(Started { sent: Some(sent), reply: self.start(job).await? })
     }
 
-    /// The user's words are on the disk when this returns; the draft they were is gone.
+    /// The user's words are on the disk when this returns; the draft they were is gone. Their macros are resolved now and
+    /// for good, so that the history does not change under the model's cache.
     async fn commit(&self, chat: &Chat, text: String) -> Answer<Message> {
         let now = self.now();
+        let id = MessageId(Uuid::now_v7());
+        let before = self.macro_state(chat).await?;
+        let mut after = before.clone();
+        let text = self.resolve(chat, id, text, &mut after).await?;
         let new = NewMessage {
-            id: MessageId(Uuid::now_v7()),
+            id,
             chat: chat.id,
             role: Role::User,
             created: now,
@@ -67,14 +98,44 @@ impl Engine {
             selected: 0,
             context_block: None,
         };
-        let id = chat.id;
+        let chat = chat.clone();
         Ok(self
             .store()
             .write(move |store| {
-                store.chats_mut().set_draft(id, "")?;
+                store.chats_mut().set_draft(chat.id, "")?;
+                words::keep(store, &chat, &before, &after)?;
                 store.messages_mut().append(&new)
             })
             .await?)
+    }
+
+    async fn macro_state(&self, chat: &Chat) -> Answer<MacroState> {
+        Ok(MacroState { local: Kept::of(chat).variables, global: self.global_variables().await? })
+    }
+
+    /// `text` as it is said: after the user's regex scripts, its macros resolved. What nobody knows stays as it was written.
+    async fn resolve(&self, chat: &Chat, message: MessageId, text: String, state: &mut MacroState) -> Answer<String> {
+        let character = self.character(chat.character).await?;
+        let (card, persona) = (card_of(&character)?, self.persona_of(chat.persona).await?);
+        let id = chat.id;
+        let said = self.store().read(move |store| store.messages().page(id, None, LAST_SAID)).await?;
+        let last = said.iter().rev().find(|message| message.role == Role::User).map(|message| message.created);
+        let moment = Moment {
+            clock: Some(self.clock().macros(self.now(), last)),
+            chat: words::last_said(said.iter().map(|message| (message.role, message.text()))),
+            seed: words::seed(id, Some(message)),
+            ..Moment::default()
+        };
+        let words = Words::new(&card, &persona, id);
+        let scripts = self.scripts(chat.character, &words, state).await?;
+        let typed = Occasion {
+            placement: domain::regex_script::Placement::UserInput,
+            channel: Channel::Stored,
+            depth: None,
+            edited: false,
+        };
+        let text = Run::new(&scripts, &words, moment).apply(&text, typed, state);
+        Ok(words.expand(&text, &moment, state).text)
     }
 
     /// Another swipe for the last reply; where the user spoke last, the reply that is missing.
@@ -113,8 +174,8 @@ impl Engine {
         Ok(())
     }
 
-    pub async fn preview_prompt(&self, chat: String, text: String) -> Answer<PromptReport> {
-        self.preview_with(chat, text, TurnOptions::default()).await
+    pub async fn preview_prompt(&self, chat: String, text: String, what_if: WhatIf) -> Answer<PromptReport> {
+        self.preview_with(chat, text, what_if.into()).await
     }
 
     /// [`Engine::preview_prompt`] with a say in this one turn. With empty words, what regenerating would send.
@@ -129,14 +190,10 @@ impl Engine {
             _ => Aim::Last,
         };
         let answerer = self.answerer(&chat, &options).await?;
-        let collected = self.collect(chat, aim, &answerer).await?;
-        Ok(self.make(&collected, &answerer).await?.report(&answerer.name))
-    }
-
-    pub async fn manifest(&self, swipe: String) -> Answer<PromptReport> {
-        let id = swipe.parse::<SwipeId>()?;
-        let json = self.store().read(move |store| store.manifests().get(id)).await?;
-        json.as_deref().and_then(manifest::from_json).ok_or_else(|| not_found("record of what was sent"))
+        let previous = self.turn_before(chat.id, None).await?;
+        let collected = self.collect(chat, aim, &answerer, &options).await?;
+        let made = self.make(&collected, &answerer, &options).await?;
+        Ok(made.report(&collected, &answerer.name, previous.as_ref()))
     }
 
     /// Read by the writer, behind whatever is still on its way to the disk.

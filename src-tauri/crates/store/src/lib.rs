@@ -42,7 +42,7 @@ pub use table::calibration::{Calibrations, CalibrationsMut};
 pub use table::character::{Character, Characters, CharactersMut, ListedCharacter};
 pub use table::chat::{ChatSummary, Chats, ChatsMut};
 pub use table::endpoint::{Endpoints, EndpointsMut};
-pub use table::manifest::{Manifests, ManifestsMut};
+pub use table::manifest::{Manifests, ManifestsMut, StoredManifest};
 pub use table::message::{Messages, MessagesMut, NewMessage, WindowMessage};
 pub use table::model::{Models, ModelsMut};
 pub use table::persona::{Personas, PersonasMut};

@@ -59,10 +59,38 @@ export function client(call: Call) {
 		/** Can be undone by `restore_message` until the app ends. */
 		deleteMessage: (message: string) => call("delete_message", { message }) as Promise<void>,
 		restoreMessage: (message: string) => call("restore_message", { message }) as Promise<void>,
-		/** The prompt that `text` would send; nothing is sent or stored. */
-		previewPrompt: (chat: string, text: string) => call("preview_prompt", { chat, text }) as Promise<PromptReport>,
+		/** Keeps a message in the prompt word for word when it leaves the window. */
+		pinMessage: (message: string, pinned: boolean) => call("pin_message", { message, pinned }) as Promise<Message>,
+		/** The next prompt starts with the next message; everything is kept. */
+		newScene: (chat: string) => call("new_scene", { chat }) as Promise<void>,
+		/** The prompt that `text` would send, with changes to try; nothing is sent or stored. */
+		previewPrompt: (chat: string, text: string, whatIf: WhatIf) => call("preview_prompt", { chat, text, whatIf }) as Promise<PromptReport>,
 		/** The stored manifest of a reply. */
 		manifest: (swipe: string) => call("manifest", { swipe }) as Promise<PromptReport>,
+		/** The manifest of a reply beside that of the turn before. */
+		comparePrompt: (swipe: string) => call("compare_prompt", { swipe }) as Promise<PromptComparison>,
+		/** Turns with a manifest, newest first; `before` is a message's id. */
+		pastTurns: (chat: string, before: string | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
+		listTemplates: () => call("list_templates", {  }) as Promise<TemplateSummary[]>,
+		getTemplate: (id: string) => call("get_template", { id }) as Promise<TemplateDocument>,
+		/** An empty `id` makes a new one; a built-in's id makes a changed one in its place. */
+		saveTemplate: (id: string, json: string) => call("save_template", { id, json }) as Promise<TemplateDocument>,
+		/** A built-in comes back as it was. */
+		deleteTemplate: (id: string) => call("delete_template", { id }) as Promise<void>,
+		checkTemplate: (json: string) => call("check_template", { json }) as Promise<TemplateProblem[]>,
+		/** The template filled in for a chat; nothing is stored. */
+		renderTemplate: (json: string, chat: string) => call("render_template", { json, chat }) as Promise<RenderedTemplate>,
+		templateVariables: () => call("template_variables", {  }) as Promise<VariableDoc[]>,
+		listModes: () => call("list_modes", {  }) as Promise<Mode[]>,
+		saveMode: (mode: Mode) => call("save_mode", { mode }) as Promise<Mode>,
+		/** A built-in comes back as it was. */
+		deleteMode: (name: string) => call("delete_mode", { name }) as Promise<void>,
+		listRegexScripts: () => call("list_regex_scripts", {  }) as Promise<RegexScriptRow[]>,
+		saveRegexScript: (script: RegexScriptRow) => call("save_regex_script", { script }) as Promise<RegexScriptRow>,
+		deleteRegexScript: (id: string) => call("delete_regex_script", { id }) as Promise<void>,
+		cardScripts: (character: string) => call("card_scripts", { character }) as Promise<CardScripts>,
+		/** Lets the scripts of a character's card run, or stops them. */
+		allowCardScripts: (character: string, allowed: boolean) => call("allow_card_scripts", { character, allowed }) as Promise<void>,
 		listModels: () => call("list_models", {  }) as Promise<Model[]>,
 		/** Forgets the file; it stays on the disk. */
 		removeModel: (id: string) => call("remove_model", { id }) as Promise<void>,
@@ -103,18 +131,36 @@ export type ApiError =
 /**  Milliseconds per stage of assembly. */
 export type AssemblyTimings = {
 	collectMs: number | null,
+	activateMs: number | null,
 	countMs: number | null,
 	planMs: number | null,
-	compileMs: number | null,
 };
 
 /**  The forms a card can leave in. */
 export type CardFormat = "png" | "json-v2" | "json-v3";
 
+/**  The regex scripts that a card brought. */
+export type CardScripts = {
+	/**  The user lets them run. */
+	allowed: boolean,
+	scripts: RegexScriptRow[],
+};
+
+/**  What a piece of text is in a comparison. */
+export type Change = "same" | "added" | "removed";
+
 /**  What changed. */
 export type Changed = "characters" | "chats" | 
 /**  The messages of chat `id`. */
-"messages" | "personas" | "models" | "endpoints" | "settings";
+"messages" | "personas" | "models" | "endpoints" | "settings" | 
+/**  Templates, modes, regex scripts. */
+"presets";
+
+/**  Lines that changed alike. */
+export type ChangedText = {
+	change: Change,
+	text: string,
+};
 
 /**  A character, whole. */
 export type Character = {
@@ -173,6 +219,8 @@ export type Chat = {
 	/**  Overrides the default model. */
 	model: ModelRef | null,
 	page: MessagePage,
+	/**  First message that the model still reads word for word; `null` while it reads all. */
+	anchor: string | null,
 	/**  The reply being written right now, so that a reloaded UI joins it (S1.25). */
 	generating: Generating | null,
 };
@@ -362,6 +410,8 @@ export type Message = {
 	swipes: Swipe[],
 	selected: number,
 	created: string,
+	/**  Kept in the prompt word for word when it leaves the window. */
+	pinned: boolean,
 };
 
 /**  A page of messages, ascending. */
@@ -369,6 +419,14 @@ export type MessagePage = {
 	messages: Message[],
 	/**  There are older ones. */
 	more: boolean,
+};
+
+/**  A way of talking that can be switched during a chat. */
+export type Mode = {
+	name: string,
+	text: string,
+	builtIn: boolean,
+	changed: boolean,
 };
 
 /**  A model file in the library. */
@@ -391,6 +449,22 @@ export type Model = {
 /**  Names a model that can answer. */
 export type ModelRef = { kind: "local"; id: string } | { kind: "remote"; id: string };
 
+/**  Where a block comes from, so that the X-ray can lead there. */
+export type Origin = { of: "builtIn" } | { of: "template"; template: string; section: string } | { of: "card"; character: string; field: string } | { of: "persona"; id: string } | { of: "lore"; book: string; entry: string } | { of: "memory"; id: string } | { of: "keyframe"; id: string } | { of: "message"; id: string } | 
+/**  Messages that are outside the window. */
+{ of: "older"; first: string; last: string; count: number } | { of: "document"; name: string } | { of: "clock" } | { of: "mode"; name: string } | { of: "setting"; key: string };
+
+/**  A past turn, for the list on the X-ray's page. */
+export type PastTurn = {
+	message: string,
+	swipe: string,
+	/**  The start of the reply. */
+	line: string,
+	created: string,
+	model: string | null,
+	figures: Figures,
+};
+
 /**  Whom the user plays. */
 export type Persona = {
 	id: string,
@@ -398,20 +472,42 @@ export type Persona = {
 	description: string,
 };
 
+/**  Where triggered lore and notes go. */
+export type Placement = "cache-first" | "classic";
+
 /**  One block of the prompt, as the X-ray draws it. */
 export type PromptBlock = {
+	/**  Unique in its prompt. */
 	id: string,
 	zone: Zone,
-	/**  `description`, `message`, `contextBlock` and so on. */
+	/**  `description`, `lore`, `message` and so on. */
 	kind: string,
 	/**  Where it comes from, in words. */
 	source: string,
+	origin: Origin,
+	/**  Names the thing across prompts: what `WhatIf::without` takes. */
+	key: string,
 	/**  Why it is a candidate. */
 	reason: string,
+	role: string,
+	/**  Message of the prompt that it is part of; `null` where it was left out. */
+	turn: number | null,
+	/**  Segment of the prompt that has its text. */
+	segment: number | null,
+	score: number | null,
 	tokens: number,
 	kept: boolean,
 	droppedReason: string | null,
+	/**  The model has read it already, at this very place, in the turn before. */
+	reused: boolean,
 	text: string,
+};
+
+/**  A prompt beside that of the turn before. */
+export type PromptComparison = {
+	/**  The swipe of the turn before; `null` for the first one. */
+	previous: string | null,
+	parts: ChangedText[],
 };
 
 /**  A message as an adapter would send it. */
@@ -427,10 +523,18 @@ export type PromptReport = {
 	messages: PromptMessage[],
 	blocks: PromptBlock[],
 	tokens: PromptTokens,
+	shares: PromptShares,
+	placement: Placement,
 	epoch: number,
+	/**  Why an epoch begins with this turn; `null` where none does. */
+	newEpoch: string | null,
 	/**  First message in the window. */
 	anchor: string | null,
 	model: string,
+	/**  Id of the prompt template. */
+	template: string,
+	/**  What the user may want to know, such as macros that nobody knows. */
+	notices: string[],
 	timings: AssemblyTimings,
 };
 
@@ -438,6 +542,15 @@ export type PromptReport = {
 export type PromptSegment = {
 	text: string,
 	control: boolean,
+};
+
+/**  How the budget was shared out. All figures are tokens. */
+export type PromptShares = {
+	historyBudget: number,
+	historyUsed: number,
+	retrievalBudget: number,
+	retrievalUsed: number,
+	digest: number,
 };
 
 /**  What a prompt costs. */
@@ -448,6 +561,8 @@ export type PromptTokens = {
 	/**  Kept free for the reply. */
 	reserve: number,
 	byZone: ZoneTokens,
+	/**  The same bytes as at the beginning of the turn before: what a model with that turn in its cache does not read. */
+	reusable: number,
 	/**  True where the model's own tokenizer counted. */
 	exact: boolean,
 };
@@ -461,6 +576,33 @@ export type Refused = {
 	/**  Class of the refusal, such as `noCard`, `tooLarge`, `unreadable`. */
 	kind: string,
 	reason: string,
+};
+
+/**  A regex script. */
+export type RegexScriptRow = {
+	/**  Empty for a new one. */
+	id: string,
+	name: string,
+	/**  As SillyTavern writes it. */
+	json: string,
+	enabled: boolean,
+	/**  Why it does not run, if it does not. */
+	problem: string | null,
+};
+
+/**  A section as it comes out for a chat. */
+export type RenderedSection = {
+	name: string,
+	text: string,
+	tokens: number,
+};
+
+/**  A template, filled in for a chat. */
+export type RenderedTemplate = {
+	text: string,
+	sections: RenderedSection[],
+	tokens: number,
+	problems: TemplateProblem[],
 };
 
 /**  Who speaks. */
@@ -573,8 +715,57 @@ export type Swipe = {
 /**  How far a text got. */
 export type SwipeState = "streaming" | "finished" | "interrupted";
 
+/**  A template to edit. */
+export type TemplateDocument = {
+	summary: TemplateSummary,
+	json: string,
+};
+
+/**  What a template is for. */
+export type TemplateKind = "roleplay" | 
+/**  Summaries, titles, extraction. */
+"utility";
+
+/**  What is wrong with a template, and where. */
+export type TemplateProblem = {
+	section: string | null,
+	variable: string | null,
+	message: string,
+};
+
+/**  A prompt template in the list of them. */
+export type TemplateSummary = {
+	id: string,
+	name: string,
+	description: string,
+	kind: TemplateKind,
+	builtIn: boolean,
+	/**  A built-in that the user has changed; resetting brings it back. */
+	changed: boolean,
+};
+
 /**  How the window looks. */
 export type Theme = "light" | "dark" | "system";
+
+/**  A variable that templates may use. */
+export type VariableDoc = {
+	name: string,
+	group: string,
+	description: string,
+	inputs: string[],
+};
+
+/**  Changes to try on a prompt without sending it. */
+export type WhatIf = {
+	/**  Keys of blocks to leave out. */
+	without?: string[],
+	/**  Context size in tokens. */
+	limit?: number | null,
+	model?: ModelRef | null,
+	placement?: Placement | null,
+	/**  Id of a prompt template. */
+	template?: string | null,
+};
 
 /**  Zones of the prompt, top to bottom (design, section 4). */
 export type Zone = "head" | "digest" | "window" | "input";

@@ -265,6 +265,7 @@ fn scan(case: &Case, point: &Point, books: &PreparedBooks, timed: &TimedState) -
         books,
         &LoreInput {
             messages: &messages,
+            earlier: Default::default(),
             texts: CardTexts {
                 persona: text("persona"),
                 description: text("description"),

@@ -9,6 +9,8 @@ use super::{Chance, TimedState};
 pub struct LoreInput<'a> {
     /// Oldest first, hidden ones included.
     pub messages: &'a [LoreMessage<'a>],
+    /// Messages before these, which are not scanned any more but count in timers.
+    pub earlier: Earlier,
     pub texts: CardTexts<'a>,
     /// Other prompt texts that may be scanned: the author's note first where it is inserted this turn, then the rest.
     pub injections: &'a [&'a str],
@@ -31,6 +33,13 @@ pub struct LoreInput<'a> {
     pub expand: &'a dyn Fn(&str) -> String,
     /// Tokens of a text.
     pub count: &'a dyn Fn(&str) -> u32,
+}
+
+/// How many messages are not handed in, and how many of them are the character's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Earlier {
+    pub messages: u32,
+    pub of_character: u32,
 }
 
 #[derive(Debug, Clone, Copy, Default)]

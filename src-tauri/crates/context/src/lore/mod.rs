@@ -66,7 +66,7 @@ mod text;
 mod timed;
 
 pub use chance::Chance;
-pub use input::{CardTexts, GenerationKind, LoreCharacter, LoreInput, LoreMessage};
+pub use input::{CardTexts, Earlier, GenerationKind, LoreCharacter, LoreInput, LoreMessage};
 pub use outcome::{Activated, Found, LoreOutcome, Pass, PassKind, Reason, Rejected, Rule, UiPrompt};
 pub use placement::{AtDepth, Place, Placements, placements};
 pub use prepare::{Bindings, NamedBook, PreparedBooks};

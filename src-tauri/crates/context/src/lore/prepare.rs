@@ -10,7 +10,7 @@ use super::decorators::{self, Decorators};
 use super::keys::{KeyRules, Test};
 use super::literals::Literals;
 use super::placement::Place;
-use super::{LoreSettings, Strategy, fold, text, timed};
+use super::{Activated, LoreSettings, Strategy, fold, text, timed};
 
 /// A book and the name it is bound by.
 #[derive(Debug, Clone)]
@@ -123,6 +123,13 @@ impl PreparedBooks {
 
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// What the maker of an active entry calls it; empty if nothing.
+    pub fn title(&self, entry: &Activated) -> &str {
+        let book = self.books.iter().find(|book| book.name == entry.book);
+        let found = book.and_then(|book| book.book.entries.get(entry.index));
+        found.map_or("", |found| if found.comment.is_empty() { &found.name } else { &found.comment })
     }
 
     pub fn settings(&self) -> &LoreSettings {

@@ -70,7 +70,7 @@ impl<'a> Scan<'a> {
         let settings = &books.settings;
         let compatible = settings.compatible();
         let visible = || input.messages.iter().filter(|message| !message.hidden);
-        let now = visible().count() as u32;
+        let now = input.earlier.messages + visible().count() as u32;
         let mut levels = levels(books);
         Self {
             books,
@@ -80,7 +80,8 @@ impl<'a> Scan<'a> {
             text: ScanText::new(input, settings, &books.literals, &expanded.literals),
             timed: Timed::begin(&books.entries, input.timed, now, input.dry_run, compatible),
             now,
-            character_messages: visible().filter(|message| !message.from_user).count() as u32,
+            character_messages: input.earlier.of_character
+                + visible().filter(|message| !message.from_user).count() as u32,
             external: external(books, input),
             kind: PassKind::First,
             passes: Vec::new(),

@@ -1,6 +1,7 @@
 //! This turn's context: what is new enough to be told, and fits.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use domain::MessageId;
 
@@ -11,7 +12,6 @@ use super::{Dropped, Placement, Retention, head};
 use crate::budget::part;
 use crate::frame::{BlockKind, Share, Source};
 use crate::frozen::FrozenBlock;
-use crate::hash::{self, FastSet};
 use crate::{clock, wording};
 
 /// A note that fewer messages than this stand behind is still fresh.
@@ -20,8 +20,8 @@ const NOTE_REACH: usize = 10;
 /// What the window shows already.
 #[derive(Default)]
 struct Visible<'t> {
-    texts: FastSet<(&'t Source, &'t str)>,
-    messages: FastSet<MessageId>,
+    texts: HashSet<(Cow<'t, Source>, Cow<'t, str>)>,
+    messages: HashSet<MessageId>,
     fresh_note: bool,
 }
 
@@ -36,11 +36,11 @@ impl<'a> Draft<'a> {
         let classic = self.setup.placement == Placement::Classic;
         let placed = self.frame.placed.iter().filter(|placed| !head::belongs(placed, self.setup.placement));
         let placed = placed.map(|placed| if classic { Item::placed(placed) } else { Item::from(&placed.candidate) });
-        let fresh = self.frame.context.iter().map(Item::from).chain(placed).chain(self.time());
+        let fresh: Vec<Item<'a>> = self.frame.context.iter().map(Item::from).chain(placed).chain(self.time()).collect();
         let answers = self.input().is_some();
-        for mut item in fresh.filter(|item| !item.text.is_empty()) {
+        for mut item in fresh.into_iter().filter(|item| !item.text.is_empty()) {
             item.dropped = match item.place {
-                _ if self.left_out(&item.source) => Some(Dropped::LeftOut),
+                _ if self.setup.without.contains(&item.source.key()) => Some(Dropped::LeftOut),
                 None if !answers => Some(Dropped::NoPlace),
                 None if resends => Some(Dropped::SentBefore),
                 _ => None,
@@ -73,7 +73,6 @@ impl<'a> Draft<'a> {
             place: None,
             tokens: 0,
             dropped: None,
-            listed: true,
         })
     }
 
@@ -86,8 +85,7 @@ impl<'a> Draft<'a> {
         if self.resends() && self.setup.placement == Placement::CacheFirst {
             return;
         }
-        let order = by_score(&self.late);
-        self.leave_out_what_is_visible(&order);
+        self.leave_out_what_is_visible();
         let frame_of_block =
             self.costs.plain("[CONTEXT]".to_owned()) + self.costs.plain("\n[END OF CONTEXT]".to_owned());
         let memory = budget.memory(retrieval).saturating_sub(self.memory_in_digest()).min(room);
@@ -98,12 +96,10 @@ impl<'a> Draft<'a> {
         if self.resends() {
             // What was sent is no candidate any more: only texts with a place of their own are.
             let (sent, mut rest): (Vec<_>, Vec<_>) = late.into_iter().partition(|item| item.place.is_none());
-            let order = by_score(&rest);
-            self.shares.retrieval_used = fill(&mut rest, &order, group, &shares, room, &mut self.costs);
-            late = sent.into_iter().chain(rest.into_iter().filter(|item| item.listed)).collect();
+            self.shares.retrieval_used = fill(&mut rest, group, &shares, room, &mut self.costs);
+            late = sent.into_iter().chain(rest).collect();
         } else {
-            self.shares.retrieval_used = fill(&mut late, &order, group, &shares, room, &mut self.costs);
-            late.retain(|item| item.listed);
+            self.shares.retrieval_used = fill(&mut late, group, &shares, room, &mut self.costs);
             late.sort_by(|a, b| {
                 let score = |item: &Item<'_>| item.score.unwrap_or(0.0);
                 wording::rank(a.kind).cmp(&wording::rank(b.kind)).then(score(b).total_cmp(&score(a)))
@@ -117,24 +113,24 @@ impl<'a> Draft<'a> {
         self.digest.iter().filter(of_memory).map(|item| item.tokens).sum()
     }
 
-    fn leave_out_what_is_visible(&mut self, order: &[usize]) {
-        let mut late = std::mem::take(&mut self.late);
+    fn leave_out_what_is_visible(&mut self) {
         let visible = self.visible();
-        let window: FastSet<MessageId> = self.frame.history[self.start..].iter().map(|message| message.id).collect();
+        let window: HashSet<MessageId> = self.frame.history[self.start..].iter().map(|message| message.id).collect();
         let time_is_due = self.time_is_due();
-        let mut repeated = FastSet::default();
-        let mut said: FastSet<u64> = FastSet::default();
+        let (mut said, mut repeated) = (HashSet::new(), HashSet::new());
+        let order = by_score(&self.late);
+        let mut late = std::mem::take(&mut self.late);
         for index in order {
-            let item = &mut late[*index];
+            let item = &mut late[index];
+            let told = visible.texts.contains(&(Cow::Borrowed(&*item.source), Cow::Borrowed(item.text)));
             let repeats = item.repeats();
-            let shown = || visible.texts.contains(&(&*item.source, item.text));
             let told = match item.kind {
                 BlockKind::Clock => !time_is_due,
-                BlockKind::Note => visible.fresh_note && shown(),
+                BlockKind::Note => told && visible.fresh_note,
                 BlockKind::Reminder => false,
                 _ => match repeats {
                     Some(id) => visible.messages.contains(&id) || !repeated.insert(id),
-                    None => shown() || !said.insert(hash::of(&(&*item.source, item.text))),
+                    None => told || !said.insert((item.source.clone().into_owned(), item.text)),
                 },
             };
             // A text with a place of its own is put there anew every turn, whatever the window shows.
@@ -157,14 +153,14 @@ impl<'a> Draft<'a> {
     }
 
     /// Head, digest, and the frozen blocks in the window.
-    fn visible(&self) -> Visible<'_> {
+    fn visible(&self) -> Visible<'a> {
         let mut visible = Visible::default();
         for item in self.head.iter().filter(|item| item.kept()) {
-            visible.texts.insert((item.source, item.text));
+            visible.texts.insert((Cow::Borrowed(item.source), Cow::Borrowed(item.text)));
         }
         for item in self.digest.iter().filter(|item| item.kept()) {
             visible.messages.extend(item.repeats());
-            visible.texts.insert((&item.source, item.text));
+            visible.texts.insert((item.source.clone(), Cow::Borrowed(item.text)));
         }
         let fresh_from = self.last.saturating_sub(NOTE_REACH);
         for index in self.start..self.last {
@@ -182,7 +178,7 @@ impl<'t> Visible<'t> {
     fn add(&mut self, blocks: &'t [FrozenBlock]) {
         for block in blocks {
             self.messages.extend(Item::from(block).repeats());
-            self.texts.insert((&block.source, &block.text));
+            self.texts.insert((Cow::Borrowed(&block.source), Cow::Borrowed(&block.text)));
         }
     }
 }

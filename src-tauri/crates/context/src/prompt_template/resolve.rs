@@ -64,6 +64,11 @@ pub struct ResolvedTemplate {
 }
 
 impl ResolvedTemplate {
+    /// Whether it has a section of that kind, shown this turn or not.
+    pub fn has(&self, kind: SectionKind) -> bool {
+        self.sections.iter().any(|section| section.kind == kind)
+    }
+
     /// Names of the sections, in order.
     pub fn section_names(&self) -> impl Iterator<Item = &str> {
         self.sections.iter().map(|section| section.name.as_str())

@@ -101,6 +101,7 @@ impl Turn {
             &books,
             &LoreInput {
                 messages: &messages,
+                earlier: Default::default(),
                 texts: CardTexts { description: &self.description, ..CardTexts::default() },
                 injections: &[&self.note],
                 character: LoreCharacter::default(),

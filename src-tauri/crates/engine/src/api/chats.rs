@@ -91,6 +91,8 @@ pub struct Message {
     pub swipes: Vec<Swipe>,
     pub selected: u32,
     pub created: String,
+    /// Kept in the prompt word for word when it leaves the window.
+    pub pinned: bool,
 }
 
 /// A page of messages, ascending.
@@ -117,6 +119,8 @@ pub struct Chat {
     /// Overrides the default model.
     pub model: Option<ModelRef>,
     pub page: MessagePage,
+    /// First message that the model still reads word for word; `null` while it reads all.
+    pub anchor: Option<String>,
     /// The reply being written right now, so that a reloaded UI joins it (S1.25).
     pub generating: Option<Generating>,
 }
@@ -145,100 +149,6 @@ pub struct Started {
     pub sent: Option<Message>,
     /// The reply's message with its new, empty swipe selected.
     pub reply: Message,
-}
-
-/// Zones of the prompt, top to bottom (design, section 4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "lowercase")]
-pub enum Zone {
-    Head,
-    Digest,
-    Window,
-    Input,
-}
-
-/// One block of the prompt, as the X-ray draws it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct PromptBlock {
-    pub id: String,
-    pub zone: Zone,
-    /// `description`, `message`, `contextBlock` and so on.
-    pub kind: String,
-    /// Where it comes from, in words.
-    pub source: String,
-    /// Why it is a candidate.
-    pub reason: String,
-    pub tokens: u32,
-    pub kept: bool,
-    pub dropped_reason: Option<String>,
-    pub text: String,
-}
-
-/// Tokens by zone.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct ZoneTokens {
-    pub head: u32,
-    pub digest: u32,
-    pub window: u32,
-    pub input: u32,
-}
-
-/// What a prompt costs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct PromptTokens {
-    pub total: u32,
-    /// The context size.
-    pub limit: u32,
-    /// Kept free for the reply.
-    pub reserve: u32,
-    pub by_zone: ZoneTokens,
-    /// True where the model's own tokenizer counted.
-    pub exact: bool,
-}
-
-/// A run of the prompt's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct PromptSegment {
-    pub text: String,
-    pub control: bool,
-}
-
-/// A message as an adapter would send it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct PromptMessage {
-    pub role: String,
-    pub text: String,
-}
-
-/// Milliseconds per stage of assembly.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct AssemblyTimings {
-    pub collect_ms: f64,
-    pub count_ms: f64,
-    pub plan_ms: f64,
-    pub compile_ms: f64,
-}
-
-/// The prompt that would be sent, or was: text, blocks, cost (S0.11). The manifest of a turn is stored in this form.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct PromptReport {
-    pub text: String,
-    pub segments: Vec<PromptSegment>,
-    pub messages: Vec<PromptMessage>,
-    pub blocks: Vec<PromptBlock>,
-    pub tokens: PromptTokens,
-    pub epoch: u32,
-    /// First message in the window.
-    pub anchor: Option<String>,
-    pub model: String,
-    pub timings: AssemblyTimings,
 }
 
 /// How a generation ended.

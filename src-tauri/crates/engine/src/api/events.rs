@@ -45,4 +45,6 @@ pub enum Changed {
     Models,
     Endpoints,
     Settings,
+    /// Templates, modes, regex scripts.
+    Presets,
 }

@@ -9,6 +9,8 @@ mod events;
 mod layered;
 mod library;
 mod models;
+mod presets;
+mod prompts;
 mod settings;
 
 pub use chats::*;
@@ -17,4 +19,6 @@ pub use events::*;
 pub use layered::*;
 pub use library::*;
 pub use models::*;
+pub use presets::*;
+pub use prompts::*;
 pub use settings::*;

@@ -212,6 +212,7 @@ impl World {
             books,
             &LoreInput {
                 messages: &messages,
+                earlier: Default::default(),
                 texts: CardTexts {
                     persona: "",
                     description: card.map_or("", Card::description),

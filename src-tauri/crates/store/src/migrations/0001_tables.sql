@@ -42,6 +42,8 @@ CREATE TABLE chat (
     window_fingerprint TEXT NOT NULL,
     -- What the epoch froze, such as its digest; the context crate reads and writes it.
     window_frozen TEXT NOT NULL,
+    -- Messages up to this position belong to earlier scenes, which the prompt leaves out.
+    scene_after INTEGER,
     -- JSON of what the macros of this chat's texts have set.
     variables TEXT NOT NULL CHECK (json_valid(variables)),
     created INTEGER NOT NULL,

@@ -85,8 +85,8 @@ impl ChatsMut<'_> {
         self.conn
             .prepare_cached(
                 "INSERT INTO chat (id, character, persona, title, model, draft, window_epoch, window_anchor,
-                     window_fingerprint, window_frozen, variables, created, updated)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                     window_fingerprint, window_frozen, scene_after, variables, created, updated)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             )?
             .execute(params![
                 Col(chat.id),
@@ -99,6 +99,7 @@ impl ChatsMut<'_> {
                 chat.window.anchor.map(Col),
                 chat.window.fingerprint,
                 chat.window.frozen,
+                chat.scene_after,
                 chat.variables,
                 Col(chat.created),
                 Col(chat.updated),
@@ -120,6 +121,11 @@ impl ChatsMut<'_> {
 
     pub fn set_persona(&mut self, id: ChatId, persona: Option<PersonaId>) -> Result<(), StoreError> {
         self.set(id, "UPDATE chat SET persona = ?2 WHERE id = ?1", &persona.map(Col))
+    }
+
+    /// Starts a scene behind the message at `position`.
+    pub fn set_scene(&mut self, id: ChatId, position: i64) -> Result<(), StoreError> {
+        self.set(id, "UPDATE chat SET scene_after = ?2 WHERE id = ?1", &position)
     }
 
     /// `json` is what the macros of the chat's texts have set.
@@ -178,6 +184,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Chat> {
             fingerprint: row.get("window_fingerprint")?,
             frozen: row.get("window_frozen")?,
         },
+        scene_after: row.get("scene_after")?,
         variables: row.get("variables")?,
         created: row.get::<_, Col<_>>("created")?.0,
         updated: row.get::<_, Col<_>>("updated")?.0,

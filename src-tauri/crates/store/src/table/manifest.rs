@@ -2,11 +2,24 @@
 
 use std::collections::HashMap;
 
-use domain::{SwipeId, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use domain::{ChatId, MessageId, SwipeId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::StoreError;
 use crate::sql::Col;
+
+/// A manifest with the reply it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredManifest {
+    pub message: MessageId,
+    pub swipe: SwipeId,
+    /// Of the reply.
+    pub text: String,
+    pub model: Option<String>,
+    pub created: Timestamp,
+    pub json: String,
+    pub figures: String,
+}
 
 pub struct Manifests<'a> {
     pub(crate) conn: &'a Connection,
@@ -20,6 +33,44 @@ impl Manifests<'_> {
             .query_row([Col(swipe)], |row| row.get(0))
             .optional()?;
         Ok(json)
+    }
+
+    /// The newest of a chat that is still there, of the swipes that are shown.
+    pub fn latest(&self, chat: ChatId) -> Result<Option<StoredManifest>, StoreError> {
+        Ok(self.past(chat, i64::MAX, 1)?.pop())
+    }
+
+    /// The one of the turn before that of `swipe`, in the same chat.
+    pub fn before(&self, swipe: SwipeId) -> Result<Option<StoredManifest>, StoreError> {
+        let place = self
+            .conn
+            .prepare_cached(
+                "SELECT message.chat, message.position FROM swipe JOIN message ON message.id = swipe.message
+                 WHERE swipe.id = ?1",
+            )?
+            .query_row([Col(swipe)], |row| Ok((row.get::<_, Col<ChatId>>(0)?.0, row.get(1)?)))
+            .optional()?;
+        let Some((chat, position)) = place else { return Ok(None) };
+        Ok(self.past(chat, position, 1)?.pop())
+    }
+
+    /// At most `limit` of a chat before the message at `before` (exclusive), the newest first: those of the swipes that
+    /// are shown.
+    pub fn past(&self, chat: ChatId, before: i64, limit: u32) -> Result<Vec<StoredManifest>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT message.id AS message, swipe.id AS swipe, swipe.text, swipe.model, swipe.created,
+                     manifest.json, manifest.figures
+                 FROM message
+                 JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+                 JOIN manifest ON manifest.swipe = swipe.id
+                 WHERE message.chat = ?1 AND message.position < ?2 AND message.deleted IS NULL AND manifest.json <> ''
+                 ORDER BY message.position DESC LIMIT ?3",
+            )?
+            .query_map(params![Col(chat), before, limit], from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
     }
 
     /// The figures of those `swipes` that have them.
@@ -60,4 +111,16 @@ impl ManifestsMut<'_> {
         )?;
         Ok(())
     }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredManifest> {
+    Ok(StoredManifest {
+        message: row.get::<_, Col<_>>("message")?.0,
+        swipe: row.get::<_, Col<_>>("swipe")?.0,
+        text: row.get("text")?,
+        model: row.get("model")?,
+        created: row.get::<_, Col<_>>("created")?.0,
+        json: row.get("json")?,
+        figures: row.get("figures")?,
+    })
 }

@@ -56,7 +56,7 @@ impl Messages<'_> {
         Ok(with_swipes(messages, swipes))
     }
 
-    /// Every message from `anchor` on (from the first if `None` or purged), oldest first.
+    /// Every message of the chat's scene from `anchor` on (from the scene's first if `None` or purged), oldest first.
     pub fn from(&self, chat: ChatId, anchor: Option<MessageId>) -> Result<Vec<WindowMessage>, StoreError> {
         let rows = self
             .conn
@@ -66,6 +66,7 @@ impl Messages<'_> {
                  FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
                  WHERE message.chat = ?1 AND message.deleted IS NULL
                      AND message.position >= ifnull((SELECT position FROM message WHERE id = ?2 AND chat = ?1), ?3)
+                     AND message.position > ifnull((SELECT scene_after FROM chat WHERE id = ?1), -1)
                  ORDER BY message.position",
             )?
             .query_map(params![Col(chat), anchor.map(Col), i64::MIN], window_from_row)?
@@ -117,6 +118,18 @@ impl Messages<'_> {
             "SELECT * FROM message WHERE chat = ?1 AND deleted IS NULL ORDER BY position DESC LIMIT 1",
             [Col(chat)],
         )
+    }
+
+    /// How many messages stand before `position`, and how many of them are the character's.
+    pub fn count_before(&self, chat: ChatId, position: i64) -> Result<(u32, u32), StoreError> {
+        let counts = self
+            .conn
+            .prepare_cached(
+                "SELECT count(*), count(*) FILTER (WHERE role = 'character') FROM message
+                 WHERE chat = ?1 AND position < ?2 AND deleted IS NULL",
+            )?
+            .query_row(params![Col(chat), position], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(counts)
     }
 
     pub fn count(&self, chat: ChatId) -> Result<u32, StoreError> {

@@ -48,6 +48,7 @@ fn chat(id: ChatId, with: CharacterId, updated: i64) -> Chat {
         model: None,
         draft: String::new(),
         window: WindowState::default(),
+        scene_after: None,
         variables: "{}".into(),
         created: Timestamp(updated),
         updated: Timestamp(updated),

@@ -1,0 +1,242 @@
+//! The X-ray: what a prompt is made of, what it cost, what another one would be.
+
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+use super::{Figures, ModelRef};
+
+/// Zones of the prompt, top to bottom (design, section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum Zone {
+    Head,
+    Digest,
+    Window,
+    Input,
+}
+
+/// Where a block comes from, so that the X-ray can lead there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "of", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Origin {
+    BuiltIn,
+    Template {
+        template: String,
+        section: String,
+    },
+    Card {
+        character: String,
+        field: String,
+    },
+    Persona {
+        id: String,
+    },
+    Lore {
+        book: String,
+        entry: String,
+    },
+    Memory {
+        id: String,
+    },
+    Keyframe {
+        id: String,
+    },
+    Message {
+        id: String,
+    },
+    /// Messages that are outside the window.
+    Older {
+        first: String,
+        last: String,
+        count: u32,
+    },
+    Document {
+        name: String,
+    },
+    Clock,
+    Mode {
+        name: String,
+    },
+    Setting {
+        key: String,
+    },
+}
+
+/// One block of the prompt, as the X-ray draws it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptBlock {
+    /// Unique in its prompt.
+    pub id: String,
+    pub zone: Zone,
+    /// `description`, `lore`, `message` and so on.
+    pub kind: String,
+    /// Where it comes from, in words.
+    pub source: String,
+    pub origin: Origin,
+    /// Names the thing across prompts: what `WhatIf::without` takes.
+    pub key: String,
+    /// Why it is a candidate.
+    pub reason: String,
+    pub role: String,
+    /// Message of the prompt that it is part of; `null` where it was left out.
+    pub turn: Option<u32>,
+    /// Segment of the prompt that has its text.
+    pub segment: Option<u32>,
+    pub score: Option<f32>,
+    pub tokens: u32,
+    pub kept: bool,
+    pub dropped_reason: Option<String>,
+    /// The model has read it already, at this very place, in the turn before.
+    pub reused: bool,
+    pub text: String,
+}
+
+/// Tokens by zone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ZoneTokens {
+    pub head: u32,
+    pub digest: u32,
+    pub window: u32,
+    pub input: u32,
+}
+
+/// What a prompt costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptTokens {
+    pub total: u32,
+    /// The context size.
+    pub limit: u32,
+    /// Kept free for the reply.
+    pub reserve: u32,
+    pub by_zone: ZoneTokens,
+    /// The same bytes as at the beginning of the turn before: what a model with that turn in its cache does not read.
+    pub reusable: u32,
+    /// True where the model's own tokenizer counted.
+    pub exact: bool,
+}
+
+/// How the budget was shared out. All figures are tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptShares {
+    pub history_budget: u32,
+    pub history_used: u32,
+    pub retrieval_budget: u32,
+    pub retrieval_used: u32,
+    pub digest: u32,
+}
+
+/// A run of the prompt's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptSegment {
+    pub text: String,
+    pub control: bool,
+}
+
+/// A message as an adapter would send it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptMessage {
+    pub role: String,
+    pub text: String,
+}
+
+/// Milliseconds per stage of assembly.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct AssemblyTimings {
+    pub collect_ms: f64,
+    pub activate_ms: f64,
+    pub count_ms: f64,
+    pub plan_ms: f64,
+}
+
+/// Where triggered lore and notes go.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    #[default]
+    CacheFirst,
+    Classic,
+}
+
+/// The prompt that would be sent, or was: text, blocks, cost (S0.11). The manifest of a turn is stored in this form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptReport {
+    pub text: String,
+    pub segments: Vec<PromptSegment>,
+    pub messages: Vec<PromptMessage>,
+    pub blocks: Vec<PromptBlock>,
+    pub tokens: PromptTokens,
+    pub shares: PromptShares,
+    pub placement: Placement,
+    pub epoch: u32,
+    /// Why an epoch begins with this turn; `null` where none does.
+    pub new_epoch: Option<String>,
+    /// First message in the window.
+    pub anchor: Option<String>,
+    pub model: String,
+    /// Id of the prompt template.
+    pub template: String,
+    /// What the user may want to know, such as macros that nobody knows.
+    pub notices: Vec<String>,
+    pub timings: AssemblyTimings,
+}
+
+/// Changes to try on a prompt without sending it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WhatIf {
+    /// Keys of blocks to leave out.
+    pub without: Vec<String>,
+    /// Context size in tokens.
+    pub limit: Option<u32>,
+    pub model: Option<ModelRef>,
+    pub placement: Option<Placement>,
+    /// Id of a prompt template.
+    pub template: Option<String>,
+}
+
+/// A past turn, for the list on the X-ray's page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PastTurn {
+    pub message: String,
+    pub swipe: String,
+    /// The start of the reply.
+    pub line: String,
+    pub created: String,
+    pub model: Option<String>,
+    pub figures: Figures,
+}
+
+/// What a piece of text is in a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum Change {
+    Same,
+    Added,
+    Removed,
+}
+
+/// Lines that changed alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedText {
+    pub change: Change,
+    pub text: String,
+}
+
+/// A prompt beside that of the turn before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptComparison {
+    /// The swipe of the turn before; `null` for the first one.
+    pub previous: Option<String>,
+    pub parts: Vec<ChangedText>,
+}

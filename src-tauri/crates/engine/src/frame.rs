@@ -1,0 +1,340 @@
+//! The frame of a turn: everything that may be sent, in the words of this card, persona and chat.
+
+use context::frame::{BlockKind, Candidate, Frame, HeadPart, Now, Place, Placed, Share, Source};
+use context::macros::{Expanded, MacroState, ModelFacts};
+use context::prompt_template::{
+    self as template, Composed, ComposedSection, Flag, Flags, Given, Placement, SectionKind, SectionRole, Variables,
+};
+use domain::Timestamp;
+use domain::prompt::PromptRole;
+use domain::settings::ContentRating;
+use serde_json::Value;
+
+use crate::answer::Answerer;
+use crate::clock::Clock;
+use crate::collect::Collected;
+use crate::error::{Answer, bad_input};
+use crate::words::{self, Moment, Words};
+
+/// A frame, and what was noticed while it was made.
+pub(crate) struct Built {
+    pub(crate) frame: Frame,
+    /// Texts that end the reply.
+    pub(crate) stop: Vec<String>,
+    /// The head tells of the moment it was made in.
+    pub(crate) volatile: bool,
+    pub(crate) notices: Vec<String>,
+    /// Names of the template's sections, by the texts that they became.
+    sections: Vec<(String, String)>,
+}
+
+impl Built {
+    /// The template's sections with their texts, in order.
+    pub(crate) fn named_sections(self) -> Vec<(String, String)> {
+        self.sections
+    }
+}
+
+/// Makes the frame. Macros in the head tell the time `head_at`, that of the epoch's beginning.
+///
+/// # Errors
+/// `BadInput` if the template names what there is not; nothing half-made is sent.
+pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, head_at: Timestamp) -> Answer<Built> {
+    let composed = compose(collected)?;
+    let mut builder = Builder::new(collected, answerer, clock, head_at);
+    for section in &composed.sections {
+        builder.section(section);
+    }
+    builder.depth_prompt();
+    builder.authors_note();
+    let stop = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
+    let mut built = builder.finish(stop);
+    built.frame.history.clone_from(&collected.history);
+    built.frame.placed.extend(collected.lore.placed.iter().cloned());
+    // A template that has no place for memories has none; what was said in this chat is no memory.
+    let remembers = collected.template.has(SectionKind::Memory);
+    let wanted = |candidate: &&Candidate| remembers || candidate.kind.share() != Some(Share::Memory);
+    built.frame.digest.extend(collected.memory.digest.iter().filter(wanted).cloned());
+    built.frame.context.extend(collected.memory.context.iter().filter(wanted).cloned());
+    let last = collected.history.last();
+    built.frame.clock = last.map(|message| Now { at: message.created, words: clock.spoken(message.created) });
+    Ok(built)
+}
+
+/// The chat's template with this turn's variables, macros still in it.
+pub(crate) fn compose(collected: &Collected) -> Answer<Composed> {
+    let variables = variables(collected)?;
+    let switches = switches(collected);
+    let composed = template::compose(&collected.template, &variables, &Flags::of(&variables, &switches));
+    composed.map_err(|error| {
+        bad_input(
+            format!("The template \"{}\": {error}.", collected.template.name),
+            "Correct it, or choose another one.",
+        )
+    })
+}
+
+fn variables(collected: &Collected) -> Answer<Variables> {
+    let (card, persona, values) = (&collected.card, &collected.persona, &collected.values);
+    let memory = &collected.memory;
+    let given = Given::default()
+        .text("character.name", card.spoken_name())
+        .text("character.fullName", card.name())
+        .text("character.description", card.description())
+        .text("character.personality", card.personality())
+        .text("character.scenario", card.scenario())
+        .text("character.examplesRaw", card.mes_example())
+        .text("character.systemPrompt", card.system_prompt())
+        .text("character.postHistory", card.post_history_instructions())
+        .list("character.tags", card.tags().into_iter().map(str::to_owned))
+        .text("persona.name", &persona.name)
+        .text("persona.description", &persona.description)
+        .text("rating", rating(values.content_rating))
+        .text("goal", &values.session_goal)
+        .text("extra", &values.extra_instructions)
+        .text("reminder.text", &values.reminder)
+        .text("mode", &collected.mode.name)
+        .text("memory.relationship", memory.joined(&[BlockKind::Relationship]))
+        .text("memory.facts", memory.joined(&[BlockKind::Fact, BlockKind::Memory]))
+        .text("memory.lastSession", memory.joined(&[BlockKind::LastSession]))
+        .text("memory.count", memory.count().to_string());
+    let unknown =
+        |error: template::UnknownVariable| bad_input(error.to_string(), "Report this as a fault of the program.");
+    let before = Variables::resolve(given.clone()).map_err(unknown)?;
+    let spoken = collected.mode.spoken(&before).map_err(|error| {
+        bad_input(format!("The mode \"{}\": {error}.", collected.mode.name), "Correct the mode's text.")
+    })?;
+    Variables::resolve(given.text("mode.text", spoken)).map_err(unknown)
+}
+
+fn rating(rating: ContentRating) -> &'static str {
+    match rating {
+        ContentRating::Unset => "",
+        ContentRating::Everyone => "E",
+        ContentRating::Teen => "T",
+        ContentRating::Mature => "M",
+        ContentRating::Adult => "AO",
+    }
+}
+
+fn switches(collected: &Collected) -> Vec<Flag> {
+    let values = &collected.values;
+    let due = (collected.position + 1) % i64::from(values.remind_every_messages.max(1)) == 0;
+    if due { vec![Flag::ReminderDue] } else { Vec::new() }
+}
+
+struct Builder<'a> {
+    collected: &'a Collected,
+    words: Words<'a>,
+    head: Moment<'a>,
+    now: Moment<'a>,
+    state: MacroState,
+    built: Built,
+}
+
+impl<'a> Builder<'a> {
+    fn new(collected: &'a Collected, answerer: &'a Answerer, clock: &Clock, head_at: Timestamp) -> Self {
+        let said = |count: usize| {
+            let history = &collected.history[..count];
+            words::last_said(history.iter().map(|message| (message.role, message.text.as_str())))
+        };
+        let (all, id) = (collected.history.len(), collected.chat.id);
+        let model = ModelFacts {
+            name: &answerer.name,
+            context: Some(answerer.budget.limit),
+            response: Some(answerer.sampling.max_tokens),
+        };
+        let last = collected.history.last();
+        let told = |at: Timestamp| Some(clock.macros(at, None));
+        Self {
+            collected,
+            words: Words::new(&collected.card, &collected.persona, id),
+            // As it was when the window began: a head that named the newest words would be new every turn.
+            head: Moment {
+                clock: told(head_at),
+                chat: said(all.min(1)),
+                model,
+                seed: words::seed(id, None),
+                outlets: Some(&collected.lore.outlets),
+            },
+            now: Moment {
+                clock: last.and_then(|message| told(message.created)),
+                chat: said(all),
+                model,
+                seed: words::seed(id, last.map(|message| message.id)),
+                outlets: Some(&collected.lore.outlets),
+            },
+            state: collected.variables.clone(),
+            built: Built {
+                frame: Frame::default(),
+                stop: Vec::new(),
+                volatile: false,
+                notices: Vec::new(),
+                sections: Vec::new(),
+            },
+        }
+    }
+
+    fn section(&mut self, section: &ComposedSection) {
+        match (section.placement, section.kind) {
+            // Memories and documents are blocks of their own, each with its source and score.
+            (_, SectionKind::Memory | SectionKind::Citations) => {}
+            (Placement::Head, _) => self.head_part(section),
+            (Placement::AfterHistory, _) if !self.classic() => self.head_part(section),
+            (Placement::AfterHistory, _) => self.placed(section, 0),
+            (Placement::InChat, _) => self.placed(section, section.depth),
+            (Placement::Context, _) => {
+                let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section, false));
+                if !text.is_empty() {
+                    self.built.frame.context.push(Candidate::new(kind, source, reason(kind), text));
+                }
+            }
+        }
+    }
+
+    fn classic(&self) -> bool {
+        self.collected.values.placement == domain::settings::Placement::Classic
+    }
+
+    fn head_part(&mut self, section: &ComposedSection) {
+        let text = self.say(section, true);
+        if text.is_empty() {
+            return;
+        }
+        let kind = kind(section.kind);
+        let (source, role) = (self.source(section), role(section.role));
+        self.built.frame.head.push(HeadPart { kind, source, reason: reason(kind).to_owned(), role, text });
+    }
+
+    fn placed(&mut self, section: &ComposedSection, depth: u32) {
+        let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section, false));
+        self.place(Candidate::new(kind, source, reason(kind), text), depth, role(section.role));
+    }
+
+    fn place(&mut self, candidate: Candidate, depth: u32, role: PromptRole) {
+        if !candidate.text.is_empty() {
+            let place = Place::Depth(depth);
+            self.built.frame.placed.push(Placed { candidate, place, role, order: 100, constant: true });
+        }
+    }
+
+    /// The card's note for a depth, as SillyTavern's cards bring it.
+    fn depth_prompt(&mut self) {
+        let card = &self.collected.card;
+        let text = self.say_now(words::depth_prompt(card));
+        let note = card.extensions().and_then(|all| all.get("depth_prompt"));
+        let number = |name: &str| note.and_then(|note| note.get(name)).and_then(Value::as_u64);
+        let spoken_as = note.and_then(|note| note.get("role")).and_then(Value::as_str);
+        let role = match spoken_as {
+            Some("user") => PromptRole::User,
+            Some("assistant") => PromptRole::Character,
+            _ => PromptRole::System,
+        };
+        let source = Source::CardField { card: card.spoken_name().to_owned(), field: "depth_prompt".to_owned() };
+        let candidate = Candidate::new(BlockKind::Note, source, "the card's note", text);
+        self.place(candidate, number("depth").unwrap_or(4).try_into().unwrap_or(4), role);
+    }
+
+    fn authors_note(&mut self) {
+        let values = &self.collected.values;
+        let every = i64::from(values.author_note_every_messages);
+        if every == 0 || self.collected.user_messages % every != 0 {
+            return;
+        }
+        let text = self.say_now(&values.author_note);
+        let candidate = Candidate::new(BlockKind::Note, Source::Note, "the author's note", text);
+        self.place(candidate, values.author_note_depth, PromptRole::System);
+    }
+
+    fn say(&mut self, section: &ComposedSection, in_head: bool) -> String {
+        let moment = if in_head { self.head } else { self.now };
+        let original = section.original.as_deref();
+        let expanded = self.words.expand_over(&section.text, original, &moment, &mut self.state);
+        self.built.volatile |= in_head && expanded.volatile;
+        let text = self.noticed(expanded, &section.name);
+        if !text.is_empty() {
+            self.built.sections.push((section.name.clone(), text.clone()));
+        }
+        text
+    }
+
+    /// With its blanks: a line break in front of a name is the point of a stop string.
+    fn expand_now(&mut self, text: &str) -> String {
+        self.words.expand(text, &self.now, &mut self.state).text
+    }
+
+    fn say_now(&mut self, text: &str) -> String {
+        let expanded = self.words.expand(text, &self.now, &mut self.state);
+        self.noticed(expanded, "notes")
+    }
+
+    fn noticed(&mut self, expanded: Expanded, place: &str) -> String {
+        if !expanded.unknown.is_empty() {
+            let names = expanded.unknown.join(", ");
+            self.built.notices.push(format!("Unknown macros in {place} stay as text: {names}"));
+        }
+        expanded.text.trim().to_owned()
+    }
+
+    fn source(&self, section: &ComposedSection) -> Source {
+        let card = |field: &str| Source::CardField {
+            card: self.collected.card.spoken_name().to_owned(),
+            field: field.to_owned(),
+        };
+        match section.kind {
+            _ if section.original.is_some() && section.kind == SectionKind::PostHistory => {
+                card("post_history_instructions")
+            }
+            _ if section.original.is_some() => card("system_prompt"),
+            SectionKind::Description => card("description"),
+            SectionKind::Personality => card("personality"),
+            SectionKind::Scenario => card("scenario"),
+            SectionKind::Examples => card("mes_example"),
+            SectionKind::Persona => Source::Persona { name: self.collected.persona.name.clone() },
+            SectionKind::Mode => Source::Mode { name: self.collected.mode.name.clone() },
+            SectionKind::Reminder => Source::Reminder,
+            SectionKind::Extra => Source::Setting { key: "extra_instructions".to_owned() },
+            SectionKind::Rating => Source::Setting { key: "content_rating".to_owned() },
+            _ => Source::Template { template: self.collected.template.id.clone(), section: section.name.clone() },
+        }
+    }
+
+    fn finish(self, stop: Vec<String>) -> Built {
+        Built { stop, ..self.built }
+    }
+}
+
+fn kind(kind: SectionKind) -> BlockKind {
+    match kind {
+        SectionKind::Rules => BlockKind::Rules,
+        SectionKind::Description => BlockKind::Description,
+        SectionKind::Personality => BlockKind::Personality,
+        SectionKind::Scenario => BlockKind::Scenario,
+        SectionKind::Persona => BlockKind::Persona,
+        SectionKind::Examples => BlockKind::Examples,
+        SectionKind::PostHistory => BlockKind::PostHistory,
+        SectionKind::Mode => BlockKind::Mode,
+        SectionKind::Note => BlockKind::Note,
+        SectionKind::Reminder => BlockKind::Reminder,
+        _ => BlockKind::Section,
+    }
+}
+
+fn role(role: SectionRole) -> PromptRole {
+    match role {
+        SectionRole::System => PromptRole::System,
+        SectionRole::User => PromptRole::User,
+        SectionRole::Assistant => PromptRole::Character,
+    }
+}
+
+fn reason(kind: BlockKind) -> &'static str {
+    match kind {
+        BlockKind::Examples => "kept while there is room",
+        BlockKind::PostHistory => "in the head, so that the prompt only grows at its end",
+        BlockKind::Mode => "the chat's mode",
+        BlockKind::Reminder => "a reminder is due",
+        BlockKind::Note => "a note",
+        _ => "always",
+    }
+}

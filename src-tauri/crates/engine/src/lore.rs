@@ -1,0 +1,199 @@
+//! Lorebook entries for a turn: which books count, what they answer, and where their texts go.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use context::frame::{BlockKind, Candidate, Place, Placed, Source};
+use context::lore::{
+    self, Activated, Bindings, CardTexts, Chance, Found, GenerationKind, LoreCharacter, LoreInput, LoreMessage,
+    LoreSettings, NamedBook, PreparedBooks, Reason, TimedState,
+};
+use context::{CountTokens as _, Estimate};
+use domain::chat::Role;
+use domain::lorebook::{self, Book};
+use domain::prompt::{PromptRole, Segment};
+
+use crate::Engine;
+use crate::answer::Answerer;
+use crate::clock::Clock;
+use crate::collect::Collected;
+use crate::words::{self, Kept, Moment, Words};
+
+/// What the lorebooks say to one turn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lore {
+    pub(crate) placed: Vec<Placed>,
+    /// Texts for `{{outlet::name}}`, in order.
+    pub(crate) outlets: BTreeMap<String, String>,
+    /// What the next turn goes on from.
+    pub(crate) timed: TimedState,
+    pub(crate) notices: Vec<String>,
+}
+
+/// The books that were prepared last: the next turn is likely of the same chat.
+#[derive(Default)]
+pub(crate) struct LoreCache {
+    last: Option<(u64, Arc<PreparedBooks>)>,
+}
+
+impl Engine {
+    /// Runs the books that are bound to the chat over its messages.
+    pub(crate) fn activate(&self, collected: &Collected, answerer: &Answerer, clock: &Clock) -> Lore {
+        let Some(books) = self.books(collected) else { return Lore::default() };
+        let kept = Kept::of(&collected.chat);
+        let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
+        let last = collected.history.last();
+        let seed = words::seed(collected.chat.id, last.map(|message| message.id));
+        let moment = Moment {
+            clock: last.map(|message| clock.macros(message.created, None)),
+            chat: words::last_said(collected.history.iter().map(|message| (message.role, message.text.as_str()))),
+            seed,
+            ..Moment::default()
+        };
+        let messages: Vec<LoreMessage<'_>> = collected
+            .history
+            .iter()
+            .map(|message| LoreMessage {
+                name: &message.speaker,
+                text: &message.text,
+                from_user: message.role == Role::User,
+                hidden: false,
+            })
+            .collect();
+        let card = &collected.card;
+        let tags = card.tags();
+        let expand = |text: &str| words.expand(text, &moment, &mut collected.variables.clone()).text;
+        let count = |text: &str| Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or(0);
+        let outcome = lore::activate(
+            &books,
+            &LoreInput {
+                messages: &messages,
+                earlier: collected.earlier,
+                texts: CardTexts {
+                    persona: &collected.persona.description,
+                    description: card.description(),
+                    personality: card.personality(),
+                    depth_prompt: words::depth_prompt(card),
+                    scenario: card.scenario(),
+                    creator_notes: card.creator_notes(),
+                },
+                injections: &[&collected.values.author_note],
+                character: LoreCharacter { file: card.name(), tags: &tags },
+                kind: GenerationKind::Normal,
+                dry_run: false,
+                external: &[],
+                context_tokens: answerer.budget.limit.saturating_sub(answerer.budget.reserve),
+                chance: Chance::Seeded(seed),
+                timed: &kept.timed,
+                greeting: None,
+                user_icon: None,
+                expand: &expand,
+                count: &count,
+            },
+        );
+        let notice = outcome
+            .patterns_exhausted
+            .then(|| "The lorebooks' patterns took too long; some were not tried. Make them simpler.".to_owned());
+        let mut lore = Lore { timed: outcome.timed, notices: notice.into_iter().collect(), ..Lore::default() };
+        for entry in outcome.activated {
+            lore.add(entry, &books, collected);
+        }
+        lore
+    }
+
+    /// The chat's books, prepared; `None` if there is not one entry.
+    fn books(&self, collected: &Collected) -> Option<Arc<PreparedBooks>> {
+        let raw = collected.card.character_book()?;
+        let mut hasher = DefaultHasher::new();
+        (collected.chat.character, serde_json::to_string(raw).unwrap_or_default()).hash(&mut hasher);
+        let key = hasher.finish();
+        let mut cache = self.lore_cache();
+        if let Some((_, known)) = cache.last.as_ref().filter(|(known, _)| *known == key) {
+            return Some(known.clone());
+        }
+        let (book, _) = Book::from_character_book(raw);
+        let name = match book.name() {
+            "" => collected.card.name().to_owned(),
+            name => name.to_owned(),
+        };
+        let books = [NamedBook { name: name.as_str().into(), book: Arc::new(book) }];
+        let bindings = Bindings { character: vec![name], ..Bindings::default() };
+        let prepared = Arc::new(PreparedBooks::new(&books, &bindings, &LoreSettings::default()));
+        cache.last = Some((key, prepared.clone()));
+        Some(prepared).filter(|prepared| !prepared.is_empty())
+    }
+}
+
+impl Lore {
+    fn add(&mut self, entry: Activated, books: &PreparedBooks, collected: &Collected) {
+        if entry.content.trim().is_empty() {
+            return;
+        }
+        let place = match place(&entry.place, collected) {
+            Ok(place) => place,
+            Err(Some(outlet)) => {
+                let text = self.outlets.entry(outlet).or_default();
+                let join = if text.is_empty() { "" } else { "\n" };
+                *text = format!("{text}{join}{}", entry.content);
+                return;
+            }
+            Err(None) => return,
+        };
+        let title = books.title(&entry).to_owned();
+        let source = Source::Lore { book: entry.book.to_string(), entry: entry.uid.to_string(), title: title.clone() };
+        let candidate = Candidate::new(BlockKind::Lore, source, why(&entry, collected), entry.content)
+            // Later passes found it by what lore said, not by what people said.
+            .scored(entry.order as f32 - entry.pass as f32 * 1_000.0);
+        let role = match entry.role {
+            lorebook::Role::System => PromptRole::System,
+            lorebook::Role::User => PromptRole::User,
+            lorebook::Role::Assistant => PromptRole::Character,
+        };
+        let constant = entry.reason == Reason::Constant;
+        self.placed.push(Placed { candidate, place, role, order: entry.order as i32, constant });
+    }
+}
+
+/// Where the text goes, or the outlet that asks for it, or nowhere.
+fn place(place: &lore::Place, collected: &Collected) -> Result<Place, Option<String>> {
+    let depth = |depth: i64| Place::Depth(u32::try_from(depth.max(0)).unwrap_or(u32::MAX));
+    Ok(match place {
+        lore::Place::BeforeChar => Place::BeforeCharacter,
+        lore::Place::AfterChar | lore::Place::Personality | lore::Place::Scenario => Place::AfterCharacter,
+        lore::Place::NoteTop | lore::Place::NoteBottom => Place::Depth(collected.values.author_note_depth),
+        lore::Place::Depth(n) => depth(*n),
+        lore::Place::FromStart(n) => depth(collected.history.len() as i64 - n),
+        lore::Place::ExampleTop => Place::BeforeExamples,
+        lore::Place::ExampleBottom => Place::AfterExamples,
+        lore::Place::Outlet(name) => return Err(Some(name.clone())),
+        lore::Place::Nowhere => return Err(None),
+    })
+}
+
+/// In words, for the X-ray.
+fn why(entry: &Activated, collected: &Collected) -> String {
+    let key = entry.key.as_deref().unwrap_or_default();
+    let place = match entry.found {
+        Some(Found::Message(index)) => match collected.history.get(index) {
+            Some(message) if index + 1 == collected.history.len() => format!("in the words of {}", message.speaker),
+            Some(message) => {
+                format!("in what {} said {} messages ago", message.speaker, collected.history.len() - 1 - index)
+            }
+            None => "in a message".to_owned(),
+        },
+        Some(Found::Persona) => "in the persona".to_owned(),
+        Some(Found::Entry) => "in another entry".to_owned(),
+        Some(Found::Prompt) => "in a note".to_owned(),
+        Some(Found::Anywhere) | None => String::new(),
+        Some(_) => "in the card".to_owned(),
+    };
+    match entry.reason {
+        Reason::Key => format!("key \"{key}\" {place}").trim_end().to_owned(),
+        Reason::Constant => "always on".to_owned(),
+        Reason::Sticky => "held by an earlier turn".to_owned(),
+        Reason::Decorator => "asked for by its own text".to_owned(),
+        Reason::External => "found by meaning".to_owned(),
+        Reason::Kept => "found once, and kept".to_owned(),
+    }
+}

@@ -1,0 +1,85 @@
+//! Conversation modes as data: the built-in ones and those of the user (S1.7, S1.8).
+
+use context::prompt_template::{self, Mode, find_mode};
+use store::{Preset, PresetKind};
+
+use crate::Engine;
+use crate::api::{self, Changed};
+use crate::error::{Answer, bad_input, internal};
+
+/// Longest text of a mode, in bytes.
+const MAX_TEXT: usize = 20_000;
+
+impl Engine {
+    pub async fn list_modes(&self) -> Answer<Vec<api::Mode>> {
+        let built_in = built_in()?;
+        let (modes, own) = self.modes().await?;
+        let row = |mode: Mode| {
+            let built_in = find_mode(&built_in, &mode.name).is_ok();
+            let changed = built_in && own.iter().any(|preset| preset.key == mode.name);
+            api::Mode { name: mode.name, text: mode.text, built_in, changed }
+        };
+        Ok(modes.into_iter().map(row).collect())
+    }
+
+    pub async fn save_mode(&self, mode: api::Mode) -> Answer<api::Mode> {
+        let name = mode.name.trim().to_lowercase();
+        if name.is_empty() || name.chars().any(char::is_whitespace) || name.len() > 60 {
+            return Err(bad_input("A mode's name is one short word.", "Choose a name that /mode can take."));
+        }
+        if mode.text.len() > MAX_TEXT {
+            return Err(bad_input("The mode's text is too long.", format!("Use at most {MAX_TEXT} letters.")));
+        }
+        let (_, own) = self.modes().await?;
+        let kept = Mode { name: name.clone(), title: mode.name.trim().to_owned(), text: mode.text };
+        let preset = Preset {
+            kind: PresetKind::Mode,
+            key: name.clone(),
+            character: None,
+            name: kept.title.clone(),
+            position: own.len() as i64,
+            json: serde_json::to_string(&kept).map_err(|error| internal(&error.to_string()))?,
+            source: None,
+            updated: self.now(),
+        };
+        self.store().write(move |store| store.presets_mut().put(&preset)).await?;
+        self.events().changed(Changed::Presets, Some(name.clone()));
+        let saved = self.list_modes().await?.into_iter().find(|mode| mode.name == name);
+        saved.ok_or_else(|| internal("a mode was not kept"))
+    }
+
+    pub async fn delete_mode(&self, name: String) -> Answer<()> {
+        let key = name.trim().to_lowercase();
+        self.store().write(move |store| store.presets_mut().delete(PresetKind::Mode, &key)).await?;
+        self.events().changed(Changed::Presets, Some(name));
+        Ok(())
+    }
+
+    /// The mode of that name.
+    ///
+    /// # Errors
+    /// `BadInput` with the names there are.
+    pub(crate) async fn mode(&self, name: &str) -> Answer<Mode> {
+        let (modes, _) = self.modes().await?;
+        let found = find_mode(&modes, if name == "auto" { "default" } else { name });
+        found.cloned().map_err(|error| bad_input(error.to_string(), "Choose one of them."))
+    }
+
+    /// The built-in modes with the user's in their place, then the user's own.
+    async fn modes(&self) -> Answer<(Vec<Mode>, Vec<Preset>)> {
+        let own = self.store().read(|store| store.presets().list(PresetKind::Mode)).await?;
+        let mut modes = built_in()?;
+        for preset in &own {
+            let Ok(mode) = serde_json::from_str::<Mode>(&preset.json) else { continue };
+            match modes.iter_mut().find(|known| known.name == mode.name) {
+                Some(known) => *known = mode,
+                None => modes.push(mode),
+            }
+        }
+        Ok((modes, own))
+    }
+}
+
+fn built_in() -> Answer<Vec<Mode>> {
+    prompt_template::built_in_modes().map_err(|error| internal(&error.to_string()))
+}

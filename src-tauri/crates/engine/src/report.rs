@@ -1,0 +1,141 @@
+//! A prompt as the faces and the manifest have it.
+
+use context::frame::{Source, Zone};
+use context::plan::PlannedBlock;
+use context::reuse::reuse;
+use context::{Assembled, EpochReason};
+use domain::prompt::PromptRole;
+
+use crate::api::{self, PromptReport};
+use crate::collect::{Collected, Made};
+use crate::manifest::Kept;
+
+impl Made {
+    /// The control text that opens the reply.
+    pub(crate) fn opened(&self) -> &str {
+        self.assembled.segments.last().filter(|segment| segment.control).map_or("", |segment| &segment.text)
+    }
+
+    /// `previous` is the turn before, with its reply: what this prompt shares with it has been read.
+    pub(crate) fn report(&self, collected: &Collected, model: &str, previous: Option<&(Kept, String)>) -> PromptReport {
+        let Assembled { prompt, segments, blocks, total, budget, shares, exact, window, new_epoch, .. } =
+            &self.assembled;
+        let before = previous.into_iter().flat_map(|(kept, reply)| {
+            kept.report.segments.iter().map(|segment| segment.text.as_str()).chain([reply.as_str()])
+        });
+        let reused = reuse(before, &self.assembled);
+        let mut by_zone = api::ZoneTokens::default();
+        for planned in blocks.iter().filter(|planned| planned.dropped.is_none()) {
+            *zone_tokens(&mut by_zone, planned.zone) += planned.tokens;
+        }
+        let block = |(index, planned): (usize, &PlannedBlock)| {
+            let is_reused = reused.blocks.get(index).copied().unwrap_or(false);
+            self.block(index, planned, is_reused, collected)
+        };
+        PromptReport {
+            text: segments.iter().map(|segment| segment.text.as_str()).collect(),
+            segments: segments
+                .iter()
+                .map(|segment| api::PromptSegment { text: segment.text.clone(), control: segment.control })
+                .collect(),
+            messages: prompt
+                .messages
+                .iter()
+                .map(|message| api::PromptMessage { role: word(message.role).to_owned(), text: message.text.clone() })
+                .collect(),
+            blocks: blocks.iter().enumerate().map(block).collect(),
+            tokens: api::PromptTokens {
+                total: *total,
+                limit: budget.limit,
+                reserve: budget.reserve,
+                by_zone,
+                reusable: reused.tokens,
+                exact: *exact,
+            },
+            shares: api::PromptShares {
+                history_budget: shares.history_budget,
+                history_used: shares.history_used,
+                retrieval_budget: shares.retrieval_budget,
+                retrieval_used: shares.retrieval_used,
+                digest: shares.digest_used,
+            },
+            placement: self.placement,
+            epoch: window.epoch,
+            new_epoch: new_epoch.map(EpochReason::words).map(str::to_owned),
+            anchor: window.anchor.map(|id| id.to_string()),
+            model: model.to_owned(),
+            template: collected.template.id.clone(),
+            notices: self.notices.clone(),
+            timings: self.timings,
+        }
+    }
+
+    fn block(&self, index: usize, planned: &PlannedBlock, reused: bool, collected: &Collected) -> api::PromptBlock {
+        let id = planned.message.map_or_else(|| planned.source.key(), |id| id.to_string());
+        api::PromptBlock {
+            id: format!("{id}-{index}"),
+            zone: match planned.zone {
+                Zone::Head => api::Zone::Head,
+                Zone::Digest => api::Zone::Digest,
+                Zone::Window => api::Zone::Window,
+                Zone::Input => api::Zone::Input,
+            },
+            kind: planned.kind.as_str().to_owned(),
+            source: planned.source.words(),
+            origin: origin(&planned.source, collected),
+            key: planned.source.key(),
+            reason: planned.reason.clone(),
+            role: word(planned.role).to_owned(),
+            turn: planned.turn.map(|turn| turn as u32),
+            segment: planned.segment.map(|segment| segment as u32),
+            score: planned.score,
+            tokens: planned.tokens,
+            kept: planned.dropped.is_none(),
+            dropped_reason: planned.dropped.map(|dropped| dropped.words().to_owned()),
+            reused,
+            text: planned.text.clone(),
+        }
+    }
+}
+
+fn zone_tokens(by_zone: &mut api::ZoneTokens, zone: Zone) -> &mut u32 {
+    match zone {
+        Zone::Head => &mut by_zone.head,
+        Zone::Digest => &mut by_zone.digest,
+        Zone::Window => &mut by_zone.window,
+        Zone::Input => &mut by_zone.input,
+    }
+}
+
+fn origin(source: &Source, collected: &Collected) -> api::Origin {
+    let character = || collected.chat.character.to_string();
+    match source {
+        Source::BuiltIn => api::Origin::BuiltIn,
+        Source::Template { template, section } => {
+            api::Origin::Template { template: template.clone(), section: section.clone() }
+        }
+        Source::CardField { field, .. } => api::Origin::Card { character: character(), field: field.clone() },
+        Source::Persona { .. } => api::Origin::Persona { id: collected.persona.id.to_string() },
+        Source::Lore { book, entry, .. } => api::Origin::Lore { book: book.clone(), entry: entry.clone() },
+        Source::Memory { id } => api::Origin::Memory { id: id.clone() },
+        Source::Keyframe { id } => api::Origin::Keyframe { id: id.clone() },
+        Source::Message { id, .. } => api::Origin::Message { id: id.to_string() },
+        Source::Older { first, last, count } => {
+            api::Origin::Older { first: first.to_string(), last: last.to_string(), count: *count as u32 }
+        }
+        Source::Document { name } => api::Origin::Document { name: name.clone() },
+        Source::Clock => api::Origin::Clock,
+        Source::Mode { name } => api::Origin::Mode { name: name.clone() },
+        Source::Reminder => api::Origin::Setting { key: "reminder".to_owned() },
+        Source::Note => api::Origin::Setting { key: "author_note".to_owned() },
+        Source::Setting { key } => api::Origin::Setting { key: key.clone() },
+    }
+}
+
+fn word(role: PromptRole) -> &'static str {
+    match role {
+        PromptRole::System => "system",
+        PromptRole::User => "user",
+        PromptRole::Character => "character",
+    }
+}

@@ -1,0 +1,186 @@
+//! What the macros of a chat's texts see, and the variables that they keep.
+
+use std::collections::BTreeMap;
+
+use context::lore::TimedState;
+use context::macros::{self, CardTexts, ChatTexts, Expanded, MacroScope, MacroState, ModelFacts};
+use domain::card::Card;
+use domain::chat::{Chat, Role};
+use domain::persona::Persona;
+use domain::{ChatId, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Engine;
+use crate::error::Answer;
+
+/// Row of the table of settings: the macros' global variables.
+const GLOBALS: &str = "variables";
+
+/// Who and what the macros name.
+pub(crate) struct Words<'a> {
+    pub(crate) card: &'a Card,
+    pub(crate) persona: &'a Persona,
+    chat: String,
+    greetings: Vec<&'a str>,
+}
+
+/// When a text's macros are resolved, and what was said by then.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Moment<'a> {
+    pub(crate) clock: Option<macros::Clock>,
+    pub(crate) chat: ChatTexts<'a>,
+    pub(crate) model: ModelFacts<'a>,
+    pub(crate) outlets: Option<&'a BTreeMap<String, String>>,
+    pub(crate) seed: u64,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn new(card: &'a Card, persona: &'a Persona, chat: ChatId) -> Self {
+        Self { card, persona, chat: chat.to_string(), greetings: card.greetings() }
+    }
+
+    pub(crate) fn expand(&self, text: &str, moment: &Moment<'_>, state: &mut MacroState) -> Expanded {
+        self.expand_over(text, None, moment, state)
+    }
+
+    /// With the text that this one replaces, for `{{original}}` (V2-06).
+    pub(crate) fn expand_over(
+        &self,
+        text: &str,
+        original: Option<&str>,
+        moment: &Moment<'_>,
+        state: &mut MacroState,
+    ) -> Expanded {
+        macros::expand(text, &self.scope(original, moment), state)
+    }
+
+    pub(crate) fn chat(&self) -> &str {
+        &self.chat
+    }
+
+    pub(crate) fn scope<'s>(&'s self, original: Option<&'s str>, moment: &Moment<'s>) -> MacroScope<'s> {
+        let card = self.card;
+        MacroScope {
+            user: &self.persona.name,
+            char: card.spoken_name(),
+            card: CardTexts {
+                description: card.description(),
+                personality: card.personality(),
+                scenario: card.scenario(),
+                persona: &self.persona.description,
+                system_prompt: card.system_prompt(),
+                post_history_instructions: card.post_history_instructions(),
+                depth_prompt: depth_prompt(card),
+                creator_notes: card.creator_notes(),
+                version: card.character_version(),
+                greetings: &self.greetings,
+                examples: None,
+                examples_raw: card.mes_example(),
+            },
+            chat: moment.chat,
+            clock: moment.clock,
+            model: moment.model,
+            original,
+            outlets: moment.outlets,
+            chat_id: &self.chat,
+            seed: moment.seed,
+            ..MacroScope::default()
+        }
+    }
+}
+
+/// The card's note for a depth, which SillyTavern keeps among the extensions.
+pub(crate) fn depth_prompt(card: &Card) -> &str {
+    let prompt = card.extensions().and_then(|all| all.get("depth_prompt")).and_then(|note| note.get("prompt"));
+    prompt.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What a chat keeps for its macros.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Kept {
+    pub(crate) variables: BTreeMap<String, String>,
+    /// The time that the macros in the head tell: that of the epoch's beginning, so that the head stays as it is.
+    pub(crate) head_at: Option<Timestamp>,
+    /// What lorebook entries go on from: sticky, cooldown.
+    pub(crate) timed: TimedState,
+}
+
+impl Kept {
+    /// Nothing, where it cannot be read: a lost counter must not keep a chat from going on.
+    pub(crate) fn of(chat: &Chat) -> Self {
+        serde_json::from_str(&chat.variables).unwrap_or_default()
+    }
+
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|_| "{}".into())
+    }
+}
+
+/// What was said last, of texts in the order of the chat.
+pub(crate) fn last_said<'a>(texts: impl DoubleEndedIterator<Item = (Role, &'a str)> + Clone) -> ChatTexts<'a> {
+    let last = |wanted: Option<Role>| {
+        let mut of_role = texts.clone().rev().filter(|(role, _)| wanted.is_none_or(|wanted| *role == wanted));
+        of_role.next().map_or("", |(_, text)| text)
+    };
+    ChatTexts {
+        last_message: last(None),
+        last_user_message: last(Some(Role::User)),
+        last_char_message: last(Some(Role::Character)),
+        last_message_id: (texts.clone().count() as u64).checked_sub(1),
+        ..ChatTexts::default()
+    }
+}
+
+/// The same for one place in one chat, whoever asks and however often: chance that a preview foretells.
+pub(crate) fn seed(chat: ChatId, message: Option<MessageId>) -> u64 {
+    let (high, low) = chat.0.as_u64_pair();
+    let (first, second) = message.map_or((0, 0), |id| id.0.as_u64_pair());
+    // A multiply and a shift each: neighbours must not get neighbouring seeds.
+    [low, first, second].into_iter().fold(high, |seed, part| {
+        let mixed = (seed ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 29)
+    })
+}
+
+impl Engine {
+    pub(crate) async fn global_variables(&self) -> Answer<BTreeMap<String, String>> {
+        let json = self.store().read(|store| store.settings().get(GLOBALS)).await?;
+        Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+    }
+}
+
+/// Writes what a text's macros have changed.
+pub(crate) fn keep(
+    store: &mut store::Write<'_>,
+    chat: &Chat,
+    before: &MacroState,
+    after: &MacroState,
+) -> Result<(), store::StoreError> {
+    if before.local != after.local {
+        let kept = Kept { variables: after.local.clone(), ..Kept::of(chat) };
+        store.chats_mut().set_variables(chat.id, &kept.to_json())?;
+    }
+    if before.global != after.global {
+        let json = serde_json::to_string(&after.global).unwrap_or_else(|_| "{}".into());
+        store.settings_mut().set(GLOBALS, &json)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn every_place_has_a_seed_of_its_own() {
+        let seeds: std::collections::BTreeSet<u64> = (0..100_u128)
+            .flat_map(|chat| (0..10).map(move |message| (chat, message)))
+            .map(|(chat, message)| seed(ChatId(Uuid::from_u128(chat)), Some(MessageId(Uuid::from_u128(message)))))
+            .collect();
+        assert_eq!(seeds.len(), 1_000);
+    }
+}

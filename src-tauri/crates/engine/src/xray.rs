@@ -1,0 +1,117 @@
+//! The X-ray's page: past turns, and how a prompt differs from the one before.
+
+use domain::chat::WindowState;
+use domain::{ChatId, MessageId, SwipeId};
+use similar::{ChangeTag, TextDiff};
+
+use crate::Engine;
+use crate::api::{self, Change, Changed, ChangedText, PastTurn, PromptComparison, PromptReport};
+use crate::chats::first_words;
+use crate::clock::rfc3339;
+use crate::error::{Answer, not_found};
+use crate::manifest;
+
+/// Turns in one answer at the most.
+const MAX_TURNS: u32 = 200;
+/// Characters of a reply that stand for it in the list.
+const LINE: usize = 120;
+
+impl Engine {
+    pub async fn manifest(&self, swipe: String) -> Answer<PromptReport> {
+        self.kept_manifest(swipe.parse()?)
+            .await?
+            .map(|kept| kept.report)
+            .ok_or_else(|| not_found("record of what was sent"))
+    }
+
+    pub async fn past_turns(&self, chat: String, before: Option<String>, limit: u32) -> Answer<Vec<PastTurn>> {
+        let chat = chat.parse::<ChatId>()?;
+        let before = before.map(|id| id.parse::<MessageId>()).transpose()?;
+        let turns = self
+            .store()
+            .read(move |store| {
+                let before = before.map(|id| store.messages().get(id)).transpose()?.flatten();
+                let before = before.map_or(i64::MAX, |message| message.position);
+                store.manifests().past(chat, before, limit.clamp(1, MAX_TURNS))
+            })
+            .await?;
+        let turn = |turn: store::StoredManifest| PastTurn {
+            message: turn.message.to_string(),
+            swipe: turn.swipe.to_string(),
+            line: first_words(turn.text).chars().take(LINE).collect(),
+            created: rfc3339(turn.created),
+            model: turn.model,
+            figures: manifest::figures(&turn.figures).unwrap_or_default(),
+        };
+        Ok(turns.into_iter().map(turn).collect())
+    }
+
+    pub async fn compare_prompt(&self, swipe: String) -> Answer<PromptComparison> {
+        let now = self.manifest(swipe.clone()).await?;
+        let id = swipe.parse::<SwipeId>()?;
+        let before = self.store().read(move |store| store.manifests().before(id)).await?;
+        let Some(previous) = before else {
+            return Ok(PromptComparison { previous: None, parts: vec![changed(Change::Added, now.text)] });
+        };
+        let before = self.manifest(previous.swipe.to_string()).await?;
+        let parts = tokio::task::spawn_blocking(move || difference(&before.text, &now.text));
+        let parts = parts.await.map_err(|_| crate::error::internal("two prompts could not be compared"))?;
+        Ok(PromptComparison { previous: Some(previous.swipe.to_string()), parts })
+    }
+
+    pub async fn pin_message(&self, message: String, pinned: bool) -> Answer<api::Message> {
+        let id = message.parse::<MessageId>()?;
+        self.store().write(move |store| store.messages_mut().set_pinned(id, pinned)).await?;
+        let shown = self.shown_message(id).await?;
+        self.events().changed(Changed::Messages, None);
+        Ok(shown)
+    }
+
+    /// The window starts anew behind the last message; everything is kept (C25, S3.30).
+    pub async fn new_scene(&self, chat: String) -> Answer<()> {
+        let id = chat.parse::<ChatId>()?;
+        let _place = self.running().begin(id)?;
+        self.store()
+            .write(move |store| {
+                let Some(last) = store.messages().last(id)? else { return Ok(()) };
+                let Some(chat) = store.chats().get(id)? else { return Ok(()) };
+                store.chats_mut().set_scene(id, last.position)?;
+                let window = WindowState { epoch: chat.window.epoch, ..WindowState::default() };
+                store.chats_mut().set_window(id, &window)
+            })
+            .await?;
+        self.events().changed(Changed::Messages, Some(chat));
+        Ok(())
+    }
+}
+
+fn difference(before: &str, now: &str) -> Vec<ChangedText> {
+    let mut parts: Vec<ChangedText> = Vec::new();
+    for line in TextDiff::from_lines(before, now).iter_all_changes() {
+        let change = match line.tag() {
+            ChangeTag::Equal => Change::Same,
+            ChangeTag::Insert => Change::Added,
+            ChangeTag::Delete => Change::Removed,
+        };
+        match parts.last_mut() {
+            Some(last) if last.change == change => last.text.push_str(line.value()),
+            _ => parts.push(changed(change, line.value().to_owned())),
+        }
+    }
+    parts
+}
+
+fn changed(change: Change, text: String) -> ChangedText {
+    ChangedText { change, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_that_only_grew_has_one_addition_at_its_end() {
+        let parts = difference("rules\nhello\n", "rules\nhello\nwelcome\n");
+        assert_eq!(parts, [changed(Change::Same, "rules\nhello\n".into()), changed(Change::Added, "welcome\n".into())]);
+    }
+}

@@ -1,0 +1,202 @@
+//! What reaches the provider: whatever the user set up is found in the bytes that were sent (invariant 12), and nothing else.
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use engine::api::{Persona, SettingOwner, SettingValue, WhatIf};
+use serde_json::{Value, json};
+use tests::headless::{Headless, shown};
+
+/// A card with everything that shapes a prompt.
+fn card() -> Value {
+    json!({
+        "spec": "chara_card_v3", "spec_version": "3.0",
+        "data": {
+            "name": "Ada", "description": "{{char}} keeps the lighthouse for {{user}}.", "personality": "dry",
+            "scenario": "", "first_mes": "Evening, {{user}}.", "mes_example": "", "creator_notes": "never sent",
+            "system_prompt": "", "post_history_instructions": "", "alternate_greetings": [], "tags": [],
+            "creator": "nobody", "character_version": "1", "group_only_greetings": [],
+            "extensions": { "depth_prompt": { "prompt": "Ada hates small talk.", "depth": 2, "role": "system" } },
+            "character_book": { "name": "Rocks", "extensions": {}, "entries": [
+                { "keys": ["reef"], "content": "The reef took the Marianne in 1911.", "extensions": {}, "enabled": true,
+                  "insertion_order": 10, "use_regex": false },
+                { "keys": [], "content": "The lamp burns whale oil.", "extensions": {}, "enabled": true,
+                  "insertion_order": 5, "use_regex": false, "constant": true },
+                { "keys": ["reef"], "content": "A disabled canary.", "extensions": {}, "enabled": false,
+                  "insertion_order": 5, "use_regex": false }
+            ] }
+        }
+    })
+}
+
+struct Lighthouse {
+    app: Headless,
+    chat: String,
+}
+
+impl Lighthouse {
+    async fn open() -> Self {
+        let app = Headless::new().await;
+        let report = app.engine.import_bytes("ada.json".into(), card().to_string().into_bytes()).await.unwrap();
+        let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
+        Self { app, chat }
+    }
+
+    async fn set(&self, key: &str, value: &str) {
+        let owner = SettingOwner::Chat { id: self.chat.clone() };
+        self.app.engine.set_setting(owner, key.into(), Some(SettingValue::Text(value.into()))).await.unwrap();
+    }
+
+    /// All that the provider got for the last turn.
+    fn sent(&self) -> String {
+        let prompt = self.app.model.last_request().expect("a request").prompt;
+        prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
+    }
+
+    async fn say(&self, text: &str) -> String {
+        self.app.model.reply("Hm.");
+        self.app.say(&self.chat, text).await;
+        self.sent()
+    }
+}
+
+#[tokio::test]
+async fn persona_lore_mode_notes_and_settings_reach_the_model() {
+    let house = Lighthouse::open().await;
+    let persona = Persona { id: String::new(), name: "Wren".into(), description: "A mapmaker with a canary.".into() };
+    let persona = house.app.engine.save_persona(persona).await.unwrap();
+    house.app.engine.set_chat_persona(house.chat.clone(), persona.id).await.unwrap();
+    house.set("mode", "study").await;
+    house.set("extra_instructions", "Mind the tides.").await;
+    house.set("author_note", "It is foggy.").await;
+    let sent = house.say("Tell me of the Reef.").await;
+    for canary in [
+        "Ada keeps the lighthouse for Wren.",
+        "A mapmaker with a canary.",
+        "The reef took the Marianne in 1911.",
+        "The lamp burns whale oil.",
+        "Wren is studying now.",
+        "Mind the tides.",
+        "It is foggy.",
+        "Ada hates small talk.",
+        "Tell me of the Reef.",
+    ] {
+        assert!(sent.contains(canary), "{canary:?} was not sent:\n{sent}");
+    }
+    for secret in ["never sent", "nobody", "A disabled canary.", "{{", "${"] {
+        assert!(!sent.contains(secret), "{secret:?} was sent:\n{sent}");
+    }
+}
+
+/// S0.5, and design, section 4: what is visible already is not sent again, and the prefix stays.
+#[tokio::test]
+async fn triggered_lore_is_sent_once_while_it_is_visible() {
+    let house = Lighthouse::open().await;
+    let before = house.say("Tell me of the reef.").await;
+    let after = house.say("And the reef again?").await;
+    assert_eq!(after.matches("The reef took the Marianne").count(), 1, "{after}");
+    assert!(after.starts_with(&before), "the prefix changed:\n{before}\n=====\n{after}");
+    let quiet = Lighthouse::open().await.say("Nice weather.").await;
+    assert!(!quiet.contains("Marianne"));
+}
+
+/// Invariant 2: the preview is what is sent.
+#[tokio::test]
+async fn the_preview_is_what_is_sent() {
+    let house = Lighthouse::open().await;
+    house.say("Hello.").await;
+    let text = "Tell me of the reef.".to_owned();
+    let preview = house.app.engine.preview_prompt(house.chat.clone(), text.clone(), WhatIf::default()).await.unwrap();
+    house.say(&text).await;
+    let sent = house.app.model.last_request().unwrap().prompt;
+    let previewed: Vec<_> = preview.messages.iter().map(|message| message.text.as_str()).collect();
+    let wired: Vec<_> = sent.messages.iter().map(|message| message.text.as_str()).collect();
+    assert_eq!(previewed, wired);
+}
+
+/// The X-ray's "what if": nothing is sent, nothing is stored.
+#[tokio::test]
+async fn what_if_leaves_a_block_out_and_changes_nothing() {
+    let house = Lighthouse::open().await;
+    house.say("Tell me of the reef.").await;
+    let chat = || house.chat.clone();
+    let plain = house.app.engine.preview_prompt(chat(), String::new(), WhatIf::default()).await.unwrap();
+    let lamp = plain.blocks.iter().find(|block| block.text.contains("whale oil")).unwrap();
+    assert_eq!((lamp.kind.as_str(), lamp.reason.as_str(), lamp.kept), ("lore", "always on", true));
+    let what_if = WhatIf { without: vec![lamp.key.clone()], ..WhatIf::default() };
+    let without = house.app.engine.preview_prompt(chat(), String::new(), what_if).await.unwrap();
+    assert!(!without.text.contains("whale oil") && without.tokens.total < plain.tokens.total);
+    let again = house.app.engine.preview_prompt(chat(), String::new(), WhatIf::default()).await.unwrap();
+    assert_eq!(again.text, plain.text);
+    assert_eq!(house.app.model.requests().len(), 1);
+}
+
+/// S4.36: what the user pins stays word for word, whatever leaves the window.
+#[tokio::test]
+async fn a_pinned_message_stays_when_it_leaves_the_window() {
+    let house = Lighthouse::open().await;
+    house.set("context_limit", "auto").await;
+    let owner = SettingOwner::Chat { id: house.chat.clone() };
+    house.app.engine.set_setting(owner, "context_limit".into(), Some(SettingValue::Whole(1_500))).await.unwrap();
+    house.say("The password is CANARY-7731.").await;
+    let chat = house.app.engine.whole_chat(house.chat.clone()).await.unwrap();
+    let told = chat.page.messages.iter().find(|message| shown(message).contains("CANARY")).unwrap();
+    assert!(house.app.engine.pin_message(told.id.clone(), true).await.unwrap().pinned);
+    let long = "We talked about the weather, the sea, the gulls and the price of oil. ".repeat(6);
+    let mut left = false;
+    for _ in 0..20 {
+        let sent = house.say(&long).await;
+        assert!(sent.contains("CANARY-7731"), "the pinned message is gone:\n{sent}");
+        let anchor = house.app.engine.open_chat(house.chat.clone()).await.unwrap().anchor;
+        left |= anchor.is_some_and(|anchor| anchor > told.id);
+    }
+    assert!(left, "the message never left the window, so this shows nothing");
+}
+
+/// C25, S3.30: a new scene forgets nothing and sends nothing of the old one.
+#[tokio::test]
+async fn a_new_scene_starts_with_an_empty_window() {
+    let house = Lighthouse::open().await;
+    house.say("The old canary.").await;
+    house.app.engine.new_scene(house.chat.clone()).await.unwrap();
+    let sent = house.say("A new day.").await;
+    assert!(!sent.contains("The old canary.") && sent.contains("A new day."), "{sent}");
+    assert!(house.app.transcript(&house.chat).await.iter().any(|line| line.contains("The old canary.")));
+}
+
+/// Macros are resolved once, at send: the history does not change under the cache.
+#[tokio::test]
+async fn macros_of_the_user_are_resolved_once_and_stored() {
+    let house = Lighthouse::open().await;
+    let sent = house.say("I roll {{roll:d6}} and wave at {{char}}. {{nobody knows this}}").await;
+    assert!(
+        sent.contains("wave at Ada.") && !sent.contains("{{roll") && sent.contains("{{nobody knows this}}"),
+        "{sent}"
+    );
+    let after = house.say("Again.").await;
+    assert!(after.starts_with(&sent), "the stored text changed:\n{after}");
+}
+
+/// Regex scripts in SillyTavern's form: stored, sent, and a card's only after consent.
+#[tokio::test]
+async fn regex_scripts_change_what_is_stored_or_only_what_is_sent() {
+    let house = Lighthouse::open().await;
+    let script = |name: &str, find: &str, replace: &str, prompt_only: bool| {
+        let json = json!({ "scriptName": name, "findRegex": find, "replaceString": replace, "placement": [1, 2],
+            "promptOnly": prompt_only });
+        engine::api::RegexScriptRow {
+            id: String::new(),
+            name: name.into(),
+            json: json.to_string(),
+            enabled: true,
+            problem: None,
+        }
+    };
+    let engine = &house.app.engine;
+    engine.save_regex_script(script("stored", "/teh/g", "the", false)).await.unwrap();
+    engine.save_regex_script(script("sent", "/secret/gi", "[hidden]", true)).await.unwrap();
+    assert!(engine.save_regex_script(script("broken", "/(/", "", false)).await.is_err());
+    let sent = house.say("Open teh Secret door.").await;
+    assert!(sent.contains("Open the [hidden] door."), "{sent}");
+    let transcript = house.app.transcript(&house.chat).await;
+    assert!(transcript.iter().any(|line| line.ends_with("Open the Secret door.")), "{transcript:?}");
+}
