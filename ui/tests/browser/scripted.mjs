@@ -6,7 +6,9 @@ const ui = fileURLToPath(new URL("../..", import.meta.url));
 /** Every scene of the scripted engine; tests/mock/scenes.ts says what each is about. */
 export const SCENES = [
 	...["chat", "first", "crowd", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
-	...["failed", "unanswered", "editing", "xray", "tuning", "toast", "lost", "broken", "drop"],
+	...["failed", "unanswered", "editing", "window", "command", "unknown", "overflow"],
+	...["xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover"],
+	...["tuning", "toast", "lost", "broken", "drop"],
 	...["people", "editor", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
 ];
 

@@ -1,4 +1,4 @@
-import type { Character, CharacterFields, Endpoint, Message, Model, Persona, PromptReport, Role, Swipe } from "../../src/lib/api/generated";
+import type { Character, CharacterFields, Endpoint, Message, Model, Persona, Role, Swipe } from "../../src/lib/api/generated";
 
 const HOUR = 3_600_000;
 const started = Date.now() - 3 * HOUR;
@@ -83,7 +83,7 @@ export const swipe = (id: string, text: string, over: Partial<Swipe> = {}): Swip
 export const figures = { prompt: 412, reused: 396, evaluated: 16, generated: 87, firstTextMs: 310, decodeMs: 1450 };
 
 export function message(id: string, role: Role, swipes: Swipe[], over: Partial<Message> = {}): Message {
-	return { id, role, name: role === "user" ? "Wanderer" : "Mira", swipes, selected: 0, created: new Date(started).toISOString(), ...over };
+	return { id, role, name: role === "user" ? "Wanderer" : "Mira", swipes, selected: 0, pinned: false, created: new Date(started).toISOString(), ...over };
 }
 
 export const greeting = () => message("g", "character", [swipe("g0", MIRA), swipe("g1", OTHER)]);
@@ -117,36 +117,6 @@ export function longChat(count: number): Message[] {
 		return message(`l${index}`, role, [swipe(`l${index}s`, `${index + 1}. ${lines[(index * 7) % lines.length]}`)]);
 	});
 }
-
-export const report: PromptReport = {
-	text: "",
-	segments: [
-		{ text: "<|im_start|>system\n", control: true },
-		{ text: "Write Mira's next reply in a chat with Wanderer.\n\nMira keeps the lamps of a small hill town.", control: false },
-		{ text: "<|im_end|>\n<|im_start|>assistant\n", control: true },
-		{ text: MIRA, control: false },
-		{ text: "<|im_end|>\n<|im_start|>user\n", control: true },
-		{ text: "Could you draw me a map of them? All the lights, and who lives beneath.", control: false },
-		{ text: "<|im_end|>\n<|im_start|>assistant\n", control: true },
-	],
-	messages: [],
-	blocks: [
-		{ id: "b1", zone: "head", kind: "rules", source: "built in", reason: "always", tokens: 38, kept: true, droppedReason: null, text: "Write Mira's next reply in a chat with Wanderer." },
-		{ id: "b2", zone: "head", kind: "description", source: "card of Mira", reason: "always", tokens: 71, kept: true, droppedReason: null, text: characters[0]?.fields.description ?? "" },
-		{ id: "b3", zone: "head", kind: "scenario", source: "card of Mira", reason: "always", tokens: 12, kept: true, droppedReason: null, text: "A rainy evening in Mira's workshop." },
-		{ id: "b4", zone: "head", kind: "examples", source: "card of Mira", reason: "kept while there is room", tokens: 340, kept: false, droppedReason: "no room beside the messages", text: "<START>\n{{user}}: Good evening.\n{{char}}: “Is it? I had lost count.”" },
-		{ id: "b5", zone: "digest", kind: "memory", source: "memory", reason: "standing fact", tokens: 24, kept: true, droppedReason: null, text: "Wanderer came up from the coast road." },
-		{ id: "b6", zone: "window", kind: "message", source: "said by Mira", reason: "in the window", tokens: 118, kept: true, droppedReason: null, text: MIRA },
-		{ id: "b7", zone: "window", kind: "message", source: "said by Wanderer", reason: "in the window", tokens: 34, kept: true, droppedReason: null, text: "I saw your light from the road." },
-		{ id: "b8", zone: "window", kind: "message", source: "said by Mira", reason: "in the window", tokens: 96, kept: true, droppedReason: null, text: "“Every lamp …”" },
-		{ id: "b9", zone: "input", kind: "message", source: "said by Wanderer", reason: "your words", tokens: 19, kept: true, droppedReason: null, text: "Could you draw me a map of them?" },
-	],
-	tokens: { total: 412, limit: 8192, reserve: 512, byZone: { head: 121, digest: 24, window: 248, input: 19 }, exact: true },
-	epoch: 1,
-	anchor: "g",
-	model: "SmolLM2 135M Instruct",
-	timings: { collectMs: 1, countMs: 1, planMs: 0, compileMs: 0 },
-};
 
 /** Pictures drawn on the spot, so that no file is needed. */
 export function portrait(hash: string): string {

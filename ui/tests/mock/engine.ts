@@ -2,6 +2,8 @@ import type { ApiError, Character, CharacterFields, CharacterSummary, Chat, Chat
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import * as data from "./data";
 import { MockLayers } from "./layers";
+import { MockPresets } from "./presets";
+import { MockPrompts } from "./prompts";
 import type { Scene } from "./scenes";
 
 interface MockChat {
@@ -28,6 +30,8 @@ export class MockEngine implements Transport {
 	endpoints = structuredClone(data.endpoints);
 	settings: Settings;
 	readonly layered = new MockLayers();
+	readonly prompts: MockPrompts;
+	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
 	drops: Drops | null = null;
@@ -41,6 +45,7 @@ export class MockEngine implements Transport {
 		theme: "light" | "dark",
 		language: string,
 	) {
+		this.prompts = new MockPrompts(scene);
 		this.settings = { theme, language, defaultPersona: "p1" };
 		this.characters = scene === "empty" ? [] : structuredClone(data.characters);
 		if (scene === "first") this.#chat("c1", [data.greeting()], 0);
@@ -54,9 +59,11 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = (this as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`];
+		const handler = [this, this.prompts, this.presets]
+			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
+			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
-		return structuredClone(await handler.call(this, args as never)) ?? null;
+		return structuredClone(await handler(args as never)) ?? null;
 	}
 
 	subscribe(listener: (event: Event) => void, connection: (state: Connection) => void): () => void {
@@ -180,6 +187,11 @@ export class MockEngine implements Transport {
 		throw { kind: "notFound", message: "This message is no longer there." } satisfies ApiError;
 	}
 
+	#anchor(): string | null {
+		if (this.scene === "long") return "l560";
+		return this.scene === "window" ? "a1" : null;
+	}
+
 	#restore(id: string): void {
 		const at = this.#deleted.findLastIndex((gone) => gone.id === id);
 		this.#deleted.splice(at, 1)[0]?.undo();
@@ -252,7 +264,7 @@ export class MockEngine implements Transport {
 		const character = this.op_get_character({ id: chat.character });
 		const { title, draft, model, persona, generating } = chat;
 		const page = { messages: chat.messages.slice(-PAGE), more: chat.messages.length > PAGE };
-		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, persona, draft, model, page, generating };
+		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, persona, draft, model, page, anchor: this.#anchor(), generating };
 	};
 	op_messages_before = ({ chat, before, limit }: { chat: string; before: string; limit: number }) => {
 		const all = this.chat(chat).messages;
@@ -305,8 +317,8 @@ export class MockEngine implements Transport {
 	};
 	op_delete_message = ({ message: id }: { message: string }) => this.#delete(this.#message(id).chat.messages, id);
 	op_restore_message = ({ message: id }: { message: string }) => this.#restore(id);
-	op_preview_prompt = () => data.report;
-	op_manifest = () => data.report;
+	op_pin_message = ({ message: id, pinned }: { message: string; pinned: boolean }) => Object.assign(this.#message(id).message, { pinned });
+	op_new_scene = () => {};
 	op_list_models = () => this.models;
 	op_remove_model = ({ id }: { id: string }) => this.#delete(this.models, id);
 	op_list_endpoints = () => this.endpoints;

@@ -1,11 +1,13 @@
-import type { ApiError } from "../../src/lib/api/generated";
+import type { ApiError, Message } from "../../src/lib/api/generated";
 import type { App } from "../../src/lib/state/app.svelte";
+import type { Tab } from "../../src/lib/state/xray/xray.svelte";
 import { REPLY } from "./data";
 import type { MockEngine } from "./engine";
 
 export const SCENES = [
 	"chat", "crowd", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
-	"failed", "unanswered", "editing", "xray", "tuning", "toast", "lost", "broken", "drop",
+	"failed", "unanswered", "editing", "window", "command", "unknown", "overflow",
+	"xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover", "tuning", "toast", "lost", "broken", "drop",
 	"people", "editor", "new", "models", "endpoint", "settings", "writing", "personas", "health",
 ] as const;
 
@@ -20,8 +22,8 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	const chat = engine.chats[0];
 	if (chat) {
 		const id = chat.id;
-		if (["streaming", "prefill", "loading", "queued", "retrying", "stalled", "failed", "unanswered"].includes(scene)) {
-			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null }] });
+		if (["streaming", "prefill", "loading", "queued", "retrying", "stalled", "failed", "overflow", "unanswered"].includes(scene)) {
+			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, pinned: false, created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null }] });
 			await app.chat?.load();
 			if (scene !== "unanswered") engine.begin(chat);
 		}
@@ -31,6 +33,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		if (scene === "queued") engine.emit({ event: "queued", chat: id });
 		if (scene === "retrying") engine.emit({ event: "retrying", chat: id, attempt: 2, afterMs: 4000, why: "The endpoint is busy (429)." });
 		if (scene === "stalled") engine.emit({ event: "stalled", chat: id, seconds: 14 });
+		if (scene === "overflow") engine.end(chat, { kind: "failed", error: TOO_MUCH });
 		if (scene === "failed") engine.end(chat, { kind: "failed", error: DIED });
 		if (scene === "interrupted") {
 			engine.begin(chat);
@@ -39,7 +42,13 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		}
 	}
 	if (scene === "editing") app.chat?.editLastOwn();
-	if (scene === "xray") await app.xray.show(() => app.api.manifest("a2s1"));
+	if (scene === "window") await app.chat?.pin(app.chat.messages[0] as Message, true);
+	if (scene === "command") app.chat?.type("/mode ");
+	if (scene === "unknown") {
+		app.chat?.type("/mode pirate");
+		await app.chat?.send();
+	}
+	if (scene.startsWith("xray")) await xray(scene, engine, app);
 	if (scene === "tuning") app.tuning = true;
 	if (scene === "toast") {
 		await app.import();
@@ -77,4 +86,26 @@ async function press(selector: string): Promise<void> {
 
 async function until(condition: () => boolean): Promise<void> {
 	while (!condition()) await new Promise((resolve) => requestAnimationFrame(resolve));
+}
+
+const TOO_MUCH: ApiError = { kind: "contextOverflow", message: "The prompt needs 2610 tokens with room for the reply; the model takes 2048.", hint: "Shorten the description (card of Mira), which takes 1402 of them, or choose a larger context size.", block: "description (card of Mira)", needed: 2610, available: 2048 };
+
+async function xray(scene: Scene, engine: MockEngine, app: App): Promise<void> {
+	const chat = app.chat?.id ?? "";
+	const tab = { xrayraw: "raw", xraydiff: "diff", xraytry: "whatIf" }[scene as string] as Tab | undefined;
+	if (tab) app.xray.choose(tab);
+	if (scene === "xrayover") engine.prompts.failure = TOO_MUCH;
+	if (scene === "xraypage") app.xray.widen(chat);
+	if (scene === "xraynext" || scene === "xrayover") {
+		app.chat?.type("And the mill? Who lit it last?");
+		await app.xray.next(chat, app.chat?.draft ?? "");
+	} else await app.xray.reply(chat, "a2s1");
+	if (scene === "xray") await press("[data-row]");
+	if (tab) app.xray.choose(tab);
+	if (scene === "xraytry") {
+		await until(() => app.xray.trial?.now !== null);
+		app.xray.trial?.toggle("keyframe:b6");
+		app.xray.trial?.set({ limit: 1000 });
+		await until(() => app.xray.trial?.tried !== null);
+	}
 }

@@ -43,7 +43,7 @@ export class FakeShell implements Transport {
 /** `says("a1", "character", "One.", "Two.")`: a message whose last text is shown. */
 export function says(id: string, role: Role, ...texts: string[]): Message {
 	const swipes = texts.map((text, index) => ({ id: `${id}/${index}`, text, state: "finished" as const, created: "", model: null, display: null, figures: null }));
-	return { id, role, name: role === "user" ? "Sam" : "Mira", swipes, selected: texts.length - 1, created: "" };
+	return { id, role, name: role === "user" ? "Sam" : "Mira", swipes, selected: texts.length - 1, created: "", pinned: false };
 }
 
 export function chat(messages: Message[], over: Partial<Chat> = {}): Chat {
@@ -57,6 +57,7 @@ export function chat(messages: Message[], over: Partial<Chat> = {}): Chat {
 		draft: "",
 		model: null,
 		page: { messages, more: false },
+		anchor: null,
 		generating: null,
 		...over,
 	};

@@ -1,20 +1,26 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, CardFormat, Changed, Event, ModelRef, Startup } from "../api/generated";
+import type { ApiError, CardFormat, Changed, Event, ModelRef, Origin, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
 import { ChatState } from "./chat.svelte";
 import { Editor } from "./editor.svelte";
+import type { TextField } from "./fields";
 import { ImportNews } from "./imports";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
 import { Models } from "./models.svelte";
 import { SettingsState } from "./settings.svelte";
 import { Toasts } from "./toasts.svelte";
-import { Xray } from "./xray.svelte";
+import { Templates } from "./prompts/templates.svelte";
+import { placeOf } from "./xray/jump";
+import { Xray } from "./xray/xray.svelte";
 
-export type Screen = "chats" | "people" | "models" | "settings";
+export type Screen = "chats" | "people" | "prompts" | "models" | "settings";
+
+/** Where the screen of prompts begins. */
+export type PromptsPlace = { tab: "templates"; id?: string; section?: string } | { tab: "modes"; name?: string } | { tab: "scripts" };
 
 /** The window: which screen, which chat, and everything they share. */
 export class App {
@@ -25,11 +31,13 @@ export class App {
 	readonly chats: Chats;
 	readonly models: Models;
 	readonly settings: SettingsState;
-	readonly xray = new Xray();
+	readonly xray: Xray;
+	readonly templates: Templates;
 
 	screen = $state<Screen>("chats");
 	chat = $state.raw<ChatState | null>(null);
 	editor = $state.raw<Editor | null>(null);
+	prompts = $state.raw<PromptsPlace>({ tab: "templates" });
 	startup = $state.raw<Startup | null>(null);
 	startFailure = $state.raw<ApiError | null>(null);
 	connection = $state<Connection>("connecting");
@@ -51,6 +59,8 @@ export class App {
 		this.chats = new Chats(this.api);
 		this.models = new Models(this.api);
 		this.settings = new SettingsState(this.api, this.look, this.fail);
+		this.xray = new Xray(this.api);
+		this.templates = new Templates(this.api);
 	}
 
 	/** Begins to listen and draws the first screen; the returned function ends it. */
@@ -101,9 +111,11 @@ export class App {
 			deleted: (undo) => this.#undoable(t("toast.messageDeleted"), undo),
 			failed: this.fail,
 			replied: (name, text) => (this.announced = `${name}: ${text}`),
+			said: (text) => (this.announced = text),
+			turned: () => this.xray.turned(id),
 		});
 		void this.chat.readTastes();
-		await this.chat.load();
+		await Promise.all([this.chat.load(), this.chat.mode.load()]);
 	}
 
 	/** Opens the newest chat with a character, or the first one. */
@@ -163,10 +175,27 @@ export class App {
 		await this.attempt(() => this.models.load());
 	}
 
-	edit(character: string | null): void {
+	/** Opens the editor, at `field` where one is named. */
+	edit(character: string | null, field: TextField | null = null): void {
 		this.screen = "people";
-		this.editor = new Editor(this.api, character);
+		this.editor = new Editor(this.api, character, field);
 		void this.editor.load();
+	}
+
+	/** Goes to where a block of a prompt comes from. */
+	follow(origin: Origin): void {
+		const place = placeOf(origin);
+		const character = origin.of === "card" ? origin.character : this.chat?.info?.character;
+		if (place?.to === "card" && character) this.edit(character, place.field);
+		else if (place?.to === "message") this.#reveal(place.id);
+		else if (place?.to === "template") this.openPrompts({ tab: "templates", id: place.template, section: place.section });
+		else if (place?.to === "mode") this.openPrompts({ tab: "modes", name: place.name });
+		else if (place?.to === "persona" || place?.to === "setting") this.go("settings");
+	}
+
+	openPrompts(place: PromptsPlace): void {
+		this.go("prompts");
+		this.prompts = place;
 	}
 
 	go(screen: Screen): void {
@@ -200,12 +229,13 @@ export class App {
 			else if (what === "chats") await this.chats.load();
 			else if (what === "models" || what === "endpoints") await this.models.load();
 			else if (what === "messages") await (chat?.id === id && !chat?.busy ? chat?.load() : undefined);
+			else if (what === "presets") await Promise.all([this.templates.load(), chat?.mode.load()]);
 			else {
 				if (what === "settings") {
 					this.settings.news += 1;
 					void chat?.readTastes();
 				}
-				await this.settings.load();
+				await Promise.all([this.settings.load(), chat?.mode.load()]);
 			}
 		});
 	}
@@ -229,6 +259,15 @@ export class App {
 
 	async #refreshLists(): Promise<void> {
 		await Promise.all([this.library.load(), this.chats.load()]);
+	}
+
+	#reveal(message: string): void {
+		this.screen = "chats";
+		this.inChat = true;
+		this.xray.narrow();
+		// On a narrow window the panel lies over the chat.
+		if (matchMedia("(max-width: 1100px)").matches) this.xray.close();
+		void this.chat?.reveal(message);
 	}
 
 	#leaveChat(): void {

@@ -1,12 +1,17 @@
 import { asApiError } from "../api/errors";
 import type { ApiError, Chat, Event, Message, ModelRef, Persona, Started } from "../api/generated";
+import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import type { Api } from "./api";
+import { typed } from "./commands";
 import { DraftSaver } from "./draft";
+import { ModeChoice } from "./mode.svelte";
 import { olderThan, put, putBefore, shownSwipe, shownWords, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
 
 const PAGE = 50;
+/** A page while an old message is looked for. */
+const WIDE_PAGE = 200;
 
 /** What the chat needs from the window around it. */
 export interface Surroundings {
@@ -15,6 +20,10 @@ export interface Surroundings {
 	failed(error: ApiError): void;
 	/** A reply is whole: a screen reader should hear it. */
 	replied(name: string, text: string): void;
+	/** Something short that a screen reader should hear. */
+	said(text: string): void;
+	/** The next prompt is another one than before. */
+	turned(): void;
 }
 
 /** One open chat. It holds nothing the engine does not know, but for words being typed. */
@@ -34,11 +43,20 @@ export class ChatState {
 	thoughtsOpen = $state(false);
 	draft = $state("");
 	editing = $state<{ id: string; text: string } | null>(null);
+	/** Why a command was not followed. */
+	commandFailure = $state("");
+	/** The message to bring into view; a new object for each asking. */
+	target = $state.raw<{ id: string } | null>(null);
+	/** The menu of models is open. */
+	choosingModel = $state(false);
+	readonly mode: ModeChoice;
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
 	/** The user has spoken and nobody answers. */
 	readonly unanswered = $derived(this.last?.role === "user" && !this.busy);
+	/** Place of the first message that the model reads word for word; 0 while it reads all that is on screen. */
+	readonly anchorAt = $derived(Math.max(0, this.messages.findIndex(({ id }) => id === this.info?.anchor)));
 
 	#saver: DraftSaver;
 	#loadingOlder = false;
@@ -53,6 +71,7 @@ export class ChatState {
 		private readonly api: Api,
 		private readonly around: Surroundings,
 	) {
+		this.mode = new ModeChoice(api, id, (error) => around.failed(error));
 		this.#saver = new DraftSaver((text) => this.#do(() => api.saveDraft(id, text)).then(() => {}));
 	}
 
@@ -82,18 +101,32 @@ export class ChatState {
 
 	type(text: string): void {
 		this.draft = text;
+		this.commandFailure = "";
 		this.#saver.later(text);
 	}
 
 	/** Sends what stands in the composer. The words leave it only when they are on disk. */
 	async send(): Promise<void> {
-		const text = this.draft;
-		if (text.trim() === "" || this.busy) return;
+		const draft = this.draft;
+		if (draft.trim() === "") return;
+		const asked = typed(draft);
+		if (asked.kind === "mode") return this.#command(draft, () => this.setMode(asked.name));
+		if (this.busy) return;
+		const { text } = asked;
 		const before = this.last?.id;
 		const started = await this.#start(() => this.api.sendMessage(this.id, text));
 		if (!started && !(await this.#committed(before, text))) return;
-		// What was typed in the meantime stays.
-		if (this.draft.startsWith(text)) this.type(this.draft.slice(text.length));
+		this.#clear(draft);
+	}
+
+	/** Why it was refused; empty when it was set. */
+	async setMode(name: string): Promise<string> {
+		const refused = await this.mode.set(name);
+		if (refused === "") {
+			this.around.said(t("mode.now", { name: this.mode.name }));
+			this.around.turned();
+		}
+		return refused;
 	}
 
 	regenerate = (): Promise<unknown> => this.#start(() => this.api.regenerate(this.id));
@@ -151,17 +184,43 @@ export class ChatState {
 		});
 	}
 
-	async loadOlder(): Promise<void> {
+	async loadOlder(limit = PAGE): Promise<void> {
 		const first = this.messages[0];
 		if (!first || !this.more || this.#loadingOlder) return;
 		this.#loadingOlder = true;
-		const page = await this.#do(() => this.api.messagesBefore(this.id, first.id, PAGE));
+		const page = await this.#do(() => this.api.messagesBefore(this.id, first.id, limit));
 		if (page) {
 			this.prepending = true;
 			this.messages = [...page.messages, ...this.messages];
 			this.more = page.more;
 		}
 		this.#loadingOlder = false;
+	}
+
+	/** Brings a message into view, however old it is. */
+	async reveal(id: string): Promise<void> {
+		while (this.more && !this.messages.some((message) => message.id === id)) {
+			const before = this.messages.length;
+			await this.loadOlder(WIDE_PAGE);
+			if (this.messages.length === before) break;
+		}
+		this.target = { id };
+	}
+
+	async pin(message: Message, pinned: boolean): Promise<void> {
+		if (await this.#change(() => this.api.pinMessage(message.id, pinned))) this.around.turned();
+	}
+
+	/** The next prompt begins with the next message. */
+	async newScene(): Promise<void> {
+		const done = await this.#do(async () => {
+			await this.api.newScene(this.id);
+			return true;
+		});
+		if (!done) return;
+		this.around.said(t("chat.sceneBegun"));
+		this.around.turned();
+		await this.load();
 	}
 
 	async setModel(model: ModelRef | null): Promise<void> {
@@ -244,6 +303,25 @@ export class ChatState {
 		}
 		this.messages = put(this.messages, message);
 		if (reason.kind !== "failed") this.around.replied(message.name, shownWords(shownSwipe(message)));
+		this.around.turned();
+		void this.#readAnchor();
+	}
+
+	/** The window may have moved with the turn that has ended. */
+	async #readAnchor(): Promise<void> {
+		const chat = await this.#do(() => this.api.openChat(this.id));
+		if (chat && this.info) this.info = { ...this.info, anchor: chat.anchor };
+	}
+
+	async #command(draft: string, run: () => Promise<string>): Promise<void> {
+		const refused = await run();
+		if (refused === "") this.#clear(draft);
+		this.commandFailure = refused;
+	}
+
+	/** What was typed in the meantime stays. */
+	#clear(sent: string): void {
+		if (this.draft.startsWith(sent)) this.type(this.draft.slice(sent.length));
 	}
 
 	/** Starts a reply; what the call and what the events tell may come in either order. */

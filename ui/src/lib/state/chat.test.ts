@@ -12,11 +12,12 @@ let frame: () => void;
 let undo: (() => Promise<void>) | null;
 let failures: ApiError[];
 let heard: string[];
+let turns: number;
 
 beforeEach(() => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 	frame = heldFrames();
-	[undo, failures, heard] = [null, [], []];
+	[undo, failures, heard, turns] = [null, [], [], 0];
 });
 
 afterEach(() => {
@@ -30,6 +31,8 @@ async function open(stored: Chat, answers: Record<string, (args: never) => unkno
 		deleted: (again) => (undo = again),
 		failed: (error) => failures.push(error),
 		replied: (name, text) => heard.push(`${name}: ${text}`),
+		said: (text) => heard.push(text),
+		turned: () => (turns += 1),
 	});
 	await state.load();
 	return { state, shell };
@@ -108,7 +111,7 @@ test("a reloaded window joins the reply where it stands", async () => {
 test("tokens that come while the chat is being opened are not lost", async () => {
 	let answer: (chat: Chat) => void = () => {};
 	const shell = new FakeShell({ open_chat: () => new Promise<Chat>((resolve) => (answer = resolve)) });
-	const state = new ChatState("chat", api(shell), { deleted: () => {}, failed: () => {}, replied: () => {} });
+	const state = new ChatState("chat", api(shell), { deleted: () => {}, failed: () => {}, replied: () => {}, said: () => {}, turned: () => {} });
 	const loading = state.load();
 	await Promise.resolve();
 	state.receive(token("a/0", 1, "down."));
@@ -283,4 +286,78 @@ test("thoughts are folded unless a setting opens them", async () => {
 	delete shell.answers.layered_settings;
 	await state.readTastes();
 	expect(state.thoughtsOpen).toBe(false);
+});
+
+const MODES = {
+	list_modes: () => ["default", "study"].map((name) => ({ name, text: "", builtIn: true, changed: false })),
+	layered_settings: () => ({ settings: [{ key: "mode", value: "auto" }], contradictions: [], model: null, character: null }),
+};
+
+test("/mode changes the mode, asks no model and leaves no words", async () => {
+	const { state, shell } = await open(chat([GREETING]), { ...MODES, set_setting: MODES.layered_settings });
+	await state.mode.load();
+	expect(state.mode.name).toBe("default");
+	state.type("/mode Study");
+	await state.send();
+	expect(shell.asked.at(-1)?.args).toEqual({ owner: { scope: "chat", id: "chat" }, key: "mode", value: "study" });
+	expect(shell.count("send_message")).toBe(0);
+	expect([state.draft, state.mode.name, state.messages.length]).toEqual(["", "study", 1]);
+	expect([heard, turns]).toEqual([["Mode: study"], 1]);
+});
+
+test("a mode that does not exist is refused with those that do, until something else is typed", async () => {
+	const { state, shell } = await open(chat([GREETING]), MODES);
+	await state.mode.load();
+	state.type("/mode pirate");
+	await state.send();
+	expect(state.commandFailure).toMatch(/“pirate”.*default, study/);
+	expect([state.draft, shell.count("set_setting")]).toEqual(["/mode pirate", 0]);
+	state.type("/mode p");
+	expect(state.commandFailure).toBe("");
+});
+
+test("//mode sends the words as they stand", async () => {
+	const { state, shell } = await open(chat([GREETING]), { send_message: () => ({ sent: says("u", "user", "/mode study"), reply: begun("a") }) });
+	state.type("//mode study");
+	await state.send();
+	expect(shell.asked.find(({ operation }) => operation === "send_message")?.args.text).toBe("/mode study");
+	expect(state.draft).toBe("");
+});
+
+test("the first message that is still read moves with the turn that has ended", async () => {
+	const stored = chat([GREETING, says("u", "user", "Hi"), begun("a")]);
+	const { state } = await open(stored, { regenerate: () => ({ sent: null, reply: begun("a") }) });
+	expect(state.anchorAt).toBe(0);
+	await state.regenerate();
+	stored.anchor = "u";
+	state.receive({ event: "ended", chat: "chat", message: says("a", "character", "Hello."), reason: { kind: "stop" } });
+	await vi.waitFor(() => expect(state.anchorAt).toBe(1));
+});
+
+test("a pinned message says so, and the next prompt is another", async () => {
+	const { state } = await open(chat([GREETING]), { pin_message: ({ pinned }: { pinned: boolean }) => ({ ...GREETING, pinned }) });
+	await state.pin(GREETING, true);
+	expect(state.messages[0]?.pinned).toBe(true);
+	expect(turns).toBe(1);
+});
+
+test("an old message is fetched before it is brought into view", async () => {
+	const all = Array.from({ length: 500 }, (_, index) => says(`m${index}`, "user", String(index)));
+	const { state, shell } = await open(chat([], { page: { messages: all.slice(-50), more: true } }), {
+		messages_before: ({ before, limit }: { before: string; limit: number }) => {
+			const at = all.findIndex(({ id }) => id === before);
+			return { messages: all.slice(Math.max(0, at - limit), at), more: at > limit };
+		},
+	});
+	await state.reveal("m100");
+	expect(state.target).toEqual({ id: "m100" });
+	expect(state.messages.some(({ id }) => id === "m100")).toBe(true);
+	expect(shell.count("messages_before")).toBe(2);
+});
+
+test("a new scene begins with the next message and deletes nothing", async () => {
+	const { state } = await open(chat([GREETING]), { new_scene: () => null });
+	await state.newScene();
+	expect(texts(state)).toEqual(["Good evening."]);
+	expect(heard).toEqual(["A new scene begins."]);
 });

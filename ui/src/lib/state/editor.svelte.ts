@@ -1,5 +1,6 @@
 import { asApiError } from "../api/errors";
 import type { ApiError, Character, CharacterFields } from "../api/generated";
+import type { TextField } from "./fields";
 import type { Api } from "./api";
 
 const EMPTY: CharacterFields = {
@@ -35,6 +36,8 @@ export class Editor {
 	constructor(
 		private readonly api: Api,
 		id: string | null,
+		/** The field to begin with. */
+		readonly field: TextField | null = null,
 	) {
 		this.id = id;
 	}

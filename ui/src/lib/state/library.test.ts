@@ -4,7 +4,6 @@ import type { CharacterSummary } from "../api/generated";
 import { api } from "./api";
 import { Library } from "./library.svelte";
 import { Editor } from "./editor.svelte";
-import { slices } from "./xray.svelte";
 
 const card = (name: string, tags: string[] = []): CharacterSummary => ({ id: name, name, tagline: "", picture: null, tags, creator: "", lastChat: null, created: "" });
 
@@ -40,11 +39,4 @@ test("the editor knows what is unsaved, and a refused save keeps it", async () =
 	shell.answers.create_character = ({ fields }: { fields: object }) => ({ id: "j", picture: null, spec: "chara_card_v3", fields, created: "", updated: "" });
 	expect(await editor.save()).toBe(true);
 	expect([editor.id, editor.dirty]).toEqual(["j", false]);
-});
-
-test("the slices of the context add up to its size", () => {
-	const tokens = { total: 400, limit: 1000, reserve: 100, byZone: { head: 100, digest: 0, window: 250, input: 50 }, exact: true };
-	const parts = slices({ tokens } as Parameters<typeof slices>[0]);
-	expect(parts.map(({ part }) => part)).toEqual(["head", "window", "input", "reserve", "free"]);
-	expect(parts.reduce((sum, part) => sum + part.tokens, 0)).toBe(1000);
 });

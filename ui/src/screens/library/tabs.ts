@@ -1,11 +1,8 @@
-import type { CharacterFields } from "../../lib/api/generated";
+import type { TextField } from "../../lib/state/fields";
 
 export const TABS = ["who", "scene", "instructions", "card"] as const;
 
 export type EditorTab = (typeof TABS)[number];
-
-/** Fields that hold one text. */
-export type TextField = { [K in keyof CharacterFields]: CharacterFields[K] extends string ? K : never }[keyof CharacterFields];
 
 /** The fields of each tab, and their lines; one line is a plain input. */
 export const FIELDS: Record<EditorTab, readonly { field: TextField; lines: number }[]> = {
@@ -30,3 +27,8 @@ export const FIELDS: Record<EditorTab, readonly { field: TextField; lines: numbe
 		{ field: "creatorNotes", lines: 8 },
 	],
 };
+
+/** The tab that a field stands on. */
+export function tabOf(field: TextField): EditorTab {
+	return TABS.find((tab) => FIELDS[tab].some((row) => row.field === field)) ?? "who";
+}

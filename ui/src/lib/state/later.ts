@@ -1,0 +1,15 @@
+/** Runs only the last of many calls, once they pause. */
+export class Later {
+	#timer: ReturnType<typeof setTimeout> | undefined;
+
+	constructor(private readonly pauseMs = 300) {}
+
+	run(action: () => unknown): void {
+		this.cancel();
+		this.#timer = setTimeout(action, this.pauseMs);
+	}
+
+	cancel(): void {
+		clearTimeout(this.#timer);
+	}
+}

@@ -1,0 +1,61 @@
+import type { Origin } from "../../api/generated";
+import type { TextField } from "../fields";
+
+/** Where a block can be looked at, or changed. */
+export type Place =
+	| { to: "card"; field: TextField | null }
+	| { to: "persona" }
+	| { to: "message"; id: string }
+	| { to: "template"; template: string; section: string }
+	| { to: "mode"; name: string }
+	| { to: "setting"; key: string };
+
+/** The names that cards and the engine have for the fields of the editor. */
+const FIELDS: Record<string, TextField> = {
+	description: "description",
+	personality: "personality",
+	scenario: "scenario",
+	first_mes: "firstMessage",
+	firstMessage: "firstMessage",
+	mes_example: "messageExamples",
+	examples: "messageExamples",
+	messageExamples: "messageExamples",
+	system_prompt: "systemPrompt",
+	systemPrompt: "systemPrompt",
+	rules: "systemPrompt",
+	post_history_instructions: "postHistoryInstructions",
+	postHistory: "postHistoryInstructions",
+	postHistoryInstructions: "postHistoryInstructions",
+};
+
+export function fieldOf(name: string): TextField | null {
+	return FIELDS[name] ?? null;
+}
+
+/** `null` where there is nothing to go to. */
+export function placeOf(origin: Origin): Place | null {
+	switch (origin.of) {
+		case "card":
+			return { to: "card", field: fieldOf(origin.field) };
+		case "lore":
+			return { to: "card", field: null };
+		case "persona":
+			return { to: "persona" };
+		case "message":
+			return { to: "message", id: origin.id };
+		case "older":
+			return { to: "message", id: origin.last };
+		case "template":
+			return { to: "template", template: origin.template, section: origin.section };
+		case "mode":
+			return { to: "mode", name: origin.name };
+		case "setting":
+			return { to: "setting", key: origin.key };
+		case "memory":
+		case "keyframe":
+		case "document":
+		case "clock":
+		case "builtIn":
+			return null;
+	}
+}

@@ -1,0 +1,24 @@
+import type { PromptReport } from "../../api/generated";
+
+/** Parts of the context in the order they are drawn. */
+export type Part = "head" | "digest" | "window" | "input" | "reserve" | "free";
+
+export interface Slice {
+	part: Part;
+	tokens: number;
+}
+
+/** What fills the context, from the first token to the last. */
+export function slices({ tokens }: PromptReport): Slice[] {
+	const { head, digest, window, input } = tokens.byZone;
+	const free = Math.max(0, tokens.limit - tokens.total - tokens.reserve);
+	const all: Slice[] = [
+		{ part: "head", tokens: head },
+		{ part: "digest", tokens: digest },
+		{ part: "window", tokens: window },
+		{ part: "input", tokens: input },
+		{ part: "reserve", tokens: tokens.reserve },
+		{ part: "free", tokens: free },
+	];
+	return all.filter((slice) => slice.tokens > 0);
+}

@@ -1,0 +1,126 @@
+import { asApiError } from "../../api/errors";
+import type { ApiError, PromptReport } from "../../api/generated";
+import type { Api } from "../api";
+import { Later } from "../later";
+import { BlockList } from "./blocks.svelte";
+import { Comparison } from "./comparison.svelte";
+import { Trial } from "./trial.svelte";
+import { PastTurns } from "./turns.svelte";
+
+/** The prompt looked at: the next one, as the composer stands, or that of a reply. */
+export type Subject = { of: "next"; chat: string } | { of: "reply"; chat: string; swipe: string };
+
+export const TABS = ["blocks", "raw", "diff", "whatIf"] as const;
+export type Tab = (typeof TABS)[number];
+
+/** The X-ray: one prompt, block by block. It draws what the engine says and knows nothing of prompts. */
+export class Xray {
+	open = $state(false);
+	/** Shown as a page of its own, with the list of past turns, in place of the panel. */
+	wide = $state(false);
+	tab = $state<Tab>("blocks");
+	subject = $state.raw<Subject | null>(null);
+	report = $state.raw<PromptReport | null>(null);
+	failure = $state.raw<ApiError | null>(null);
+	/** A newer report is on its way; the one shown is the last. */
+	reading = $state(false);
+	trial = $state.raw<Trial | null>(null);
+	turns = $state.raw<PastTurns | null>(null);
+	readonly blocks = new BlockList(() => this.report?.blocks ?? []);
+	readonly comparison: Comparison;
+
+	#text = "";
+	#later = new Later();
+	#asked = 0;
+
+	constructor(private readonly api: Api) {
+		this.comparison = new Comparison(api);
+	}
+
+	/** The prompt that `text` would send. */
+	next(chat: string, text: string): Promise<void> {
+		this.#text = text;
+		return this.#show({ of: "next", chat });
+	}
+
+	/** The prompt that a reply answered. */
+	reply(chat: string, swipe: string): Promise<void> {
+		return this.#show({ of: "reply", chat, swipe });
+	}
+
+	/** Opens the list of past turns beside the prompt. */
+	widen(chat: string): void {
+		[this.open, this.wide] = [true, true];
+		if (this.turns?.chat === chat) return;
+		this.turns = new PastTurns(this.api, chat);
+		void this.turns.older();
+	}
+
+	narrow = (): void => {
+		this.wide = false;
+	};
+
+	/** The composer, the model or the chat have changed: the next prompt will be another. */
+	follow(text: string): void {
+		this.#text = text;
+		this.trial?.follow(text);
+		if (this.open && this.subject?.of === "next") this.#later.run(() => void this.#load());
+	}
+
+	/** A turn has ended: the list of past turns begins anew. */
+	turned(chat: string): void {
+		if (this.turns?.chat !== chat) return;
+		this.turns = null;
+		if (this.wide) this.widen(chat);
+	}
+
+	choose(tab: Tab): void {
+		this.tab = tab;
+		const { subject } = this;
+		if (!subject) return;
+		if (tab === "diff" && subject.of === "reply") void this.comparison.show(subject.swipe);
+		if (tab === "whatIf" && this.trial?.chat !== subject.chat) {
+			this.trial = new Trial(this.api, subject.chat, this.#text);
+			void this.trial.load();
+		}
+	}
+
+	again = (): void => void this.#load();
+
+	close = (): void => {
+		[this.open, this.wide] = [false, false];
+		this.#later.cancel();
+		this.trial?.close();
+		[this.trial, this.turns] = [null, null];
+	};
+
+	async #show(subject: Subject): Promise<void> {
+		this.open = true;
+		this.subject = subject;
+		[this.report, this.failure] = [null, null];
+		this.blocks.reset();
+		if (this.trial?.chat !== subject.chat) this.trial = null;
+		this.choose(this.tab);
+		await this.#load();
+	}
+
+	/** Of two that are asked for, the later one is shown. */
+	async #load(): Promise<void> {
+		const { subject } = this;
+		if (!subject) return;
+		this.#later.cancel();
+		const asked = ++this.#asked;
+		this.reading = true;
+		try {
+			const report = await this.#ask(subject);
+			if (asked === this.#asked) [this.report, this.failure] = [report, null];
+		} catch (thrown) {
+			if (asked === this.#asked) [this.report, this.failure] = [null, asApiError(thrown)];
+		}
+		if (asked === this.#asked) this.reading = false;
+	}
+
+	#ask(subject: Subject): Promise<PromptReport> {
+		return subject.of === "next" ? this.api.previewPrompt(subject.chat, this.#text, {}) : this.api.manifest(subject.swipe);
+	}
+}

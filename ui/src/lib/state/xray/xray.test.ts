@@ -1,0 +1,197 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { block, report } from "../../../../tests/unit/prompts";
+import { FakeShell } from "../../../../tests/unit/shell";
+import type { ApiError, PastTurn, PromptReport } from "../../api/generated";
+import { api } from "../api";
+import { BlockList } from "./blocks.svelte";
+import { rows } from "./diff";
+import { placeOf } from "./jump";
+import { slices } from "./slices";
+import { difference } from "./trial.svelte";
+import { Xray } from "./xray.svelte";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+function xray(answers: Record<string, (args: never) => unknown>) {
+	const shell = new FakeShell(answers);
+	return { shell, xray: new Xray(api(shell)) };
+}
+
+const previewOf = (words: string): PromptReport => report([block(`message 3 ${words}`)]);
+const shownText = (view: Xray) => view.report?.blocks[0]?.text;
+
+test("the slices of the context add up to its size", () => {
+	const tokens = { total: 400, limit: 1000, reserve: 100, byZone: { head: 100, digest: 0, window: 250, input: 50 }, exact: true, reusable: 0 };
+	const parts = slices(report([], { tokens }));
+	expect(parts.map(({ part }) => part)).toEqual(["head", "window", "input", "reserve", "free"]);
+	expect(parts.reduce((sum, part) => sum + part.tokens, 0)).toBe(1000);
+});
+
+test("blocks are narrowed by fate, kind and words, in the prompt's order", () => {
+	const all = [
+		block("description 20 Keeps the lamps"),
+		block("lore 9 The mill", { reused: false }),
+		block("lore 30 The hill road", { kept: false, droppedReason: "no room" }),
+		block("message 5 And the mill?"),
+	];
+	const list = new BlockList(() => all);
+	const shown = () => list.shown.map(({ tokens }) => tokens);
+	expect(list.count).toEqual({ all: 4, kept: 3, reread: 1, leftOut: 1 });
+	expect(list.found).toEqual([{ kind: "description", count: 1 }, { kind: "lore", count: 2 }, { kind: "message", count: 1 }]);
+	list.query = " MILL";
+	expect(shown()).toEqual([9, 5]);
+	list.toggleKind("lore");
+	expect(shown()).toEqual([9]);
+	list.query = "";
+	list.fate = "leftOut";
+	expect(shown()).toEqual([30]);
+	list.toggleKind("lore");
+	list.fate = "reread";
+	expect(shown()).toEqual([9]);
+	list.reset();
+	expect(shown()).toEqual([20, 9, 30, 5]);
+});
+
+test("a kind that the next prompt lacks hides nothing", () => {
+	let all = [block("lore 9 The mill")];
+	const list = new BlockList(() => all);
+	list.toggleKind("lore");
+	all = [block("message 5 Hello")];
+	const next = new BlockList(() => all);
+	next.toggleKind("lore");
+	expect(next.shown).toHaveLength(1);
+});
+
+test("a long run of same lines is folded beside the changes, and opens", () => {
+	const same = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`).join("\n");
+	const parts = [
+		{ change: "removed" as const, text: "old\n" },
+		{ change: "same" as const, text: `${same}\n` },
+		{ change: "added" as const, text: "new\n" },
+	];
+	const drawn = (opened: number[]) => rows(parts, new Set(opened)).map((row) => (row.kind === "fold" ? `… ${row.count} …` : `${row.change[0]} ${row.text}`));
+	expect(drawn([])).toEqual(["r old", "s line 1", "s line 2", "s line 3", "… 14 …", "s line 18", "s line 19", "s line 20", "a new"]);
+	expect(drawn([1])).toHaveLength(22);
+});
+
+test("a prompt that only grew folds all but the last lines before what is new", () => {
+	const parts = [
+		{ change: "same" as const, text: "1\n2\n3\n4\n5\n6\n7\n8\n" },
+		{ change: "added" as const, text: "9\n" },
+	];
+	expect(rows(parts, new Set()).map((row) => (row.kind === "fold" ? row.count : row.text))).toEqual([5, "6", "7", "8", "9"]);
+});
+
+test("what falls out and what comes in is told with the difference in tokens", () => {
+	const now = report([block("description 20 Lamps"), block("lore 9 Mill"), block("memory 4 Candle", { kept: false })]);
+	const tried = report([block("description 20 Lamps"), block("lore 9 Mill", { kept: false }), block("memory 4 Candle")]);
+	const told = difference(now, tried);
+	expect(told.tokens).toBe(-5);
+	expect(told.out.map(({ kind }) => kind)).toEqual(["lore"]);
+	expect(told.in.map(({ kind }) => kind)).toEqual(["memory"]);
+});
+
+test("the next prompt follows the composer once the writer pauses", async () => {
+	const { xray: view, shell } = xray({ preview_prompt: ({ text }: { text: string }) => previewOf(text) });
+	await view.next("chat", "He");
+	expect(shownText(view)).toBe("He");
+	view.follow("Hel");
+	view.follow("Hello");
+	await vi.advanceTimersByTimeAsync(299);
+	expect(shell.count("preview_prompt")).toBe(1);
+	await vi.advanceTimersByTimeAsync(1);
+	expect(shell.count("preview_prompt")).toBe(2);
+	expect(shownText(view)).toBe("Hello");
+});
+
+test("of two prompts that are asked for, only the later one is shown", async () => {
+	let late: (report: PromptReport) => void = () => {};
+	const { xray: view } = xray({ preview_prompt: () => new Promise((resolve) => (late = resolve)), manifest: () => previewOf("sent") });
+	const first = view.next("chat", "draft");
+	await Promise.resolve();
+	await view.reply("chat", "s1");
+	late(previewOf("draft"));
+	await first;
+	expect(shownText(view)).toBe("sent");
+	expect(view.reading).toBe(false);
+});
+
+test("the X-ray of a reply does not follow the composer, and a closed one asks nothing", async () => {
+	const { xray: view, shell } = xray({ manifest: () => previewOf("sent"), preview_prompt: () => previewOf("draft") });
+	await view.reply("chat", "s1");
+	view.follow("Hello");
+	await vi.advanceTimersByTimeAsync(1000);
+	await view.next("chat", "Hello");
+	view.follow("Hello you");
+	view.close();
+	await vi.advanceTimersByTimeAsync(1000);
+	expect(shell.count("preview_prompt")).toBe(1);
+});
+
+test("a prompt that does not fit says so in place of its blocks", async () => {
+	const overflow: ApiError = { kind: "contextOverflow", message: "", hint: "", block: "description (card of Mira)", needed: 12, available: 10 };
+	const { xray: view } = xray({
+		preview_prompt: () => {
+			throw overflow;
+		},
+	});
+	await view.next("chat", "");
+	expect(view.failure).toEqual(overflow);
+	expect(view.report).toBeNull();
+});
+
+test("a trial asks for the prompt as it is and as it would be, and goes back", async () => {
+	const { xray: view, shell } = xray({
+		preview_prompt: ({ whatIf }: { whatIf: { limit?: number | null } }) => report([block("lore 9 Mill", { kept: !whatIf.limit })]),
+	});
+	await view.next("chat", "Hello");
+	view.choose("whatIf");
+	view.trial?.set({ limit: 500 });
+	view.trial?.toggle("memory:1");
+	await vi.advanceTimersByTimeAsync(300);
+	expect(shell.asked.at(-1)?.args).toEqual({ chat: "chat", text: "Hello", whatIf: { without: ["memory:1"], limit: 500, model: null, placement: null, template: null } });
+	expect(view.trial?.difference?.out).toHaveLength(1);
+	view.trial?.reset();
+	await vi.advanceTimersByTimeAsync(300);
+	expect(view.trial?.touched).toBe(false);
+	expect(view.trial?.difference).toBeNull();
+});
+
+test("the difference is read once for a reply", async () => {
+	const { xray: view, shell } = xray({ manifest: () => previewOf("sent"), compare_prompt: () => ({ previous: null, parts: [{ change: "added", text: "a\n" }] }) });
+	view.choose("diff");
+	await view.reply("chat", "s1");
+	view.choose("blocks");
+	view.choose("diff");
+	await vi.advanceTimersByTimeAsync(0);
+	expect(shell.count("compare_prompt")).toBe(1);
+	expect(view.comparison.rows).toEqual([{ kind: "line", change: "added", text: "a" }]);
+});
+
+test("past turns come in pages, and begin anew after a turn", async () => {
+	const turn = (at: number): PastTurn => ({ message: `m${at}`, swipe: `s${at}`, line: "", created: "", model: null, figures: { prompt: null, reused: null, evaluated: null, generated: null, firstTextMs: null, decodeMs: null } });
+	const { xray: view, shell } = xray({
+		past_turns: ({ before, limit }: { before: string | null; limit: number }) => {
+			const from = before === null ? 0 : Number(before.slice(1)) + 1;
+			return Array.from({ length: Math.min(limit, 50 - from) }, (_, index) => turn(from + index));
+		},
+	});
+	view.widen("chat");
+	await vi.waitFor(() => expect(view.turns?.items).toHaveLength(40));
+	await view.turns?.older();
+	expect(view.turns?.items).toHaveLength(50);
+	expect(view.turns?.more).toBe(false);
+	await view.turns?.older();
+	expect(shell.count("past_turns")).toBe(2);
+	view.turned("chat");
+	await vi.waitFor(() => expect(view.turns?.items).toHaveLength(40));
+});
+
+test("a block leads to where it comes from", () => {
+	expect(placeOf({ of: "card", character: "c", field: "mes_example" })).toEqual({ to: "card", field: "messageExamples" });
+	expect(placeOf({ of: "card", character: "c", field: "depth_prompt" })).toEqual({ to: "card", field: null });
+	expect(placeOf({ of: "older", first: "a", last: "b", count: 3 })).toEqual({ to: "message", id: "b" });
+	expect(placeOf({ of: "template", template: "sms", section: "rules" })).toEqual({ to: "template", template: "sms", section: "rules" });
+	expect(placeOf({ of: "clock" })).toBeNull();
+});
