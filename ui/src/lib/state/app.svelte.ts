@@ -13,6 +13,7 @@ import { Look } from "./look.svelte";
 import { Models } from "./models.svelte";
 import { SettingsState } from "./settings.svelte";
 import { Toasts } from "./toasts.svelte";
+import { Shelf } from "./prompts/shelf.svelte";
 import { Templates } from "./prompts/templates.svelte";
 import { placeOf } from "./xray/jump";
 import { Xray } from "./xray/xray.svelte";
@@ -33,6 +34,7 @@ export class App {
 	readonly settings: SettingsState;
 	readonly xray: Xray;
 	readonly templates: Templates;
+	readonly shelf: Shelf;
 
 	screen = $state<Screen>("chats");
 	chat = $state.raw<ChatState | null>(null);
@@ -61,6 +63,7 @@ export class App {
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);
 		this.templates = new Templates(this.api);
+		this.shelf = new Shelf(this.api, this.fail);
 	}
 
 	/** Begins to listen and draws the first screen; the returned function ends it. */
@@ -108,7 +111,7 @@ export class App {
 		void this.chat?.close();
 		this.xray.close();
 		this.chat = new ChatState(id, this.api, {
-			deleted: (undo) => this.#undoable(t("toast.messageDeleted"), undo),
+			deleted: (undo) => this.undoable(t("toast.messageDeleted"), undo),
 			failed: this.fail,
 			replied: (name, text) => (this.announced = `${name}: ${text}`),
 			said: (text) => (this.announced = text),
@@ -142,7 +145,7 @@ export class App {
 			await this.api.deleteChat(id);
 			if (this.chat?.id === id) this.#leaveChat();
 			await this.chats.load();
-			this.#undoable(t("toast.chatDeleted", { title }), async () => {
+			this.undoable(t("toast.chatDeleted", { title }), async () => {
 				await this.api.restoreChat(id);
 				await this.chats.load();
 				await this.openChat(id);
@@ -156,7 +159,7 @@ export class App {
 			this.editor = null;
 			if (this.chat?.info?.character === id) this.#leaveChat();
 			await this.#refreshLists();
-			this.#undoable(t("toast.characterDeleted", { name }), async () => {
+			this.undoable(t("toast.characterDeleted", { name }), async () => {
 				await this.api.restoreCharacter(id);
 				await this.#refreshLists();
 			});
@@ -276,7 +279,8 @@ export class App {
 		this.xray.close();
 	}
 
-	#undoable(text: string, undo: () => Promise<void>): void {
+	/** Tells that something is gone; `undo` brings it back. */
+	undoable(text: string, undo: () => Promise<void>): void {
 		this.toasts.show({ kind: "news", text, action: { label: t("common.undo"), undo: true, run: () => void this.attempt(undo) } });
 	}
 }

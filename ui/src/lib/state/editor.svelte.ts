@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Character, CharacterFields } from "../api/generated";
+import type { ApiError, CardScripts, Character, CharacterFields } from "../api/generated";
 import type { TextField } from "./fields";
 import type { Api } from "./api";
 
@@ -26,6 +26,8 @@ export class Editor {
 	fields = $state<CharacterFields>(structuredClone(EMPTY));
 	picture = $state<string | null>(null);
 	spec = $state("");
+	/** Regex scripts that the card brought. */
+	scripts = $state.raw<CardScripts | null>(null);
 	loading = $state(false);
 	saving = $state(false);
 	failure = $state.raw<ApiError | null>(null);
@@ -45,7 +47,12 @@ export class Editor {
 	async load(): Promise<void> {
 		if (!this.id) return;
 		this.loading = true;
-		await this.#try(async () => this.#show(await this.api.getCharacter(this.id ?? "")));
+		const id = this.id;
+		await this.#try(async () => {
+			const [character, scripts] = await Promise.all([this.api.getCharacter(id), this.api.cardScripts(id)]);
+			this.#show(character);
+			this.scripts = scripts;
+		});
 		this.loading = false;
 	}
 
@@ -67,6 +74,16 @@ export class Editor {
 		await this.#try(async () => {
 			const character = await this.api.setCharacterPicture(this.id ?? "", data);
 			this.picture = character.picture;
+		});
+	}
+
+	/** Lets the card's scripts run, or stops them. */
+	async allowScripts(allowed: boolean): Promise<void> {
+		const { id, scripts } = this;
+		if (!id || !scripts) return;
+		await this.#try(async () => {
+			await this.api.allowCardScripts(id, allowed);
+			this.scripts = { ...scripts, allowed };
 		});
 	}
 

@@ -1,0 +1,68 @@
+import { asApiError } from "../../api/errors";
+import type { ApiError, Mode } from "../../api/generated";
+import type { Api } from "../api";
+
+/** The modes, and one of them being edited. */
+export class Modes {
+	all = $state.raw<Mode[]>([]);
+	loaded = $state(false);
+	failure = $state.raw<ApiError | null>(null);
+	/** The one being edited; one that is not stored yet has no `was`. */
+	editing = $state<{ was: Mode | null; name: string; text: string } | null>(null);
+	readonly dirty = $derived(this.editing !== null && (this.editing.text !== (this.editing.was?.text ?? "") || this.editing.was === null));
+
+	constructor(private readonly api: Api) {}
+
+	load = async (): Promise<void> => {
+		await this.#try(async () => void (this.all = await this.api.listModes()));
+		this.loaded = true;
+	};
+
+	open(name: string): void {
+		const was = this.all.find((mode) => mode.name === name);
+		if (was) this.editing = { was, name: was.name, text: was.text };
+	}
+
+	create = (): void => {
+		this.editing = { was: null, name: "", text: "" };
+	};
+
+	save = (): Promise<boolean> =>
+		this.#try(async () => {
+			const { editing } = this;
+			if (!editing) return;
+			const { name, text } = editing;
+			const saved = await this.api.saveMode({ name, text, builtIn: false, changed: false });
+			this.all = await this.api.listModes();
+			this.open(saved.name);
+		});
+
+	/** Deletes one of the user's, or brings a built-in back as it was. The mode as it was before, to undo it with. */
+	async remove(mode: Mode): Promise<Mode | null> {
+		const done = await this.#try(async () => {
+			await this.api.deleteMode(mode.name);
+			this.all = await this.api.listModes();
+			this.editing = null;
+			this.open(mode.name);
+		});
+		return done ? mode : null;
+	}
+
+	restore = (mode: Mode): Promise<boolean> =>
+		this.#try(async () => {
+			await this.api.saveMode(mode);
+			this.all = await this.api.listModes();
+			this.open(mode.name);
+		});
+
+	async #try(action: () => Promise<void>): Promise<boolean> {
+		this.failure = null;
+		try {
+			await action();
+			return true;
+		} catch (thrown) {
+			this.failure = asApiError(thrown);
+			return false;
+		}
+	}
+}

@@ -1,0 +1,70 @@
+import { asApiError } from "../../api/errors";
+import type { ApiError, RegexScriptRow } from "../../api/generated";
+import type { Api } from "../api";
+import { enabled, fieldsOf, NEW_SCRIPT, withFields, type ScriptFields } from "./script";
+
+/** The user's regex scripts, and one of them being edited. */
+export class Scripts {
+	all = $state.raw<RegexScriptRow[]>([]);
+	loaded = $state(false);
+	failure = $state.raw<ApiError | null>(null);
+	row = $state.raw<RegexScriptRow | null>(null);
+	fields = $state<ScriptFields | null>(null);
+	readonly dirty = $derived(this.row !== null && this.fields !== null && (this.row.id === "" || JSON.stringify(this.fields) !== JSON.stringify(fieldsOf(this.row.json))));
+
+	constructor(private readonly api: Api) {}
+
+	load = async (): Promise<void> => {
+		await this.#try(async () => void (this.all = await this.api.listRegexScripts()));
+		this.loaded = true;
+	};
+
+	open(row: RegexScriptRow): void {
+		[this.row, this.fields] = [row, fieldsOf(row.json)];
+	}
+
+	create = (): void => this.open({ id: "", name: "", json: NEW_SCRIPT, enabled: true, problem: null });
+
+	close = (): void => {
+		[this.row, this.fields] = [null, null];
+	};
+
+	save = (): Promise<boolean> =>
+		this.#try(async () => {
+			const { row } = this;
+			const fields = $state.snapshot(this.fields);
+			if (row && fields) this.open(await this.#put({ ...row, name: fields.name.trim(), json: withFields(row.json, fields) }));
+		});
+
+	switch = (row: RegexScriptRow, on: boolean): Promise<boolean> =>
+		this.#try(async () => {
+			const saved = await this.#put({ ...row, enabled: on, json: enabled(row.json, on) });
+			if (this.row?.id === saved.id) this.row = saved;
+		});
+
+	remove = (row: RegexScriptRow): Promise<boolean> =>
+		this.#try(async () => {
+			await this.api.deleteRegexScript(row.id);
+			this.all = await this.api.listRegexScripts();
+			if (this.row?.id === row.id) this.close();
+		});
+
+	restore = (row: RegexScriptRow): Promise<boolean> => this.#try(async () => void (await this.#put(row)));
+
+	async #put(row: RegexScriptRow): Promise<RegexScriptRow> {
+		const saved = await this.api.saveRegexScript(row);
+		this.all = await this.api.listRegexScripts();
+		return saved;
+	}
+
+	async #try(action: () => Promise<void>): Promise<boolean> {
+		this.failure = null;
+		try {
+			await action();
+			return true;
+		} catch (thrown) {
+			this.failure = asApiError(thrown);
+			return false;
+		}
+	}
+}
