@@ -9,6 +9,7 @@ export const SCENES = [
 	...["failed", "unanswered", "editing", "window", "command", "unknown", "overflow"],
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover"],
 	...["tuning", "toast", "lost", "broken", "drop"],
+	...["templates", "template", "templatebad", "variables", "modes", "scripts", "cardscripts"],
 	...["people", "editor", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
 ];
 

@@ -8,7 +8,8 @@ export const SCENES = [
 	"chat", "crowd", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "editing", "window", "command", "unknown", "overflow",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover", "tuning", "toast", "lost", "broken", "drop",
-	"people", "editor", "new", "models", "endpoint", "settings", "writing", "personas", "health",
+	"templates", "template", "templatebad", "variables", "modes", "scripts",
+	"people", "editor", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
 ] as const;
 
 export type Scene = (typeof SCENES)[number];
@@ -59,11 +60,28 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "drop") engine.drops?.over(true);
 	if (scene === "people" || scene === "models") app.go(scene);
 	if (scene === "empty" || scene === "crowd") app.go("people");
-	if (scene === "editor") app.edit("c1");
+	if (scene === "editor" || scene === "cardscripts") app.edit("c1");
+	if (scene === "cardscripts") await press("[data-testid=editor-scripts]");
+	if (["templates", "template", "templatebad", "variables"].includes(scene)) await template(scene, app);
+	if (scene === "modes") app.openPrompts({ tab: "modes", name: "creative" });
+	if (scene === "scripts") {
+		app.openPrompts({ tab: "scripts" });
+		await press("[data-testid=script]");
+	}
 	if (scene === "new") app.edit(null);
 	if (scene === "endpoint") await endpoint(app);
 	if (["settings", "writing", "personas", "health"].includes(scene)) await settings(scene, app);
 	document.documentElement.dataset.ready = "yes";
+}
+
+async function template(scene: Scene, app: App): Promise<void> {
+	if (scene === "templates") return app.openPrompts({ tab: "templates" });
+	app.openPrompts({ tab: "templates", id: "base-roleplay", section: "rules" });
+	await until(() => Boolean(app.shelf.editor?.rendered));
+	const { editor } = app.shelf;
+	if (scene === "templatebad") editor?.type(editor.json.replace("${character.name}, talking", "${character.mood}, talking"));
+	if (scene === "templatebad") await until(() => editor?.problems.length === 1);
+	if (scene === "variables") await press("[data-testid=choice-variables]");
 }
 
 async function endpoint(app: App): Promise<void> {

@@ -45,6 +45,8 @@ export class App {
 	connection = $state<Connection>("connecting");
 	/** The settings of the open chat are shown beside it. */
 	tuning = $state(false);
+	/** The one of them to begin with. */
+	tuned = $state("");
 	/** Files are being dragged over the window. */
 	dropping = $state(false);
 	/** On a narrow window list and chat are two screens; this one shows the chat. */
@@ -193,7 +195,14 @@ export class App {
 		else if (place?.to === "message") this.#reveal(place.id);
 		else if (place?.to === "template") this.openPrompts({ tab: "templates", id: place.template, section: place.section });
 		else if (place?.to === "mode") this.openPrompts({ tab: "modes", name: place.name });
-		else if (place?.to === "persona" || place?.to === "setting") this.go("settings");
+		else if (place?.to === "setting") this.tune(place.key);
+		else if (place?.to === "persona") this.go("settings");
+	}
+
+	/** Shows a setting of the open chat beside it. */
+	tune(key: string): void {
+		this.xray.close();
+		[this.screen, this.inChat, this.tuning, this.tuned] = ["chats", true, true, key];
 	}
 
 	openPrompts(place: PromptsPlace): void {

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { FakeShell } from "../../../../tests/unit/shell";
+import type { ApiError, Mode, RegexScriptRow, TemplateDocument, TemplateProblem } from "../../api/generated";
+import { api } from "../api";
+import { Modes } from "./modes.svelte";
+import { lineAt, placeOfSection } from "./place";
+import { fieldsOf, NEW_SCRIPT, withFields } from "./script";
+import { Scripts } from "./scripts.svelte";
+import { Shelf } from "./shelf.svelte";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+const REFUSED: ApiError = { kind: "badInput", message: "There is no variable character.mood.", hint: "Correct it." };
+
+function stored(id: string, over: Partial<TemplateDocument["summary"]> = {}): TemplateDocument {
+	const json = JSON.stringify({ schema: "inglenook.promptTemplate", version: 2, id, name: id.toUpperCase(), sections: [{ name: "rules" }] });
+	return { summary: { id, name: id.toUpperCase(), description: "", kind: "roleplay", builtIn: true, changed: false, ...over }, json };
+}
+
+function shelf(answers: Record<string, (args: never) => unknown> = {}) {
+	const failures: ApiError[] = [];
+	const shell = new FakeShell({
+		get_template: ({ id }: { id: string }) => stored(id),
+		check_template: () => [],
+		render_template: ({ json }: { json: string }) => ({ text: json, sections: [], tokens: json.length, problems: [] }),
+		...answers,
+	});
+	return { shell, failures, shelf: new Shelf(api(shell), (error) => failures.push(error)) };
+}
+
+test("what is typed stays with its template while another is looked at", async () => {
+	const { shelf: all, shell } = shelf();
+	await all.open("base");
+	all.editor?.type("{}");
+	await all.open("sms");
+	expect(all.editor?.dirty).toBe(false);
+	await all.open("base");
+	expect([all.editor?.json, all.editor?.dirty]).toEqual(["{}", true]);
+	expect(shell.count("get_template")).toBe(2);
+});
+
+test("a template is tried out on the chat once the writer pauses", async () => {
+	const { shelf: all, shell } = shelf();
+	await all.open("base");
+	all.editor?.show("chat");
+	await vi.advanceTimersByTimeAsync(300);
+	all.editor?.type("{ ");
+	all.editor?.type("{}");
+	await vi.advanceTimersByTimeAsync(300);
+	expect(shell.count("render_template")).toBe(2);
+	expect(shell.asked.at(-1)?.args).toEqual({ json: "{}", chat: "chat" });
+	expect(all.editor?.rendered?.text).toBe("{}");
+});
+
+test("while a word is half typed the last whole preview stays", async () => {
+	let problems: TemplateProblem[] = [];
+	const { shelf: all } = shelf({ render_template: ({ json }: { json: string }) => ({ text: json, sections: [], tokens: 1, problems }) });
+	await all.open("base");
+	all.editor?.show("chat");
+	await vi.advanceTimersByTimeAsync(300);
+	const whole = all.editor?.rendered;
+	problems = [{ section: "rules", variable: null, message: "half" }];
+	all.editor?.type("{");
+	await vi.advanceTimersByTimeAsync(300);
+	expect(all.editor?.problems).toEqual(problems);
+	expect(all.editor?.rendered).toBe(whole);
+});
+
+test("a refused template keeps its text and says why", async () => {
+	const { shelf: all } = shelf({
+		save_template: () => {
+			throw REFUSED;
+		},
+	});
+	await all.open("base");
+	all.editor?.type("{}");
+	expect(await all.save()).toBe(false);
+	expect([all.editor?.failure, all.editor?.json]).toEqual([REFUSED, "{}"]);
+});
+
+test("a new template starts from another and gets its name when it is saved", async () => {
+	const { shelf: all, shell } = shelf({ save_template: ({ json }: { json: string }) => ({ ...stored("mine", { builtIn: false }), json }) });
+	await all.create("base", "Mine");
+	expect(JSON.parse(all.editor?.json ?? "")).toMatchObject({ schema: "inglenook.promptTemplate", version: 2, name: "Mine", extends: "base", sections: [] });
+	expect(all.editor?.dirty).toBe(true);
+	expect(await all.save()).toBe(true);
+	expect(shell.asked.find(({ operation }) => operation === "save_template")?.args.id).toBe("");
+	expect([all.current, all.editor?.dirty]).toEqual(["mine", false]);
+	await all.duplicate("base", "Base again");
+	expect(JSON.parse(all.editor?.json ?? "")).toMatchObject({ id: "base-copy", name: "Base again", sections: [{ name: "rules" }] });
+});
+
+test("a template that was deleted or reset comes back with Undo", async () => {
+	const { shelf: all, shell } = shelf({ delete_template: () => null, save_template: () => stored("mine") });
+	await all.open("mine");
+	const undo = await all.remove(stored("mine", { builtIn: false }).summary);
+	expect(all.editor).toBeNull();
+	await undo?.();
+	expect(shell.asked.find(({ operation }) => operation === "save_template")?.args).toEqual({ id: "mine", json: stored("mine").json });
+	expect(all.current).toBe("mine");
+});
+
+test("a section is found in the text by its name, not by the template's", () => {
+	const json = '{\n  "name": "rules",\n  "sections": [\n    { "name" : "rules", "lines": [] },\n    { "name": "a.b" }\n  ]\n}';
+	const found = placeOfSection(json, "rules");
+	expect(json.slice(...(found ?? [0, 0]))).toBe('"name" : "rules"');
+	expect(lineAt(json, found?.[0] ?? 0)).toBe(3);
+	expect(placeOfSection(json, "a.b")).not.toBeNull();
+	expect(placeOfSection(json, "axb")).toBeNull();
+});
+
+test("a script's form keeps what it does not show", () => {
+	const json = JSON.stringify({ id: "r", scriptName: "Tidy", findRegex: "/a/g", replaceString: "b", trimStrings: ["*"], placement: [2, 3], markdownOnly: false, promptOnly: true, substituteRegex: 1, minDepth: null, maxDepth: 4, custom: true });
+	const fields = fieldsOf(json);
+	expect(fields).toEqual({ name: "Tidy", find: "/a/g", replace: "b", trim: "*", places: ["reply"], effect: "sent", onEdit: false, minDepth: null, maxDepth: 4 });
+	const written = JSON.parse(withFields(json, { ...fields, places: ["user", "reply"], effect: "shownAndSent", trim: "*\n_\n" })) as object;
+	expect(written).toMatchObject({ id: "r", placement: [1, 2, 3], markdownOnly: true, promptOnly: true, trimStrings: ["*", "_"], substituteRegex: 1, custom: true });
+	expect(fieldsOf(NEW_SCRIPT)).toMatchObject({ places: ["reply"], effect: "shown" });
+});
+
+test("a script is written, switched off, deleted and brought back", async () => {
+	let rows: RegexScriptRow[] = [];
+	const shell = new FakeShell({
+		list_regex_scripts: () => rows,
+		save_regex_script: ({ script }: { script: RegexScriptRow }) => {
+			const saved = { ...script, id: script.id || "r1" };
+			rows = [saved];
+			return saved;
+		},
+		delete_regex_script: () => void (rows = []),
+	});
+	const scripts = new Scripts(api(shell));
+	await scripts.load();
+	scripts.create();
+	if (scripts.fields) Object.assign(scripts.fields, { name: "Tidy", find: "/a/g" });
+	expect(await scripts.save()).toBe(true);
+	expect([scripts.row?.id, scripts.row?.name, scripts.dirty]).toEqual(["r1", "Tidy", false]);
+	const [row] = rows;
+	if (!row) throw new Error("it was saved");
+	await scripts.switch(row, false);
+	expect(JSON.parse(scripts.all[0]?.json ?? "")).toMatchObject({ disabled: true, findRegex: "/a/g" });
+	await scripts.remove(row);
+	expect([scripts.all, scripts.row]).toEqual([[], null]);
+	await scripts.restore(row);
+	expect(scripts.all).toHaveLength(1);
+});
+
+test("a mode is written, refused, and reset with a way back", async () => {
+	const original: Mode = { name: "study", text: "Explain.", builtIn: true, changed: false };
+	let modes = [original];
+	const shell = new FakeShell({
+		list_modes: () => modes,
+		save_mode: ({ mode }: { mode: Mode }) => {
+			if (mode.name.includes(" ")) throw REFUSED;
+			const saved = { ...mode, builtIn: mode.name === "study", changed: mode.name === "study" };
+			modes = [...modes.filter(({ name }) => name !== mode.name), saved];
+			return saved;
+		},
+		delete_mode: () => void (modes = [original]),
+	});
+	const state = new Modes(api(shell));
+	await state.load();
+	state.open("study");
+	expect(state.dirty).toBe(false);
+	if (state.editing) state.editing.text = "Explain slowly.";
+	expect(state.dirty).toBe(true);
+	await state.save();
+	expect([state.dirty, state.editing?.was?.changed]).toEqual([false, true]);
+	const before = await state.remove(state.all[0] as Mode);
+	expect(state.editing?.text).toBe("Explain.");
+	await state.restore(before as Mode);
+	expect(state.editing?.text).toBe("Explain slowly.");
+	state.create();
+	if (state.editing) state.editing.name = "two words";
+	expect(await state.save()).toBe(false);
+	expect([state.failure, state.editing?.name]).toEqual([REFUSED, "two words"]);
+});
