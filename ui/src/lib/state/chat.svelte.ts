@@ -12,6 +12,8 @@ import { Reply } from "./reply.svelte";
 const PAGE = 50;
 /** A page while an old message is looked for. */
 const WIDE_PAGE = 200;
+/** Messages that stand before one that is looked for. */
+const MARGIN = 20;
 
 /** What the chat needs from the window around it. */
 export interface Surroundings {
@@ -199,7 +201,9 @@ export class ChatState {
 
 	/** Brings a message into view, however old it is. */
 	async reveal(id: string): Promise<void> {
-		while (this.more && !this.messages.some((message) => message.id === id)) {
+		const at = () => this.messages.findIndex((message) => message.id === id);
+		// With some before it, too: a list that grows while it scrolls would lose its place.
+		while (this.more && at() < MARGIN) {
 			const before = this.messages.length;
 			await this.loadOlder(WIDE_PAGE);
 			if (this.messages.length === before) break;

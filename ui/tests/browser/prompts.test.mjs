@@ -1,0 +1,297 @@
+// The X-ray, the commands and the screen of prompts on the scripted engine, by pointer and by keyboard.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch } from "./browser.mjs";
+import { open, serveScripted } from "./scripted.mjs";
+
+let scripted;
+let context;
+let page;
+const errors = [];
+
+before(async () => {
+	scripted = await serveScripted();
+	context = await launch({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+	page = await context.newPage();
+	page.setDefaultTimeout(10_000);
+	page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
+});
+
+after(async () => {
+	await context?.close();
+	await scripted?.stop();
+});
+
+const show = (scene) => open(page, scripted.address, scene);
+const id = (name) => page.getByTestId(name);
+const rows = () => page.locator("[data-row]");
+const focused = (read) => page.evaluate(read);
+const value = (name) => id(name).inputValue();
+
+test("blocks are found by fate, kind and words, and open to their text", async () => {
+	await show("xray");
+	await id("choice-leftOut").click();
+	assert.equal(await rows().count(), 4);
+	await id("choice-all").click();
+	await id("kind-lore").click();
+	assert.equal(await rows().count(), 2);
+	await id("xray-panel").getByTestId("search").fill("miller's boy");
+	assert.equal(await rows().count(), 1);
+	await rows().first().click();
+	await page.getByText("The mill has stood dark").waitFor();
+	await id("kind-lore").click();
+	await id("xray-panel").getByTestId("search").fill("");
+	assert.ok((await rows().count()) > 8);
+});
+
+test("one stop leads into the blocks, and the arrows walk through them", async () => {
+	await show("xraymany");
+	assert.ok((await rows().count()) < 60, "only what is near the reader is in the page");
+	assert.equal(await page.locator("[data-row][tabindex='0']").count(), 1);
+	await rows().first().focus();
+	for (let steps = 0; steps < 40; steps++) await page.keyboard.press("ArrowDown");
+	assert.match(await focused(() => document.activeElement.textContent), /Message/);
+	assert.equal(await focused(() => document.activeElement.getAttribute("tabindex")), "0");
+	await page.keyboard.press("Enter");
+	await page.getByText("The wind has turned, and with it").first().waitFor();
+});
+
+test("a block leads to the field of the card, the section of the template and the setting", async () => {
+	await show("xray");
+	await page.getByRole("button", { name: /^Personality/ }).last().click();
+	await id("jump-to").last().click();
+	await page.waitForFunction(() => document.activeElement.dataset.testid === "field-personality");
+
+	await show("xray");
+	await id("jump-to").first().click();
+	await page.waitForFunction(() => getSelection() && document.activeElement.dataset.testid === "code");
+	assert.equal(await id("code").evaluate((node) => node.value.slice(node.selectionStart, node.selectionEnd)), '"name": "rules"');
+
+	await show("xray");
+	await id("xray-panel").getByTestId("search").fill("lamps hiss");
+	await rows().first().click();
+	await id("jump-to").click();
+	await id("xray-panel").waitFor({ state: "detached" });
+	await page.waitForFunction(() => document.activeElement.closest("[data-testid=setting-row-author_note]"));
+});
+
+test("a block leads to its message, even one that is far up", async () => {
+	await show("xraymany");
+	await show("long");
+	await id("message").last().hover();
+	await page.evaluate(() => document.querySelector("[data-testid=composer]").focus());
+	await id("xray").click();
+	await rows().first().waitFor();
+	// The scripted prompt names the first messages of the other chat; the page of this one is asked for by hand.
+	await page.evaluate(() => window.app.follow({ of: "message", id: "l12" }));
+	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "l12");
+	const box = await page.locator("[data-message-id=l12]").boundingBox();
+	assert.ok(box.y > 0 && box.y < 900, `at ${box.y}`);
+});
+
+test("the next turn follows what is typed", async () => {
+	await show("xraynext");
+	await id("composer").fill("Only the baker knows.");
+	await id("xray-panel").getByTestId("search").fill("baker");
+	await rows().first().click();
+	await id("xray-list").getByText("Only the baker knows.").waitFor();
+});
+
+test("the raw prompt shows its control tokens and can be copied", async () => {
+	await show("xrayraw");
+	assert.ok((await page.locator(".raw .control", { hasText: "<|im_start|>" }).count()) > 5);
+	await id("copy-prompt").click();
+	assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^<\|im_start\|>system\nWrite Mira's next reply/);
+});
+
+test("lines that are alike are folded and open", async () => {
+	await show("xraydiff");
+	await page.getByRole("button", { name: "… 418 lines alike …" }).click();
+	await id("xray-difference").getByText("Mira keeps the lamps of a small hill town.").first().waitFor();
+});
+
+test("what is tried out shows its difference and is taken back", async () => {
+	await show("xraytry");
+	assert.match(await id("trial-result").innerText(), /−112 tokens: 535 of 1,000/);
+	await id("trial-result").getByText("2 blocks fall out").click();
+	await id("trial-result").getByText(/^Summary/).waitFor();
+	await page.getByRole("button", { name: "Undo all" }).click();
+	await id("trial-result").getByText("Nothing is changed yet.").waitFor();
+	assert.equal(await value("trial-limit"), "");
+});
+
+test("past turns come in pages, each with its prompt, and Back leads to the chat", async () => {
+	await show("xraypage");
+	const turns = page.locator("[data-turn]");
+	assert.equal(await turns.count(), 41);
+	await id("older-turns").click();
+	await page.waitForFunction(() => document.querySelectorAll("[data-turn]").length === 81);
+	await turns.nth(1).focus();
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("Enter");
+	assert.equal(await turns.nth(2).getAttribute("aria-current"), "true");
+	await id("xray-back").click();
+	await id("composer").waitFor();
+	await id("xray-panel").getByText("Past turn").waitFor();
+});
+
+test("the message's menu pins it and opens its prompt", async () => {
+	await show("chat");
+	const last = id("message").last();
+	await last.getByTestId("message-menu").click();
+	await id("pin").click();
+	await last.locator(".pinned").waitFor();
+	await last.getByTestId("message-menu").click();
+	await page.getByRole("menuitem", { name: "Unpin" }).waitFor();
+	await id("message-xray-page").click();
+	await id("xray-page").waitFor();
+});
+
+test("the window's beginning is drawn once, below what the model no longer reads", async () => {
+	await show("long");
+	await id("log").evaluate((node) => (node.scrollTop = node.scrollHeight - node.clientHeight - 200));
+	await page.evaluate(() => window.app.follow({ of: "message", id: "l560" }));
+	await id("window-mark").waitFor();
+	assert.equal(await id("window-mark").count(), 1);
+	assert.ok(await page.locator("[data-message-id=l559]").evaluate((node) => node.classList.contains("outside")));
+	assert.ok(!(await page.locator("[data-message-id=l560]").evaluate((node) => node.classList.contains("outside"))));
+});
+
+test("/mode is completed by keyboard, switches the mode and sends nothing", async () => {
+	await show("chat");
+	await id("composer").fill("/");
+	await id("completions").waitFor();
+	await page.keyboard.press("Enter");
+	assert.equal(await value("composer"), "/mode ");
+	await page.keyboard.press("ArrowDown");
+	assert.equal(await id("composer").getAttribute("aria-activedescendant"), await page.locator("[role=option][aria-selected=true]").getAttribute("id"));
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => /study/i.test(document.querySelector("[data-testid=mode-chip]").textContent));
+	assert.equal(await value("composer"), "");
+	assert.equal(await id("message").last().getAttribute("data-message-id"), "a2");
+});
+
+test("a mode that does not exist is refused with those that do", async () => {
+	await show("unknown");
+	assert.match(await id("command-failure").innerText(), /“pirate”.*default, study, chill, creative, noir/);
+	assert.equal(await value("composer"), "/mode pirate");
+	await page.keyboard.press("Escape");
+	await id("mode-chip").click();
+	await page.getByRole("menuitem", { name: "chill" }).click();
+	await page.waitForFunction(() => /chill/i.test(document.querySelector("[data-testid=mode-chip]").textContent));
+});
+
+test("a new scene asks, and says that nothing is deleted", async () => {
+	await show("chat");
+	const messages = await id("message").count();
+	await id("chat-menu").click();
+	await id("new-scene").click();
+	await page.getByText("Nothing is deleted").waitFor();
+	await page.getByRole("button", { name: "Begin a new scene" }).click();
+	await page.getByText("Nothing is deleted").waitFor({ state: "detached" });
+	assert.equal(await id("message").count(), messages);
+});
+
+test("a prompt that does not fit offers the ways out", async () => {
+	await show("overflow");
+	assert.match(await id("overflow").innerText(), /562 tokens are missing/);
+	await page.getByRole("button", { name: "Other model" }).click();
+	await page.getByRole("menuitem", { name: /Mistral Small/ }).waitFor();
+	await page.keyboard.press("Escape");
+	await id("shorten").click();
+	await page.waitForFunction(() => document.activeElement.dataset.testid === "field-description");
+	await show("overflow");
+	await page.getByRole("button", { name: "Larger context" }).click();
+	await page.waitForFunction(() => document.activeElement.closest("[data-testid=setting-row-context_limit]"));
+});
+
+test("a template's problem points to its section, and saving keeps what was typed", async () => {
+	await show("templatebad");
+	await page.getByRole("button", { name: "To identity" }).click();
+	await page.waitForFunction(() => {
+		const code = document.querySelector("[data-testid=code]");
+		return code.value.slice(code.selectionStart, code.selectionEnd) === '"name": "identity"';
+	});
+	await id("code").evaluate((node) => {
+		node.value = node.value.replace("character.mood", "character.name").replace("Base Role-play", "My Role-play");
+		node.dispatchEvent(new Event("input", { bubbles: true }));
+	});
+	await page.waitForFunction(() => !document.querySelector("[data-testid=problems] li"));
+	await page.keyboard.press("Control+s");
+	await id("toast").filter({ hasText: "Saved" }).waitFor();
+	await page.getByRole("heading", { name: /My Role-play/ }).getByText("changed").waitFor();
+	await id("template-menu").click();
+	await id("reset-template").click();
+	await page.getByRole("heading", { name: "Base Role-play", exact: true }).waitFor();
+	await id("undo").click();
+	await page.getByRole("heading", { name: /My Role-play/ }).waitFor();
+});
+
+test("a template is duplicated, given up, and put to use", async () => {
+	await show("template");
+	await id("template-menu").click();
+	await id("duplicate-template").click();
+	await page.getByRole("heading", { name: "Base Role-play (copy)" }).waitFor();
+	await id("save-template").click();
+	await id("template").filter({ hasText: "Base Role-play (copy)" }).waitFor();
+	await id("use-template").click();
+	await page.getByRole("menuitem", { name: "For all chats" }).click();
+	await id("toast").filter({ hasText: "All chats use it" }).waitFor();
+});
+
+test("a variable is put where the cursor is", async () => {
+	await show("variables");
+	await id("code").evaluate((node) => node.setSelectionRange(0, 0));
+	await id("prompts").getByTestId("search").fill("first sentences");
+	await id("variables").getByRole("button").click();
+	await page.waitForFunction(() => document.querySelector("[data-testid=code]").value.startsWith("${character.shortDescription}"));
+});
+
+test("modes are written and refused by the engine's own words", async () => {
+	await show("modes");
+	await id("new-mode").click();
+	await id("mode-name").fill("two words");
+	await id("save-mode").click();
+	await id("error").filter({ hasText: "A mode's name is one short word." }).waitFor();
+	await id("mode-name").fill("Storm");
+	await id("mode-text").fill("Everything is wet.");
+	await id("save-mode").click();
+	await id("mode").filter({ hasText: "storm" }).waitFor();
+});
+
+test("a regex script is written, switched off and deleted with a way back", async () => {
+	await show("scripts");
+	await id("new-script").click();
+	await id("script-name").fill("No dashes");
+	await id("script-find").fill("/—/g");
+	await id("save-script").click();
+	const row = id("script").filter({ hasText: "No dashes" });
+	await row.waitFor();
+	await page.getByRole("switch", { name: "Runs" }).click();
+	await row.getByText("off").waitFor();
+	await id("delete-script").click();
+	await row.waitFor({ state: "detached" });
+	await id("undo").click();
+	await row.waitFor();
+});
+
+test("a card's scripts are off until the user agrees", async () => {
+	await show("cardscripts");
+	const consent = page.getByRole("switch", { name: "Let this card's scripts run" });
+	assert.equal(await consent.getAttribute("aria-checked"), "false");
+	await consent.click();
+	await page.waitForFunction(() => document.querySelector("[role=switch]").getAttribute("aria-checked") === "true");
+});
+
+test("on a narrow window list and editor are two screens", async () => {
+	await page.setViewportSize({ width: 390, height: 844 });
+	await show("templates");
+	await id("template").first().click();
+	await id("template").first().waitFor({ state: "hidden" });
+	await id("choice-text").waitFor();
+	await page.locator(".back:visible").click();
+	await id("template").first().waitFor();
+	await page.setViewportSize({ width: 1440, height: 900 });
+});
+
+test("nothing failed", () => assert.deepEqual(errors, []));
