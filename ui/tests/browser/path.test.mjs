@@ -65,6 +65,8 @@ const writing = () =>
 async function say(text) {
 	await id("composer").fill(text);
 	await id("composer").press("Enter");
+	// The words leave the composer once they are on disk and in the chat.
+	await page.waitForFunction(() => document.querySelector("[data-testid=composer]").value === "");
 }
 
 test("the first start shows a face, a greeting and a place to type", async () => {
