@@ -65,8 +65,6 @@ const writing = () =>
 async function say(text) {
 	await id("composer").fill(text);
 	await id("composer").press("Enter");
-	// The words leave the composer once they are on disk and in the chat.
-	await page.waitForFunction(() => document.querySelector("[data-testid=composer]").value === "");
 }
 
 test("the first start shows a face, a greeting and a place to type", async () => {
@@ -134,6 +132,8 @@ test("another reply is a swipe, and the first one stays", async () => {
 
 test("a stopped reply keeps what was there", async () => {
 	await say("Tell me a long story about the hill, the town and every lamp in it.");
+	// The words leave the composer once they are on disk; before that, the last reply is the old one.
+	await page.waitForFunction(() => document.querySelector("[data-testid=composer]").value === "");
 	// The small model may come to an end of its own before it is stopped; then another reply is tried.
 	for (let tries = 0; tries < 6; tries++) {
 		await writing();
@@ -268,7 +268,128 @@ test("Ctrl+K searches", async () => {
 	await page.keyboard.press("Escape");
 });
 
-for (const screen of ["chats", "people", "models", "settings"]) {
+test("the X-ray of the next turn follows the composer, and tries changes without sending", async () => {
+	await id("nav-chats").click();
+	await id("chat-row").last().click();
+	await last().waitFor();
+	const count = await messages().count();
+	await id("xray").click();
+	await id("composer").fill("Who lit the brass heron?");
+	await id("xray-panel").getByTestId("search").fill("brass heron");
+	await page.locator("[data-row]").first().waitFor();
+	await page.locator("[data-row]").first().click();
+	await id("xray-list").getByText("Who lit the brass heron?").waitFor();
+	await id("xray-whatIf").click();
+	await id("trial").getByRole("checkbox").nth(1).waitFor();
+	await id("trial").getByRole("checkbox").nth(1).click();
+	await id("trial-result").getByText(/blocks? falls? out/).waitFor();
+	assert.match(await id("trial-result").innerText(), /^−[\d,]+ tokens: /);
+	await id("composer").fill("");
+	assert.equal(await messages().count(), count);
+});
+
+test("a block of the card leads to its field", async () => {
+	await id("xray-blocks").click();
+	await id("xray-panel").getByTestId("search").fill("");
+	await id("kind-description").click();
+	await page.locator("[data-row]").first().click();
+	await id("jump-to").click();
+	await page.waitForFunction(() => document.activeElement?.dataset.testid === "field-description");
+});
+
+test("past turns, the raw prompt and the difference are told from what was stored", async () => {
+	await id("nav-chats").click();
+	await id("chat-row").last().click();
+	await page.locator("[data-testid=figures]").last().click();
+	await id("xray-raw").click();
+	await page.locator(".raw .control", { hasText: "<|im_start|>" }).first().waitFor();
+	await id("xray-turns").click();
+	const turns = page.locator("[data-turn]");
+	await turns.nth(3).waitFor();
+	await turns.nth(1).click();
+	await id("xray-diff").click();
+	await id("xray-difference").locator(".added").first().waitFor();
+	assert.deepEqual(await axe(page), []);
+	await id("xray-back").click();
+	await page.keyboard.press("Escape");
+	await id("xray-panel").waitFor({ state: "detached" });
+});
+
+test("/mode switches the mode of the chat, and what the mode says is in the next prompt", async () => {
+	const count = await messages().count();
+	await id("composer").fill("/mode study");
+	await id("composer").press("Enter");
+	await page.waitForFunction(() => /study/i.test(document.querySelector("[data-testid=mode-chip]").textContent));
+	assert.equal(await messages().count(), count);
+	await id("xray").click();
+	await id("kind-mode").waitFor();
+	await page.keyboard.press("Escape");
+	await id("composer").fill("/mode pirate");
+	await id("composer").press("Enter");
+	assert.match(await id("command-failure").innerText(), /default, study, chill, creative/);
+	await id("composer").fill("");
+});
+
+test("a message is pinned, and a new scene leaves it in the chat", async () => {
+	const count = await messages().count();
+	await messages().first().hover();
+	await messages().first().getByTestId("message-menu").click();
+	await id("pin").click();
+	await messages().first().locator(".pinned").waitFor();
+	await id("chat-menu").click();
+	await id("new-scene").click();
+	const begun = page.waitForResponse((response) => response.url().endsWith("/api/op/new_scene"));
+	await page.getByRole("button", { name: "Begin a new scene" }).click();
+	assert.ok((await begun).ok());
+	assert.equal(await messages().count(), count);
+});
+
+test("a template is changed on a real chat, checked, saved and reset", async () => {
+	await id("nav-prompts").click();
+	await id("template").filter({ hasText: "SMS" }).click();
+	await id("preview").getByRole("button", { name: "identity" }).waitFor();
+	const change = (from, to) =>
+		id("code").evaluate(
+			(node, [before, after]) => {
+				node.value = node.value.replace(before, after);
+				node.dispatchEvent(new Event("input", { bubbles: true }));
+			},
+			[from, to],
+		);
+	await change("texting ${", "texting ${nobody.");
+	await id("problems").locator("li").first().waitFor();
+	await change("texting ${nobody.", "quietly texting ${");
+	await id("preview").getByText("quietly texting").waitFor();
+	await id("save-template").click();
+	await id("template").filter({ hasText: "SMS" }).getByText("changed").waitFor();
+	await id("template-menu").click();
+	await id("reset-template").click();
+	await id("preview").getByText("quietly texting").waitFor({ state: "detached" });
+	await id("choice-variables").click();
+	await id("variables").getByText("${character.name}", { exact: true }).waitFor();
+});
+
+test("a mode and a regex script of one's own are kept", async () => {
+	await id("prompts-modes").click();
+	await id("new-mode").click();
+	await id("mode-name").fill("storm");
+	await id("mode-text").fill("Everything ${persona.name} owns is wet.");
+	await id("save-mode").click();
+	await id("mode").filter({ hasText: "storm" }).waitFor();
+	await id("prompts-scripts").click();
+	await id("new-script").click();
+	await id("script-name").fill("No dashes");
+	await id("script-find").fill("/(unclosed/g");
+	await id("save-script").click();
+	await id("error").waitFor();
+	await id("script-find").fill("/—/g");
+	await id("script-replace").fill(", ");
+	await id("save-script").click();
+	await id("script").filter({ hasText: "No dashes" }).waitFor();
+	assert.deepEqual(await axe(page), []);
+});
+
+for (const screen of ["chats", "people", "prompts", "models", "settings"]) {
 	for (const theme of ["light", "dark"]) {
 		test(`axe finds nothing on ${screen} in ${theme}`, async () => {
 			await page.evaluate((name) => (document.documentElement.dataset.theme = name), theme);
@@ -342,7 +463,7 @@ test("files dropped on the window are imported", async () => {
 test("at 320 pixels nothing is cut off", async () => {
 	await id("nav-chats").click();
 	await page.setViewportSize({ width: 320, height: 640 });
-	for (const screen of ["people", "models", "settings", "chats"]) {
+	for (const screen of ["people", "prompts", "models", "settings", "chats"]) {
 		await id(`nav-${screen}`).click();
 		const cut = await page.evaluate(() =>
 			[...document.querySelectorAll("button, input, textarea, h1, h2, [role=radio]")]

@@ -88,7 +88,7 @@ export class Xray {
 	again = (): void => void this.#load();
 
 	close = (): void => {
-		[this.open, this.wide] = [false, false];
+		[this.open, this.wide, this.tab] = [false, false, "blocks"];
 		this.#later.cancel();
 		this.trial?.close();
 		[this.trial, this.turns] = [null, null];
