@@ -200,3 +200,54 @@ async fn regex_scripts_change_what_is_stored_or_only_what_is_sent() {
     let transcript = house.app.transcript(&house.chat).await;
     assert!(transcript.iter().any(|line| line.ends_with("Open the Secret door.")), "{transcript:?}");
 }
+
+/// SillyTavern's presets come in as templates, with a word on what has no counterpart, and can be chosen at once.
+#[tokio::test]
+async fn a_prompt_manager_preset_becomes_a_template_that_composes_the_prompt() {
+    let house = Lighthouse::open().await;
+    let preset = json!({
+        "temperature": 0.9,
+        "prompts": [
+            { "identifier": "main", "name": "Main", "role": "system", "content": "Write {{char}}'s next line. CANARY-MAIN",
+              "system_prompt": true },
+            { "identifier": "charDescription", "name": "Description", "marker": true, "system_prompt": true },
+            { "identifier": "chatHistory", "name": "History", "marker": true, "system_prompt": true }
+        ],
+        "prompt_order": [{ "character_id": 100_001, "order": [
+            { "identifier": "main", "enabled": true },
+            { "identifier": "charDescription", "enabled": true },
+            { "identifier": "chatHistory", "enabled": true }
+        ]}]
+    });
+    let engine = &house.app.engine;
+    let report = engine.import_bytes("Lantern.json".into(), preset.to_string().into_bytes()).await.unwrap();
+    let template = report.imported.iter().find(|one| one.kind == "template").expect("a template came in");
+    assert!(report.refused.is_empty() && !template.warnings.is_empty(), "{report:?}");
+    house.set("template", &template.id).await;
+    let sent = house.say("Hello.").await;
+    assert!(sent.contains("Write Ada's next line. CANARY-MAIN"), "{sent}");
+    assert!(sent.contains("Ada keeps the lighthouse for Traveller."), "{sent}");
+}
+
+/// S4.21: a template is filled in for a chat before it is saved, and what is wrong with one is said by section.
+#[tokio::test]
+async fn a_template_is_checked_and_rendered_without_being_stored() {
+    let house = Lighthouse::open().await;
+    let engine = &house.app.engine;
+    let before = engine.list_templates().await.unwrap();
+    assert!(before.len() >= 7 && before.iter().all(|template| template.built_in && !template.changed));
+    let base = engine.get_template("base-roleplay".into()).await.unwrap();
+    let rendered = engine.render_template(base.json.clone(), house.chat.clone()).await.unwrap();
+    assert!(rendered.text.contains("Ada keeps the lighthouse") && rendered.tokens > 20, "{rendered:?}");
+    let broken = base.json.replace("${character.description}", "${character.nonsense}");
+    let problems = engine.check_template(broken.clone()).await.unwrap();
+    assert_eq!(problems[0].section.as_deref(), Some("description"), "{problems:?}");
+    assert!(engine.save_template(String::new(), broken).await.is_err());
+    assert_eq!(engine.list_templates().await.unwrap(), before);
+
+    let changed = base.json.replace("You are ${character.name}", "You play ${character.name}");
+    assert!(engine.save_template("base-roleplay".into(), changed).await.unwrap().summary.changed);
+    assert!(house.say("Hi.").await.contains("You play Ada"));
+    engine.delete_template("base-roleplay".into()).await.unwrap();
+    assert!(house.say("Hi.").await.contains("You are Ada"));
+}

@@ -14,7 +14,7 @@ use domain::{EndpointId, ModelId};
 use local::gguf::{self, Header, Vocabulary};
 use provider::Provider;
 use provider::openai::{EndpointConfig, OpenAiClient};
-use store::TextHash;
+use store::{PresetKind, TextHash};
 
 use crate::Engine;
 use crate::api::ApiError;
@@ -272,11 +272,26 @@ impl Engine {
             .await
             .map_err(|_| internal("a model's header could not be read"))?
             .map_err(|error: gguf::GgufError| models::unusable(&error.to_string()))?;
-        let template = parse(&header, vocabulary.as_ref(), chosen, self.clock().civil(self.now()))?;
+        let date = self.clock().civil(self.now());
+        let template = match self.own_format(chosen).await? {
+            Some(jinja) => {
+                let (bos, eos) = (header.bos.as_deref().unwrap_or_default(), header.eos.as_deref().unwrap_or_default());
+                ChatTemplate::parse(&jinja, bos, eos, date)?
+            }
+            None => parse(&header, vocabulary.as_ref(), chosen, date)?,
+        };
         let adds_bos = self.local().adds_bos(model).await?;
         let known = (Arc::new(template), adds_bos);
         self.templates().insert(key, known.clone());
         Ok(known)
+    }
+
+    /// The Jinja of a chat format that the user brought.
+    async fn own_format(&self, name: &str) -> Answer<Option<String>> {
+        let key = name.to_owned();
+        let preset = self.store().read(move |store| store.presets().get(PresetKind::ChatFormat, &key)).await?;
+        let document = preset.and_then(|preset| serde_json::from_str::<serde_json::Value>(&preset.json).ok());
+        Ok(document.and_then(|document| Some(document.get("jinja")?.as_str()?.to_owned())))
     }
 
     async fn remote_answerer(&self, endpoint: Endpoint, asked: Asked) -> Answer<Answerer> {

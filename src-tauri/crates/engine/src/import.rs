@@ -84,7 +84,12 @@ impl Engine {
         let (card, warnings) = match Card::read(&bytes) {
             Ok(read) => read,
             Err(error) => {
-                report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
+                match self.import_preset(&file, &bytes).await? {
+                    Some(imported) => report.imported.extend(imported),
+                    None => {
+                        report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
+                    }
+                }
                 return Ok(());
             }
         };

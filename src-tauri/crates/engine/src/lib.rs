@@ -27,6 +27,7 @@ mod frame;
 mod generation;
 mod health;
 mod import;
+mod import_preset;
 mod layered;
 mod layered_choices;
 mod layered_view;

@@ -191,7 +191,7 @@ pub(crate) fn problem(problem: Problem) -> TemplateProblem {
 }
 
 /// `wanted`, or something like it that no template has.
-fn free_id(wanted: &str, library: &Library) -> String {
+pub(crate) fn free_id(wanted: &str, library: &Library) -> String {
     match library.get(wanted) {
         None => wanted.to_owned(),
         Some(_) => format!("{wanted}-{}", &Uuid::new_v4().simple().to_string()[..8]),

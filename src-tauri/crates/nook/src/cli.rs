@@ -90,6 +90,11 @@ pub(crate) enum Verb {
         #[arg(long)]
         ui: bool,
     },
+    /// Prompt templates
+    Template {
+        #[command(subcommand)]
+        verb: TemplateVerb,
+    },
     /// Try lorebooks on files; no data folder is touched
     Lore {
         #[command(subcommand)]
@@ -127,6 +132,7 @@ pub(crate) enum ListKind {
     Chats,
     Personas,
     Models,
+    Templates,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -196,6 +202,9 @@ pub(crate) struct PromptArgs {
     /// Plan for a context of so many tokens
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
+    /// Where lore and notes stand, whatever the settings say
+    #[arg(long)]
+    pub(crate) placement: Option<Placing>,
     #[command(flatten)]
     pub(crate) answering: Answering,
 }
@@ -209,6 +218,12 @@ pub(crate) struct Answering {
     /// A remote endpoint: name or id
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub(crate) endpoint: Option<String>,
+    /// A prompt template: id or name
+    #[arg(long, value_name = "T")]
+    pub(crate) template: Option<String>,
+    /// A conversation mode
+    #[arg(long, value_name = "M")]
+    pub(crate) mode: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -223,6 +238,25 @@ pub(crate) enum ModelVerb {
     Default { name: String },
     /// Read every model file and compare it with what was added
     Check,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TemplateVerb {
+    /// Say what is wrong with a template, section by section
+    Check { file: PathBuf },
+    /// Fill a template in for a chat; nothing is sent or stored
+    Render {
+        file: PathBuf,
+        /// Id or title
+        #[arg(long)]
+        chat: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Placing {
+    CacheFirst,
+    Classic,
 }
 
 #[derive(Debug, Subcommand)]

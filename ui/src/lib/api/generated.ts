@@ -364,7 +364,7 @@ export type ImportReport = {
 
 /**  What came in. */
 export type Imported = {
-	/**  `character` or `model`. */
+	/**  `character`, `model`, `template`, `chatFormat`, `regexScript` or `sampler`. */
 	kind: string,
 	id: string,
 	name: string,

@@ -64,7 +64,7 @@ pub struct Persona {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {
-    /// `character` or `model`.
+    /// `character`, `model`, `template`, `chatFormat`, `regexScript` or `sampler`.
     pub kind: String,
     pub id: String,
     pub name: String,

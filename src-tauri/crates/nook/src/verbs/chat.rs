@@ -26,7 +26,7 @@ pub(crate) async fn chat(engine: &Engine, args: ChatArgs, out: &Output) -> Resul
 }
 
 async fn options(engine: &Engine, args: &ChatArgs) -> Result<TurnOptions, Failure> {
-    let mut options = TurnOptions { model: find::answering(engine, &args.answering).await?, ..TurnOptions::default() };
+    let mut options = find::options(engine, &args.answering).await?;
     options.sampler.seed = args.seed;
     options.sampler.temperature = args.temperature;
     options.sampler.max_tokens = args.max_tokens;

@@ -104,6 +104,10 @@ pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Resul
             lines(Items { items }, out, |one| format!("{}  {}", one.id, one.name))
         }
         ListKind::Models => models::list(engine, out).await,
+        ListKind::Templates => {
+            let items = engine.list_templates().await?;
+            lines(Items { items }, out, |one| format!("{}  {}", one.id, one.name))
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod models;
 mod prompt;
 mod serve;
 mod settings;
+mod templates;
 mod turn;
 
 use engine::{Engine, Options};
@@ -47,6 +48,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
         Verb::Chat(args) => chat::chat(engine, args, out).await,
         Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
+        Verb::Template { verb } => templates::templates(engine, verb, out).await,
         Verb::Models { verb } => models::models(engine, verb, out).await,
         Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,
         Verb::Doctor | Verb::Lore { .. } => Ok(()),

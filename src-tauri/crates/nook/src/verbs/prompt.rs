@@ -3,11 +3,11 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use engine::api::ModelRef;
+use engine::api::{ModelRef, Placement};
 use engine::{Engine, TurnOptions};
 use serde_json::json;
 
-use crate::cli::PromptArgs;
+use crate::cli::{Placing, PromptArgs};
 use crate::failure::Failure;
 use crate::find;
 use crate::output::Output;
@@ -17,8 +17,12 @@ const COUNTED: u64 = 64 * 1024 * 1024;
 
 pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> Result<(), Failure> {
     let chat = chat(engine, &args).await?;
-    let model = find::answering(engine, &args.answering).await?;
-    let options = TurnOptions { model, context: args.limit, ..TurnOptions::default() };
+    let placement = args.placement.map(|placing| match placing {
+        Placing::CacheFirst => Placement::CacheFirst,
+        Placing::Classic => Placement::Classic,
+    });
+    let asked = find::options(engine, &args.answering).await?;
+    let options = TurnOptions { context: args.limit, placement, ..asked };
     let report = engine.preview_with(chat, args.message, options).await?;
     out.answer(&report, |report| report.text.clone())?;
     let tokens = report.tokens;

@@ -33,7 +33,7 @@ pub(crate) async fn set(
 }
 
 async fn owner(engine: &Engine, whose: Whose) -> Result<SettingOwner, Failure> {
-    let answering = Answering { model: whose.model, endpoint: whose.endpoint };
+    let answering = Answering { model: whose.model, endpoint: whose.endpoint, ..Answering::default() };
     Ok(match (whose.chat, whose.character, find::answering(engine, &answering).await?) {
         (Some(chat), _, _) => SettingOwner::Chat { id: find::chat(engine, &chat).await?.id },
         (_, Some(name), _) => SettingOwner::Character { id: find::character(engine, &name).await?.id },

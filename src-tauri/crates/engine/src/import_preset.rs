@@ -1,0 +1,118 @@
+//! What people bring besides cards and models: prompt templates, SillyTavern's presets, regex scripts.
+
+use context::convert::{Converted, convert};
+use context::prompt_template::{self, PromptTemplate};
+use domain::regex_script;
+use serde_json::Value;
+use store::{Preset, PresetKind};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::{Changed, Imported};
+use crate::error::{Answer, internal};
+
+impl Engine {
+    /// Imports `bytes` if they are a template, a preset or a regex script; `None` if they are none of these. The file is
+    /// kept as it came beside what was made of it.
+    pub(crate) async fn import_preset(&self, file: &str, bytes: &[u8]) -> Answer<Option<Vec<Imported>>> {
+        let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+        let name = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+        if let Ok(loaded) = prompt_template::from_json(text) {
+            let imported = self.keep_template(file, loaded.template, text, loaded.notes).await?;
+            return Ok(Some(vec![imported]));
+        }
+        if let Some(scripts) = scripts(text) {
+            let mut imported = Vec::new();
+            for script in scripts {
+                imported.push(self.keep_script(file, script, text).await?);
+            }
+            return Ok(Some(imported));
+        }
+        let Ok(converted) = convert(name, text) else { return Ok(None) };
+        self.keep_converted(file, converted, text).await.map(Some)
+    }
+
+    async fn keep_converted(&self, file: &str, converted: Converted, text: &str) -> Answer<Vec<Imported>> {
+        let mut notes: Vec<String> =
+            converted.report.iter().map(|note| format!("{}: {}", note.field, note.what)).collect();
+        if converted.sampling.is_some() {
+            notes.push("Its sampler values are not applied; set them under Writing.".to_owned());
+        }
+        let mut imported = Vec::new();
+        for template in converted.templates {
+            imported.push(self.keep_template(file, template, text, std::mem::take(&mut notes)).await?);
+        }
+        if let Some(format) = converted.format {
+            let document = serde_json::json!({ "name": format.name, "jinja": format.jinja, "stop": format.stop });
+            let key = format.name.clone();
+            let preset = self.preset(PresetKind::ChatFormat, key, format.name, document.to_string(), text).await?;
+            imported.push(row("chatFormat", &preset, file, std::mem::take(&mut notes)));
+        }
+        if imported.is_empty() {
+            let name = converted.name;
+            imported.push(Imported {
+                kind: "sampler".into(),
+                id: String::new(),
+                name,
+                file: file.to_owned(),
+                warnings: notes,
+            });
+        }
+        self.events().changed(Changed::Presets, None);
+        Ok(imported)
+    }
+
+    async fn keep_template(
+        &self,
+        file: &str,
+        template: PromptTemplate,
+        text: &str,
+        notes: Vec<String>,
+    ) -> Answer<Imported> {
+        let (library, _) = self.template_library().await?;
+        let key = crate::templates::free_id(&template.id, &library);
+        let template = PromptTemplate { id: key.clone(), ..template };
+        let json = serde_json::to_string_pretty(&template).map_err(|error| internal(&error.to_string()))?;
+        let preset = self.preset(PresetKind::Template, key, template.name, json, text).await?;
+        Ok(row("template", &preset, file, notes))
+    }
+
+    async fn keep_script(&self, file: &str, script: regex_script::RegexScript, text: &str) -> Answer<Imported> {
+        let id = Uuid::now_v7().to_string();
+        let script = regex_script::RegexScript { id: id.clone(), ..script };
+        let json = serde_json::to_string(&script).map_err(|error| internal(&error.to_string()))?;
+        let preset = self.preset(PresetKind::RegexScript, id, script.script_name, json, text).await?;
+        Ok(row("regexScript", &preset, file, Vec::new()))
+    }
+
+    async fn preset(&self, kind: PresetKind, key: String, name: String, json: String, source: &str) -> Answer<Preset> {
+        let (source, updated) = (Some(source.to_owned()), self.now());
+        let preset = self
+            .store()
+            .write(move |store| {
+                let position = store.presets().list(kind)?.len() as i64;
+                let preset = Preset { kind, key, character: None, name, position, json, source, updated };
+                store.presets_mut().put(&preset)?;
+                Ok(preset)
+            })
+            .await?;
+        self.events().changed(Changed::Presets, Some(preset.key.clone()));
+        Ok(preset)
+    }
+}
+
+fn row(kind: &str, preset: &Preset, file: &str, warnings: Vec<String>) -> Imported {
+    let (id, name) = (preset.key.clone(), preset.name.clone());
+    Imported { kind: kind.into(), id, name, file: file.to_owned(), warnings }
+}
+
+/// Regex scripts say what they find; nothing else does.
+fn scripts(text: &str) -> Option<Vec<regex_script::RegexScript>> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let is_script = |value: &Value| value.get("findRegex").is_some();
+    let all = match &value {
+        Value::Array(items) => !items.is_empty() && items.iter().all(is_script),
+        one => is_script(one),
+    };
+    all.then(|| regex_script::read(&value).0)
+}

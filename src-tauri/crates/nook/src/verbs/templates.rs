@@ -1,0 +1,60 @@
+//! `template check` and `template render`.
+
+use std::path::Path;
+
+use engine::Engine;
+use engine::api::TemplateProblem;
+use serde::Serialize;
+
+use crate::cli::TemplateVerb;
+use crate::failure::Failure;
+use crate::find;
+use crate::output::Output;
+
+#[derive(Serialize)]
+struct Checked {
+    problems: Vec<TemplateProblem>,
+}
+
+pub(crate) async fn templates(engine: &Engine, verb: TemplateVerb, out: &Output) -> Result<(), Failure> {
+    match verb {
+        TemplateVerb::Check { file } => {
+            let problems = engine.check_template(read(&file)?).await?;
+            let count = problems.len();
+            out.answer(&Checked { problems }, |checked| listed(&checked.problems))?;
+            failed(count, &file)
+        }
+        TemplateVerb::Render { file, chat } => {
+            let chat = find::chat(engine, &chat).await?.id;
+            let rendered = engine.render_template(read(&file)?, chat).await?;
+            out.answer(&rendered, |rendered| match rendered.problems.is_empty() {
+                true => rendered.text.clone(),
+                false => listed(&rendered.problems),
+            })?;
+            failed(rendered.problems.len(), &file)
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(file)
+        .map_err(|error| Failure::because("unreadable", format!("{} cannot be read: {error}", file.display())))
+}
+
+fn listed(problems: &[TemplateProblem]) -> String {
+    let line = |problem: &TemplateProblem| {
+        let section = problem.section.as_ref().map(|name| format!("section {name}: ")).unwrap_or_default();
+        format!("{section}{}", problem.message)
+    };
+    match problems {
+        [] => "nothing is wrong with it".to_owned(),
+        _ => problems.iter().map(line).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+fn failed(count: usize, file: &Path) -> Result<(), Failure> {
+    match count {
+        0 => Ok(()),
+        count => Err(Failure::reported("refused", format!("{}: {count} problems", file.display()))),
+    }
+}
