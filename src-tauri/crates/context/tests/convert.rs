@@ -209,7 +209,7 @@ fn a_story_string_becomes_sections() {
     Mira: Oh.
     [chatStart] It begins.
     ");
-    assert_eq!(composed.stop, ["\nTom:"]);
+    assert_eq!(composed.stop, ["\nTom:", "\nMira:"]);
     insta::assert_snapshot!(report(&converted), @"trim_sentences: left out: replies are kept as they came");
 }
 

@@ -307,9 +307,9 @@ fn nothing_to_be_reminded_of_is_no_block() {
 }
 
 #[test]
-fn a_reply_ends_where_it_would_speak_for_the_persona() {
-    assert_eq!(of(&shipped("base-roleplay"), mira(), &[]).stop, ["\nTom:"]);
-    assert_eq!(of(&shipped("base-roleplay"), mira().text("persona.name", ""), &[]).stop, Vec::<String>::new());
+fn a_reply_ends_where_another_turn_would_begin() {
+    assert_eq!(of(&shipped("base-roleplay"), mira(), &[]).stop, ["\nTom:", "\nMira:"]);
+    assert_eq!(of(&shipped("base-roleplay"), mira().text("persona.name", ""), &[]).stop, ["\nMira:"]);
 }
 
 fn template(sections: Value) -> ResolvedTemplate {

@@ -90,6 +90,22 @@ fn pick<T>(kind: &str, mut items: Vec<T>, wanted: &str, named: impl Fn(&T) -> (&
     }
 }
 
+/// What a turn's flags say: who answers, by which template, in which mode.
+pub(crate) async fn options(engine: &Engine, asked: &Answering) -> Result<TurnOptions, Failure> {
+    let template = match &asked.template {
+        Some(name) => Some(template(engine, name).await?),
+        None => None,
+    };
+    let model = answering(engine, asked).await?;
+    Ok(TurnOptions { model, template, mode: asked.mode.clone(), ..TurnOptions::default() })
+}
+
+async fn template(engine: &Engine, name: &str) -> Result<String, Failure> {
+    let known = engine.list_templates().await?;
+    let found = known.iter().find(|one| one.id == name || one.name.eq_ignore_ascii_case(name));
+    found.map(|one| one.id.clone()).ok_or_else(|| Failure::not_found(format!("there is no template {name}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,20 +139,4 @@ mod tests {
     fn an_unknown_name_is_named() {
         assert_eq!(check("Nobody").unwrap_err(), "there is no character named \"Nobody\"");
     }
-}
-
-/// What a turn's flags say: who answers, by which template, in which mode.
-pub(crate) async fn options(engine: &Engine, asked: &Answering) -> Result<TurnOptions, Failure> {
-    let template = match &asked.template {
-        Some(name) => Some(template(engine, name).await?),
-        None => None,
-    };
-    let model = answering(engine, asked).await?;
-    Ok(TurnOptions { model, template, mode: asked.mode.clone(), ..TurnOptions::default() })
-}
-
-async fn template(engine: &Engine, name: &str) -> Result<String, Failure> {
-    let known = engine.list_templates().await?;
-    let found = known.iter().find(|one| one.id == name || one.name.eq_ignore_ascii_case(name));
-    found.map(|one| one.id.clone()).ok_or_else(|| Failure::not_found(format!("there is no template {name}")))
 }

@@ -1,7 +1,7 @@
 //! Every check of the project, in order, each with its time and its count.
 
 use crate::bundle;
-use crate::process::{FEATURES, cargo, cargo_program, command, root, words};
+use crate::process::{self, FEATURES, cargo, cargo_program, command, root, words};
 use crate::python;
 use crate::run::{prepare, with_surroundings};
 use crate::system::Need;
@@ -112,6 +112,10 @@ fn licences() -> Outcome {
         let skipped = Some("there is no cargo-deny");
         return Outcome { name, time: Duration::ZERO, tally: Tally::default(), skipped };
     };
+    // It reads the manifests of all platforms' crates, and a build has fetched only those of its own.
+    if let Err(error) = process::run(cargo("fetch").arg("--locked")) {
+        eprintln!("not all crates could be fetched: {error}");
+    }
     lint(name, command(deny).args(["--offline", "check", "licenses", "bans", "sources"]))
 }
 
