@@ -18,6 +18,7 @@ pub mod count;
 pub mod display;
 pub mod frame;
 pub mod frozen;
+mod hash;
 pub mod lore;
 pub mod macros;
 pub mod plan;

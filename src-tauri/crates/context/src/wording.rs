@@ -1,5 +1,7 @@
 //! How a context block and the digest read: headed, grouped, and closed to imitation (S2.21, S3.11).
 
+use std::borrow::Cow;
+
 use crate::frame::BlockKind;
 use crate::frozen::FrozenBlock;
 
@@ -54,9 +56,18 @@ pub(crate) fn paragraph(text: &str, joined: bool) -> String {
 
 /// An item as it reads without its group's heading.
 pub(crate) fn item(title: &str, text: &str) -> String {
-    let label = if title.is_empty() { String::new() } else { format!("{}: ", inert(title)) };
+    let mut item = String::with_capacity(title.len() + text.len() + 8);
+    item.push_str("\n- ");
+    if !title.is_empty() {
+        item.push_str(&inert(title));
+        item.push_str(": ");
+    }
     // Lines that go on are indented, so that no text can begin a line of the block itself.
-    format!("\n- {label}{}", inert(text).replace('\n', "\n  "))
+    for (index, line) in inert(text).split('\n').enumerate() {
+        item.push_str(if index > 0 { "\n  " } else { "" });
+        item.push_str(line);
+    }
+    item
 }
 
 /// Groups in the order of the block.
@@ -110,7 +121,10 @@ fn push_item(part: &mut String, block: &FrozenBlock, group: &mut Option<BlockKin
 }
 
 /// `text` without the marks that open and close a block: its brackets become round where it imitates one.
-fn inert(text: &str) -> String {
+fn inert(text: &str) -> Cow<'_, str> {
+    if !text.contains(['[', '\r']) {
+        return Cow::Borrowed(text);
+    }
     let imitates = |rest: &str| {
         [OPENING, CLOSING.trim_end_matches(']')]
             .iter()
@@ -124,7 +138,7 @@ fn inert(text: &str) -> String {
             letter => safe.push(letter),
         }
     }
-    safe
+    Cow::Owned(safe)
 }
 
 #[cfg(test)]

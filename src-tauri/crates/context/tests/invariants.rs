@@ -264,7 +264,7 @@ fn layouts() -> impl Strategy<Value = (Placement, Retention)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_people_do_the_invariants_hold(

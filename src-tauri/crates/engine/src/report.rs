@@ -123,6 +123,8 @@ fn origin(source: &Source, collected: &Collected) -> api::Origin {
         Source::Older { first, last, count } => {
             api::Origin::Older { first: first.to_string(), last: last.to_string(), count: *count as u32 }
         }
+        // What did not fit, in one row: the cap decides how much does.
+        Source::Others { .. } => api::Origin::Setting { key: "retrieval_cap".to_owned() },
         Source::Document { name } => api::Origin::Document { name: name.clone() },
         Source::Clock => api::Origin::Clock,
         Source::Mode { name } => api::Origin::Mode { name: name.clone() },

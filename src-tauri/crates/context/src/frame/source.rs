@@ -42,6 +42,10 @@ pub enum Source {
         last: MessageId,
         count: usize,
     },
+    /// Candidates that came too late in the order of scores to be told of one by one.
+    Others {
+        count: usize,
+    },
     Document {
         name: String,
     },
@@ -71,6 +75,7 @@ impl Source {
             Self::Keyframe { .. } => "summary of earlier messages".to_owned(),
             Self::Message { speaker, .. } => format!("said by {speaker}"),
             Self::Older { count, .. } => format!("{count} older messages"),
+            Self::Others { count } => format!("{count} more of lower score"),
             Self::Document { name } => format!("document {name}"),
             Self::Clock => "date and time".to_owned(),
             Self::Mode { name } => format!("mode {name}"),
@@ -92,6 +97,7 @@ impl Source {
             Self::Keyframe { id } => format!("keyframe:{id}"),
             Self::Message { id, .. } => format!("message:{id}"),
             Self::Older { first, last, .. } => format!("older:{first}/{last}"),
+            Self::Others { .. } => "others".to_owned(),
             Self::Document { name } => format!("document:{name}"),
             Self::Clock => "clock".to_owned(),
             Self::Mode { name } => format!("mode:{name}"),

@@ -145,7 +145,7 @@ impl<'a> Draft<'a> {
             .filter_map(|item| item.place.map(|(place, _, order)| (item, place, order)))
             .filter(|(_, place, _)| !matches!(place, Place::Depth(_)))
             .collect();
-        placed.sort_by_key(|(_, _, order)| *order);
+        placed.sort_by_key(|(_, place, order)| head::order(*place, *order));
         for (item, place, _) in placed {
             let kinds: Vec<BlockKind> = texts
                 .iter()
@@ -236,13 +236,15 @@ impl<'a> Draft<'a> {
 
     /// This turn's context block. True if there is one.
     fn lay_out_late(&self, sheet: &mut Sheet, message: MessageId) -> bool {
-        let role = PromptRole::User;
-        let items = || self.late.iter().filter(|item| item.place.is_none());
-        let dropped = items().filter(|item| !item.kept());
-        sheet.blocks.extend(dropped.map(|item| item.report(Zone::Input, role, Some(message))));
         let blocks = self.late_blocks();
-        for (item, part) in items().filter(|item| item.kept()).zip(wording::context_block(&blocks)) {
-            sheet.put(item.report(Zone::Input, role, Some(message)), part);
+        let mut parts = wording::context_block(&blocks).into_iter();
+        for item in self.late.iter().filter(|item| item.place.is_none()) {
+            let row = item.report(Zone::Input, PromptRole::User, Some(message));
+            let part = if item.kept() { parts.next() } else { None };
+            match part {
+                Some(part) => sheet.put(row, part),
+                None => sheet.blocks.push(row),
+            }
         }
         !blocks.is_empty()
     }

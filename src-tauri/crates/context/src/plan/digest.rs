@@ -7,7 +7,7 @@ use domain::MessageId;
 
 use super::Dropped;
 use super::draft::Draft;
-use super::fill::{fill, price};
+use super::fill::{by_score, fill, price};
 use super::item::Item;
 use crate::budget::part;
 use crate::frame::{BlockKind, HistoryMessage, Source};
@@ -39,12 +39,14 @@ impl<'a> Draft<'a> {
         items.retain(|item| !item.text.is_empty());
         self.leave_out_what_is_there(&mut items);
         newest_summaries(&mut items, budget.keyframes);
+        let order = by_score(&items);
         let memory = budget.memory(sure).min(room);
         let shares = [part(memory, 2, 5), part(memory, 3, 10), part(memory, 3, 10)];
-        let mut used = fill(&mut items, memory_group, &shares, memory, &mut self.costs);
+        let mut used = fill(&mut items, &order, memory_group, &shares, memory, &mut self.costs);
         used += self.newest_that_fit(&mut items, BlockKind::Keyframe, room - used);
         let excerpts = (room - used).min(self.shares.history_budget / 10);
         self.newest_that_fit(&mut items, BlockKind::Pinned, excerpts);
+        items.retain(|item| item.listed);
         items.sort_by_key(|item| wording::rank(item.kind));
         self.digest = items;
     }
@@ -85,7 +87,7 @@ impl<'a> Draft<'a> {
                 Some(id) => !repeated.insert(id),
                 None => !said.insert((item.source.clone().into_owned(), item.text)),
             };
-            item.dropped = if self.setup.without.contains(&item.source.key()) {
+            item.dropped = if self.left_out(&item.source) {
                 Some(Dropped::LeftOut)
             } else if covered || item.repeats().is_some_and(|id| window.contains(&id)) {
                 Some(Dropped::InWindow)
@@ -112,6 +114,7 @@ fn excerpt(message: &HistoryMessage) -> Item<'_> {
         place: None,
         tokens: 0,
         dropped: None,
+        listed: true,
     }
 }
 

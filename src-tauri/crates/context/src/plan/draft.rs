@@ -12,7 +12,7 @@ use super::item::Item;
 use super::price::{Costs, Overhead};
 use super::{AssembleError, Dropped, Retention, Setup, Shares};
 use crate::chat_template::ChatTemplate;
-use crate::frame::{BlockKind, Frame, HistoryMessage};
+use crate::frame::{BlockKind, Frame, HistoryMessage, Source};
 use crate::frozen::{EpochState, FrozenBlock};
 use crate::window::Cost;
 use crate::{CountTokens, clock, wording};
@@ -154,6 +154,11 @@ impl<'a> Draft<'a> {
         let words = self.costs.plain(wording::paragraph(&message.text, !blocks.is_empty()));
         let tokens = context + words + self.overhead.of(prompt_role(message.role)) + message.extra_tokens;
         Cost { tokens, role: message.role }
+    }
+
+    /// The user leaves it out, to see what happens.
+    pub(crate) fn left_out(&self, source: &Source) -> bool {
+        !self.setup.without.is_empty() && self.setup.without.contains(&source.key())
     }
 
     /// Tokens of what stays in the head.

@@ -1,5 +1,7 @@
 //! When the sent prefix stops being valid, and how that is noticed.
 
+use std::hash::Hasher;
+
 use domain::MessageId;
 use domain::chat::WindowState;
 use serde::{Deserialize, Serialize};
@@ -7,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Budget;
 use crate::frame::HistoryMessage;
 use crate::frozen::Mark;
+use crate::hash::Fast;
 
 /// Messages whose hashes are kept. A change behind the oldest of them ends the epoch; a change after it, such as another
 /// wording of the last question, only takes back the newest words.
@@ -74,56 +77,33 @@ pub(crate) fn continues(marks: &[Mark], window: &[HistoryMessage]) -> bool {
     if marks.is_empty() {
         return true;
     }
-    let mut hash = Rolling::default();
+    let mut hash = Fast::default();
     window.iter().any(|message| {
-        hash.message(message);
+        add(&mut hash, message);
         // A dozen marks at most, and nearly always only the newest few messages are among them.
-        marks.iter().any(|mark| mark.message == message.id && mark.hash == hash.0)
+        marks.iter().any(|mark| mark.message == message.id && mark.hash == hash.finish())
     })
 }
 
 /// Marks of the newest messages of `window`, which begins at the anchor.
 pub(crate) fn marks(window: &[HistoryMessage]) -> Vec<Mark> {
-    let mut hash = Rolling::default();
+    let mut hash = Fast::default();
     let skip = window.len().saturating_sub(MARKS);
     let mut marks = Vec::with_capacity(MARKS.min(window.len()));
     for (index, message) in window.iter().enumerate() {
-        hash.message(message);
+        add(&mut hash, message);
         if index >= skip {
-            marks.push(Mark { message: message.id, hash: hash.0 });
+            marks.push(Mark { message: message.id, hash: hash.finish() });
         }
     }
     marks
 }
 
-/// Notices a change; nobody is to be kept out. The same on every platform and release.
-#[derive(Default)]
-struct Rolling(u64);
-
-impl Rolling {
-    fn message(&mut self, message: &HistoryMessage) {
-        let MessageId(id) = message.id;
-        self.bytes(id.as_bytes());
-        self.bytes(message.role.as_str().as_bytes());
-        self.bytes(message.text.as_bytes());
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
-            self.word(u64::from_le_bytes(*word));
-        }
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        self.word(u64::from_le_bytes(last));
-        self.word(bytes.len() as u64);
-    }
-
-    /// A step of FxHash, with the high bits brought down.
-    fn word(&mut self, word: u64) {
-        let mixed = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-        self.0 = mixed ^ (mixed >> 32);
-    }
+fn add(hash: &mut Fast, message: &HistoryMessage) {
+    let MessageId(id) = message.id;
+    hash.write(id.as_bytes());
+    hash.write(message.role.as_str().as_bytes());
+    hash.write(message.text.as_bytes());
 }
 
 /// FNV-1a.

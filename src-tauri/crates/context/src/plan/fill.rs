@@ -4,29 +4,31 @@ use std::collections::HashSet;
 
 use super::Dropped;
 use super::item::Item;
-use super::price::Costs;
+use super::price::{BYTES_A_TOKEN, Costs};
 use crate::frame::BlockKind;
 use crate::wording;
 
-/// More bytes than this make more than one token, but for rarities: enough to tell a text that cannot fit uncounted.
-const MOST_BYTES_A_TOKEN: usize = 16;
+/// Of what has no room, the best this many of a share are told of one by one.
+const LISTED: usize = 50;
 
-/// Keeps of `items` what fits into `room`, and drops the rest. `group_of` says which of `shares` a kind draws on; items of
-/// other kinds, and what was dropped before, stay as they are. Returns what the kept ones cost.
+/// Keeps of `items`, which are tried in `order`, what fits into `room`, and drops the rest; of a great many, all but the best become one row. `group_of`
+/// says which of `shares` a kind draws on; items of other kinds, and what was dropped before, stay as they are. Returns what
+/// the kept ones cost.
 pub(crate) fn fill(
-    items: &mut [Item<'_>],
+    items: &mut Vec<Item<'_>>,
+    order: &[usize],
     group_of: impl Fn(BlockKind) -> Option<usize>,
     shares: &[u32],
     room: u32,
     costs: &mut Costs<'_>,
 ) -> u32 {
     let mut groups: Vec<Vec<usize>> = vec![Vec::new(); shares.len()];
-    for index in by_score(items) {
-        if let Some(group) = group_of(items[index].kind) {
-            groups[group].push(index);
+    for index in order.iter().filter(|index| items[**index].kept()) {
+        if let Some(group) = group_of(items[*index].kind) {
+            groups[group].push(*index);
         }
     }
-    let mut filling = Filling { items, headed: HashSet::new(), room, costs };
+    let mut filling = Filling { items: items.as_mut_slice(), headed: HashSet::new(), room, costs };
     for (group, share) in groups.iter_mut().zip(shares) {
         filling.take(group, (*share).min(filling.room));
     }
@@ -34,10 +36,22 @@ pub(crate) fn fill(
         filling.take(group, filling.room);
     }
     let left = filling.room;
-    for index in groups.into_iter().flatten() {
-        items[index].dropped = Some(Dropped::NoRoom);
+    for group in groups {
+        leave_out(items, &group);
     }
     room - left
+}
+
+fn leave_out(items: &mut Vec<Item<'_>>, group: &[usize]) {
+    for index in group {
+        items[*index].dropped = Some(Dropped::NoRoom);
+    }
+    let Some(others) = group.get(LISTED..).filter(|others| others.len() > 1) else { return };
+    let row = Item::others(items[others[0]].kind, others.len());
+    for index in others {
+        items[*index].listed = false;
+    }
+    items.push(row);
 }
 
 /// Indices of what is not dropped yet, the best first; ties stay in order.
@@ -71,7 +85,7 @@ impl Filling<'_, '_, '_, '_> {
         group.retain(|index| {
             let item = &mut self.items[*index];
             if item.tokens == 0 {
-                if item.text.len() / MOST_BYTES_A_TOKEN > left as usize || left == 0 {
+                if item.text.len() / BYTES_A_TOKEN > left as usize {
                     return true;
                 }
                 item.tokens = price(item, self.costs);

@@ -65,7 +65,7 @@ pub(crate) fn gather<'a>(
     });
     let mut items: Vec<HeadItem<'a>> = parts.filter(|item| !item.text.is_empty()).collect();
     let mut constant: Vec<&Placed> = frame.placed.iter().filter(|placed| belongs(placed, setup.placement)).collect();
-    constant.sort_by_key(|placed| placed.order);
+    constant.sort_by_key(|placed| order(placed.place, placed.order));
     for placed in constant {
         let at = place(placed.place, items.iter().map(|item| item.kind));
         items.insert(at, of_placed(placed));
@@ -93,15 +93,23 @@ fn of_placed(placed: &Placed) -> HeadItem<'_> {
     }
 }
 
-/// True for what is part of the head, whatever the turn: constant texts, where the head has a place for them.
+/// True for what is part of the head, whatever the turn: constant texts, unless classic placement orders all of one place
+/// together. A note stays with the words, where it weighs more.
 pub(crate) fn belongs(placed: &Placed, placement: Placement) -> bool {
     let at_depth = matches!(placed.place, Place::Depth(_));
-    let constant = placed.constant && !placed.candidate.text.trim().is_empty();
-    match placement {
-        // A constant lore entry that was meant for a depth is with the character here; a note stays with the words.
-        Placement::CacheFirst => constant && (!at_depth || placed.candidate.kind == BlockKind::Lore),
-        Placement::Classic => constant && !at_depth,
-    }
+    let in_head = !at_depth || placed.candidate.kind == BlockKind::Lore;
+    placement == Placement::CacheFirst && placed.constant && in_head && !placed.candidate.text.trim().is_empty()
+}
+
+/// Texts are put in by place first, so that those of one place stand together.
+pub(crate) fn order(place: Place, order: i32) -> (u8, i32) {
+    let rank = match place {
+        Place::BeforeCharacter => 0,
+        Place::AfterCharacter | Place::Depth(_) => 1,
+        Place::AfterExamples => 2,
+        Place::BeforeExamples => 3,
+    };
+    (rank, order)
 }
 
 /// Where among `kinds` a text with that place goes. Of several with one place, the one put in last stands last.

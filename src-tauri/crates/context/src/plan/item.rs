@@ -23,6 +23,8 @@ pub(crate) struct Item<'a> {
     pub(crate) place: Option<(Place, PromptRole, i32)>,
     pub(crate) tokens: u32,
     pub(crate) dropped: Option<Dropped>,
+    /// False if another row tells of it.
+    pub(crate) listed: bool,
 }
 
 impl<'a> From<&'a Candidate> for Item<'a> {
@@ -38,6 +40,7 @@ impl<'a> From<&'a Candidate> for Item<'a> {
             place: None,
             tokens: 0,
             dropped: None,
+            listed: true,
         }
     }
 }
@@ -55,6 +58,7 @@ impl<'a> From<&'a FrozenBlock> for Item<'a> {
             place: None,
             tokens: 0,
             dropped: None,
+            listed: true,
         }
     }
 }
@@ -62,6 +66,23 @@ impl<'a> From<&'a FrozenBlock> for Item<'a> {
 impl<'a> Item<'a> {
     pub(crate) fn placed(placed: &'a Placed) -> Self {
         Self { place: Some((placed.place, placed.role, placed.order)), ..Self::from(&placed.candidate) }
+    }
+
+    /// A row for `count` candidates that have no room.
+    pub(crate) fn others(kind: BlockKind, count: usize) -> Self {
+        Self {
+            kind,
+            source: Cow::Owned(Source::Others { count }),
+            reason: Cow::Borrowed("found, with lower scores"),
+            title: "",
+            text: "",
+            score: None,
+            about: &[],
+            place: None,
+            tokens: 0,
+            dropped: Some(Dropped::NoRoom),
+            listed: true,
+        }
     }
 
     pub(crate) fn kept(&self) -> bool {

@@ -1,7 +1,6 @@
 //! This turn's context: what is new enough to be told, and fits.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use domain::MessageId;
 
@@ -12,6 +11,7 @@ use super::{Dropped, Placement, Retention, head};
 use crate::budget::part;
 use crate::frame::{BlockKind, Share, Source};
 use crate::frozen::FrozenBlock;
+use crate::hash::{self, FastSet};
 use crate::{clock, wording};
 
 /// A note that fewer messages than this stand behind is still fresh.
@@ -20,8 +20,8 @@ const NOTE_REACH: usize = 10;
 /// What the window shows already.
 #[derive(Default)]
 struct Visible<'t> {
-    texts: HashSet<(Cow<'t, Source>, Cow<'t, str>)>,
-    messages: HashSet<MessageId>,
+    texts: FastSet<(&'t Source, &'t str)>,
+    messages: FastSet<MessageId>,
     fresh_note: bool,
 }
 
@@ -36,11 +36,11 @@ impl<'a> Draft<'a> {
         let classic = self.setup.placement == Placement::Classic;
         let placed = self.frame.placed.iter().filter(|placed| !head::belongs(placed, self.setup.placement));
         let placed = placed.map(|placed| if classic { Item::placed(placed) } else { Item::from(&placed.candidate) });
-        let fresh: Vec<Item<'a>> = self.frame.context.iter().map(Item::from).chain(placed).chain(self.time()).collect();
+        let fresh = self.frame.context.iter().map(Item::from).chain(placed).chain(self.time());
         let answers = self.input().is_some();
-        for mut item in fresh.into_iter().filter(|item| !item.text.is_empty()) {
+        for mut item in fresh.filter(|item| !item.text.is_empty()) {
             item.dropped = match item.place {
-                _ if self.setup.without.contains(&item.source.key()) => Some(Dropped::LeftOut),
+                _ if self.left_out(&item.source) => Some(Dropped::LeftOut),
                 None if !answers => Some(Dropped::NoPlace),
                 None if resends => Some(Dropped::SentBefore),
                 _ => None,
@@ -73,6 +73,7 @@ impl<'a> Draft<'a> {
             place: None,
             tokens: 0,
             dropped: None,
+            listed: true,
         })
     }
 
@@ -85,7 +86,8 @@ impl<'a> Draft<'a> {
         if self.resends() && self.setup.placement == Placement::CacheFirst {
             return;
         }
-        self.leave_out_what_is_visible();
+        let order = by_score(&self.late);
+        self.leave_out_what_is_visible(&order);
         let frame_of_block =
             self.costs.plain("[CONTEXT]".to_owned()) + self.costs.plain("\n[END OF CONTEXT]".to_owned());
         let memory = budget.memory(retrieval).saturating_sub(self.memory_in_digest()).min(room);
@@ -96,10 +98,12 @@ impl<'a> Draft<'a> {
         if self.resends() {
             // What was sent is no candidate any more: only texts with a place of their own are.
             let (sent, mut rest): (Vec<_>, Vec<_>) = late.into_iter().partition(|item| item.place.is_none());
-            self.shares.retrieval_used = fill(&mut rest, group, &shares, room, &mut self.costs);
-            late = sent.into_iter().chain(rest).collect();
+            let order = by_score(&rest);
+            self.shares.retrieval_used = fill(&mut rest, &order, group, &shares, room, &mut self.costs);
+            late = sent.into_iter().chain(rest.into_iter().filter(|item| item.listed)).collect();
         } else {
-            self.shares.retrieval_used = fill(&mut late, group, &shares, room, &mut self.costs);
+            self.shares.retrieval_used = fill(&mut late, &order, group, &shares, room, &mut self.costs);
+            late.retain(|item| item.listed);
             late.sort_by(|a, b| {
                 let score = |item: &Item<'_>| item.score.unwrap_or(0.0);
                 wording::rank(a.kind).cmp(&wording::rank(b.kind)).then(score(b).total_cmp(&score(a)))
@@ -113,24 +117,24 @@ impl<'a> Draft<'a> {
         self.digest.iter().filter(of_memory).map(|item| item.tokens).sum()
     }
 
-    fn leave_out_what_is_visible(&mut self) {
-        let visible = self.visible();
-        let window: HashSet<MessageId> = self.frame.history[self.start..].iter().map(|message| message.id).collect();
-        let time_is_due = self.time_is_due();
-        let (mut said, mut repeated) = (HashSet::new(), HashSet::new());
-        let order = by_score(&self.late);
+    fn leave_out_what_is_visible(&mut self, order: &[usize]) {
         let mut late = std::mem::take(&mut self.late);
+        let visible = self.visible();
+        let window: FastSet<MessageId> = self.frame.history[self.start..].iter().map(|message| message.id).collect();
+        let time_is_due = self.time_is_due();
+        let mut repeated = FastSet::default();
+        let mut said: FastSet<u64> = FastSet::default();
         for index in order {
-            let item = &mut late[index];
-            let told = visible.texts.contains(&(Cow::Borrowed(&*item.source), Cow::Borrowed(item.text)));
+            let item = &mut late[*index];
             let repeats = item.repeats();
+            let shown = || visible.texts.contains(&(&*item.source, item.text));
             let told = match item.kind {
                 BlockKind::Clock => !time_is_due,
-                BlockKind::Note => told && visible.fresh_note,
+                BlockKind::Note => visible.fresh_note && shown(),
                 BlockKind::Reminder => false,
                 _ => match repeats {
                     Some(id) => visible.messages.contains(&id) || !repeated.insert(id),
-                    None => told || !said.insert((item.source.clone().into_owned(), item.text)),
+                    None => shown() || !said.insert(hash::of(&(&*item.source, item.text))),
                 },
             };
             // A text with a place of its own is put there anew every turn, whatever the window shows.
@@ -153,14 +157,14 @@ impl<'a> Draft<'a> {
     }
 
     /// Head, digest, and the frozen blocks in the window.
-    fn visible(&self) -> Visible<'a> {
+    fn visible(&self) -> Visible<'_> {
         let mut visible = Visible::default();
         for item in self.head.iter().filter(|item| item.kept()) {
-            visible.texts.insert((Cow::Borrowed(item.source), Cow::Borrowed(item.text)));
+            visible.texts.insert((item.source, item.text));
         }
         for item in self.digest.iter().filter(|item| item.kept()) {
             visible.messages.extend(item.repeats());
-            visible.texts.insert((item.source.clone(), Cow::Borrowed(item.text)));
+            visible.texts.insert((&item.source, item.text));
         }
         let fresh_from = self.last.saturating_sub(NOTE_REACH);
         for index in self.start..self.last {
@@ -178,7 +182,7 @@ impl<'t> Visible<'t> {
     fn add(&mut self, blocks: &'t [FrozenBlock]) {
         for block in blocks {
             self.messages.extend(Item::from(block).repeats());
-            self.texts.insert((Cow::Borrowed(&block.source), Cow::Borrowed(&block.text)));
+            self.texts.insert((&block.source, &block.text));
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::CountTokens;
 use crate::chat_template::{ChatTemplate, Piece, TemplateError, Turn};
 
 /// Fewer bytes make no token: what is further back than this many for each free token cannot be in the window.
-const BYTES_A_TOKEN: usize = 8;
+pub(crate) const BYTES_A_TOKEN: usize = 8;
 
 /// Counts, and remembers what could not be counted.
 pub(crate) struct Costs<'a> {

@@ -1,0 +1,219 @@
+//! What goes where, what is left out, and what is given up first.
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+mod common;
+
+use common::*;
+use context::{
+    Assembled, BlockKind, Candidate, ChatTemplate, Dropped, EpochReason, Frame, FrozenBlock, Place, Placed, Placement,
+    Setup, Source, Watermark, Zone, assemble,
+};
+use domain::chat::{Role, WindowState};
+use domain::prompt::PromptRole;
+
+fn dropped(sent: &Assembled, entry: &str) -> Option<Dropped> {
+    let of = |source: &Source| source.key().ends_with(entry);
+    sent.blocks.iter().find(|block| of(&block.source)).unwrap_or_else(|| panic!("{entry}")).dropped
+}
+
+fn with_setup(frame: &Frame, limit: u32, state: &WindowState, change: impl Fn(&mut Setup<'_>)) -> Assembled {
+    let template = ChatTemplate::chatml();
+    let mut setup = Setup::new(Some(&template), "model", budget(limit));
+    change(&mut setup);
+    assemble(frame, &setup, state, &Words).unwrap()
+}
+
+#[test]
+fn this_turns_context_stands_in_front_of_the_words_and_stays_there() {
+    let mut frame = frame(chat(3, 2), "", "");
+    frame.context = vec![lore("lamp", "Whale oil.", 1.0), fact("1", "Sam fears the dark.", 2.0)];
+    let sent = first(&frame, 400).unwrap();
+    insta::assert_snapshot!(sent.prompt.messages.last().unwrap().text, @r"
+    [CONTEXT]
+    Facts:
+    - Sam fears the dark.
+    Lore:
+    - Whale oil.
+    [END OF CONTEXT]
+
+    word word
+    ");
+    store(&mut frame.history, &sent);
+    frame.history.push(said(3, Role::Character, "Indeed."));
+    frame.history.push(said(4, Role::User, "Go on."));
+    let next = with(&frame, budget(400), &sent.window).unwrap();
+    assert_eq!(next.new_epoch, None);
+    assert!(text(&next).starts_with(&text(&sent)));
+    let again = next.blocks.iter().filter(|block| block.dropped == Some(Dropped::AlreadyVisible)).count();
+    assert_eq!((again, next.prompt.messages.last().unwrap().text.as_str()), (2, "Go on."), "{}", plan(&next));
+}
+
+/// Skip and continue (C28), the best first (S2.18).
+#[test]
+fn a_budget_is_filled_by_score_and_what_is_too_long_is_passed_over() {
+    let mut frame = frame(chat(1, 2), "", "");
+    frame.context = vec![lore("low", &words(6), 1.0), lore("huge", &words(900), 3.0), lore("best", &words(8), 5.0)];
+    let sent = first(&frame, 200).unwrap();
+    assert_eq!(["best", "huge", "low"].map(|entry| dropped(&sent, entry)), [None, Some(Dropped::NoRoom), None]);
+    let order: Vec<_> = sent.blocks.iter().filter_map(|block| block.score).collect();
+    assert_eq!(order, [5.0, 3.0, 1.0]);
+}
+
+/// Half the rest for lore, but what nobody else needs is lore's as well (C12).
+#[test]
+fn a_share_that_is_not_needed_goes_to_the_others() {
+    let mut frame = frame(chat(1, 2), "", "");
+    frame.context = (0..20).map(|entry| lore(&format!("{entry}"), &words(20), entry as f32)).collect();
+    let only_lore = first(&frame, 400).unwrap();
+    let lore_tokens = |sent: &Assembled| -> u32 {
+        let of_lore = |block: &&context::PlannedBlock| block.kind == BlockKind::Lore && block.dropped.is_none();
+        sent.blocks.iter().filter(of_lore).map(|block| block.tokens).sum()
+    };
+    frame.context.extend((0..20).map(|id| fact(&format!("{id}"), &words(20), 1.0)));
+    let both = first(&frame, 400).unwrap();
+    assert!(lore_tokens(&only_lore) > lore_tokens(&both) && lore_tokens(&both) > 60, "{}", plan(&both));
+    assert!(only_lore.shares.retrieval_used * 10 >= only_lore.shares.retrieval_budget * 8);
+}
+
+#[test]
+fn an_important_message_stays_as_an_excerpt_when_it_leaves() {
+    let mut history = chat(61, 12);
+    history[4].text = "The key is under the third stone.".into();
+    history[4].importance = Some(9);
+    let sent = first(&frame(history, "A keeper.", ""), 600).unwrap();
+    let excerpts: Vec<_> = sent.blocks.iter().filter(|block| block.kind == BlockKind::Pinned).collect();
+    assert_eq!(excerpts.len(), 1);
+    assert_eq!((excerpts[0].zone, excerpts[0].dropped), (Zone::Digest, None));
+    assert!(
+        sent.prompt.messages[0].text.contains("Words to remember:\n- Mira: The key is under the third stone.")
+            || sent.prompt.messages[0].text.contains("Words to remember:\n- Sam: The key is under the third stone.")
+    );
+}
+
+/// S4.32: the last two summaries of what left the window; those of messages still in it wait.
+#[test]
+fn the_digest_has_the_two_newest_summaries_of_what_left() {
+    let mut frame = frame(chat(81, 10), "", "");
+    let summary = |number: usize| {
+        let about = frame.history[(number - 1) * 20..number * 20].iter().map(|message| message.id).collect();
+        let source = Source::Keyframe { id: format!("k{number}") };
+        Candidate::new(BlockKind::Keyframe, source, "left the window", format!("Part {number}.")).about(about)
+    };
+    frame.digest = (1..=4).map(summary).collect();
+    let sent = with_setup(&frame, 2_000, &WindowState::default(), |setup| setup.budget.message_trim = Some(20));
+    let fates = ["k1", "k2", "k3", "k4"].map(|key| dropped(&sent, key));
+    assert_eq!(fates, [Some(Dropped::NewerSummaries), None, None, Some(Dropped::InWindow)]);
+    let window = sent.blocks.iter().filter(|block| block.kind == BlockKind::Message && block.dropped.is_none());
+    assert!((10..=20).contains(&window.count()));
+}
+
+#[test]
+fn between_epochs_the_digest_stays_as_it_was() {
+    let mut frame = frame(chat(1, 3), "", "");
+    frame.digest = vec![fact("1", "Sam is a baker.", 1.0)];
+    let sent = first(&frame, 400).unwrap();
+    store(&mut frame.history, &sent);
+    frame.history.extend([said(5, Role::Character, "Yes."), said(6, Role::User, "And?")]);
+    frame.digest = vec![fact("2", "Sam moved to the sea.", 1.0)];
+    let next = with(&frame, budget(400), &sent.window).unwrap();
+    assert!(text(&next).contains("Facts:\n- Sam is a baker.") && !text(&next).contains("sea"));
+    assert_eq!(next.shares.digest_used, sent.shares.digest_used);
+}
+
+/// C26: what no summary covers stays while the limit allows it, and is told of.
+#[test]
+fn nothing_leaves_uncovered_while_there_is_room() {
+    let mut frame = frame(chat(20, 20), "", "");
+    let state = first(&frame, 700).unwrap().window;
+    frame.history.extend((20..25).map(|n| said(n, if n % 2 == 0 { Role::Character } else { Role::User }, &words(20))));
+    frame.history.push(said(30, Role::User, "Now?"));
+    let cut = with_setup(&frame, 700, &state, |_| {});
+    assert!(!cut.left.is_empty() && cut.uncovered.is_empty());
+    let waits = with_setup(&frame, 700, &state, |setup| setup.watermark = Watermark::Nothing);
+    assert_eq!((waits.left.len(), waits.new_epoch), (0, None), "{}", plan(&waits));
+    assert_eq!(waits.uncovered, cut.left);
+    let covered = with_setup(&frame, 700, &state, |setup| setup.watermark = Watermark::Upto(id(19)));
+    assert_eq!((covered.left, covered.uncovered), (cut.left, vec![]));
+    let hard = with_setup(&frame, 420, &WindowState { epoch: 1, ..WindowState::default() }, |setup| {
+        setup.watermark = Watermark::Nothing;
+    });
+    assert!(hard.total <= hard.budget.room() && !hard.uncovered.is_empty());
+}
+
+#[test]
+fn an_edit_far_back_starts_an_epoch_and_one_of_the_last_words_does_not() {
+    let mut frame = frame(chat(41, 5), "", "");
+    let state = first(&frame, 4_000).unwrap().window;
+    frame.history[40].text = "Other words.".into();
+    assert_eq!(with(&frame, budget(4_000), &state).unwrap().new_epoch, None);
+    frame.history[3].text = "Long ago it was otherwise.".into();
+    assert_eq!(with(&frame, budget(4_000), &state).unwrap().new_epoch, Some(EpochReason::Edited));
+}
+
+fn placed(place: Place, role: PromptRole, order: i32, text: &str) -> Placed {
+    Placed { candidate: lore(text, text, 1.0), place, role, order, constant: false }
+}
+
+#[test]
+fn classic_puts_texts_where_their_makers_meant_them() {
+    let mut frame = frame(chat(3, 1), "A keeper.", "An example.");
+    frame.placed = vec![
+        placed(Place::BeforeCharacter, PromptRole::System, 1, "before"),
+        placed(Place::AfterCharacter, PromptRole::System, 2, "after-two"),
+        placed(Place::AfterCharacter, PromptRole::System, 1, "after-one"),
+        placed(Place::BeforeExamples, PromptRole::System, 1, "above-examples"),
+        placed(Place::Depth(1), PromptRole::System, 2, "depth-two"),
+        placed(Place::Depth(1), PromptRole::System, 1, "depth-one"),
+        placed(Place::Depth(0), PromptRole::User, 1, "last"),
+        placed(Place::Depth(99), PromptRole::System, 1, "oldest"),
+    ];
+    let sent = with_setup(&frame, 1_000, &WindowState::default(), |setup| setup.placement = Placement::Classic);
+    let shown: Vec<String> =
+        sent.prompt.messages.iter().map(|message| format!("{:?}: {}", message.role, message.text)).collect();
+    insta::assert_snapshot!(shown.join("\n---\n"), @r"
+    System: You are Mira, talking with Sam.
+
+    before
+
+    A keeper.
+
+    after-one
+
+    after-two
+
+    above-examples
+
+    Examples of how they talk: An example.
+    ---
+    System: oldest
+    ---
+    User: word
+    ---
+    Character: word
+    ---
+    System: depth-one
+    depth-two
+    ---
+    User: word
+    ---
+    User: last
+    ");
+    let cache_first = first(&frame, 1_000).unwrap();
+    let input = &cache_first.prompt.messages.last().unwrap().text;
+    assert!(["before", "depth-two", "oldest"].iter().all(|text| input.contains(text)), "{input}");
+    assert!(cache_first.context_blocks[0].1.iter().all(|block: &FrozenBlock| block.kind == BlockKind::Lore));
+}
+
+/// What the user leaves out is not sent, and the plan says so.
+#[test]
+fn a_block_can_be_left_out_to_see_what_happens() {
+    let mut frame = frame(chat(1, 2), "A keeper.", "");
+    frame.context = vec![lore("lamp", "Whale oil.", 1.0)];
+    let without = ["lore:book/lamp".to_owned(), "card:Mira/description".to_owned()];
+    let template = ChatTemplate::chatml();
+    let setup = Setup { without: &without, ..Setup::new(Some(&template), "model", budget(400)) };
+    let sent = assemble(&frame, &setup, &WindowState::default(), &Words).unwrap();
+    assert!(!text(&sent).contains("Whale") && !text(&sent).contains("keeper"));
+    assert_eq!(sent.blocks.iter().filter(|block| block.dropped == Some(Dropped::LeftOut)).count(), 2);
+}
