@@ -332,7 +332,7 @@ test("/mode switches the mode of the chat, and what the mode says is in the next
 
 test("a message is pinned, and a new scene leaves it in the chat", async () => {
 	// Not the number of messages: the list draws only those near the reader.
-	const newest = await messages().last().getAttribute("data-message-id");
+	const pinned = await messages().first().getAttribute("data-message-id");
 	await messages().first().hover();
 	await messages().first().getByTestId("message-menu").click();
 	await id("pin").click();
@@ -342,7 +342,7 @@ test("a message is pinned, and a new scene leaves it in the chat", async () => {
 	const begun = page.waitForResponse((response) => response.url().endsWith("/api/op/new_scene"));
 	await page.getByRole("button", { name: "Begin a new scene" }).click();
 	assert.ok((await begun).ok());
-	assert.equal(await messages().last().getAttribute("data-message-id"), newest);
+	await page.locator(`[data-message-id="${pinned}"] .pinned`).waitFor();
 });
 
 test("a template is changed on a real chat, checked, saved and reset", async () => {
