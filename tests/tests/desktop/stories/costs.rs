@@ -27,7 +27,7 @@ pub(crate) async fn measured(desk: Desk) {
     eprintln!("empty window: shown after {:?}, {:.0} MiB", empty.shown, empty.memory);
     eprintln!("Inglenook: shown after {:?}, {:.0} MiB and the worker's {:.0} MiB", app.shown, app.memory, app.worker);
     // The targets are 1.3 and 1.25 for a release build; a debug build only must not be out of all proportion.
-    assert!(app.memory < empty.memory * 3.0, "{:.0} MiB against {:.0}", app.memory, empty.memory);
+    assert!(app.memory < empty.memory * 2.0, "{:.0} MiB against {:.0}", app.memory, empty.memory);
     assert!(app.shown < empty.shown * 4, "{:?} against {:?}", app.shown, empty.shown);
 }
 
