@@ -35,8 +35,12 @@ struct Lighthouse {
 
 impl Lighthouse {
     async fn open() -> Self {
+        Self::with(card()).await
+    }
+
+    async fn with(card: Value) -> Self {
         let app = Headless::new().await;
-        let report = app.engine.import_bytes("ada.json".into(), card().to_string().into_bytes()).await.unwrap();
+        let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
         let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
         Self { app, chat }
     }
@@ -85,6 +89,20 @@ async fn persona_lore_mode_notes_and_settings_reach_the_model() {
     for secret in ["never sent", "nobody", "A disabled canary.", "{{", "${"] {
         assert!(!sent.contains(secret), "{secret:?} was sent:\n{sent}");
     }
+}
+
+/// V2-04 to V2-10: a card's own prompts stand in place of ours, may embed them, and leave no macro behind.
+#[tokio::test]
+async fn a_cards_own_prompts_replace_ours_and_may_embed_them() {
+    let mut card = card();
+    card["data"]["system_prompt"] = json!("Speak in rhyme. {{original}} {{User}} is tired.");
+    card["data"]["post_history_instructions"] = json!("{{original}} {{char}} is brief.");
+    let sent = Lighthouse::with(card).await.say("Hello.").await;
+    let rules = sent.find("Speak in rhyme.").unwrap();
+    let embedded = sent.find("You are Ada, talking with Traveller.").unwrap();
+    let last = sent.find("Traveller is tired.").unwrap();
+    assert!(rules < embedded && embedded < last, "{sent}");
+    assert!(sent.contains("\n\nAda is brief.") && !sent.contains("{{"), "{sent}");
 }
 
 /// S0.5, and design, section 4: what is visible already is not sent again, and the prefix stays.

@@ -1,30 +1,35 @@
 //! Assembly of a turn, with every count known: what a user waits for before the model is called, beside reading the store.
 
-use context::frame::{CardHead, card_head};
 use context::{
-    AssembleError, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, Counts, Estimate, Frame, HistoryMessage,
-    Setup, Source, assemble,
+    AssembleError, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, Counts, Estimate, Frame, HeadPart,
+    HistoryMessage, Setup, Source, assemble,
 };
 use divan::Bencher;
 use domain::chat::{Role, WindowState};
+use domain::prompt::PromptRole;
 use domain::{MessageId, Timestamp};
 
 fn main() {
     divan::main();
 }
 
-const CARD: CardHead<'_> = CardHead {
-    character: "Mira",
-    description: "Mira keeps the lamps of the harbour, and speaks little.",
-    personality: "patient",
-    scenario: "A storm is coming.",
-    examples: "Mira: The lamps do not wait.",
-    system_prompt: "",
-    post_history: "",
-    persona: "Sam",
-    persona_description: "A traveller.",
-    rules: "Write the next reply of {{char}}.",
-};
+fn head() -> Vec<HeadPart> {
+    let field = |field: &str| Source::CardField { card: "Mira".into(), field: field.into() };
+    let parts = [
+        (BlockKind::Rules, Source::BuiltIn, "Write the next reply of Mira."),
+        (BlockKind::Description, field("description"), "Mira keeps the lamps of the harbour, and speaks little."),
+        (BlockKind::Scenario, field("scenario"), "A storm is coming."),
+        (BlockKind::Examples, field("examples"), "Mira: The lamps do not wait."),
+    ];
+    let part = |(kind, source, text): (_, _, &str)| HeadPart {
+        kind,
+        source,
+        reason: String::new(),
+        role: PromptRole::System,
+        text: text.into(),
+    };
+    parts.into_iter().map(part).collect()
+}
 
 /// `count` messages of about `words` tokens.
 fn history(count: usize, words: usize) -> Vec<HistoryMessage> {
@@ -53,7 +58,7 @@ fn candidates(lore: usize, memories: usize) -> Vec<Candidate> {
 
 fn frame(messages: usize, words: usize, lore: usize, memories: usize) -> Frame {
     let (history, context) = (history(messages, words), candidates(lore, memories));
-    Frame { head: card_head(&CARD), history, context, ..Frame::default() }
+    Frame { head: head(), history, context, ..Frame::default() }
 }
 
 /// A chat in mid-epoch: counts known, window placed.

@@ -5,7 +5,6 @@
 mod common;
 
 use common::*;
-use context::frame::{CardHead, card_head};
 use context::{
     AssembleError, BlockKind, Budget, ChatTemplate, CountTokens, Dropped, EpochReason, Frame, FrozenBlock,
     HistoryMessage, Now, Setup, assemble,
@@ -18,7 +17,7 @@ use domain::prompt::Segment;
 fn a_first_turn_has_rules_card_greeting_and_question() {
     let history = vec![said(1, Role::Character, "Come in, sit by the fire."), said(2, Role::User, "Thank you!")];
     let clock = Some(Now { at: Timestamp(0), words: "night".into() });
-    let frame = Frame { clock, ..frame(history, "{{char}} keeps the lamps.", "") };
+    let frame = Frame { clock, ..frame(history, "Mira keeps the lamps.", "") };
     let assembled = first(&frame, 200).unwrap();
     insta::assert_snapshot!(text(&assembled), @r"
     <|im_start|>system
@@ -42,20 +41,6 @@ fn a_first_turn_has_rules_card_greeting_and_question() {
     ");
     assert_eq!((assembled.window.epoch, assembled.new_epoch), (1, Some(EpochReason::First)));
     assert_eq!(assembled.context_blocks, [(id(2), vec![FrozenBlock::clock("night")])]);
-}
-
-#[test]
-fn a_cards_own_system_prompt_replaces_the_rules_and_may_embed_them() {
-    let head = card_head(&CardHead { system_prompt: "Speak in rhyme. {{original}} {{User}} is tired.", ..CARD });
-    let assembled = first(&Frame { head, history: chat(1, 1), ..Frame::default() }, 200).unwrap();
-    assert!(text(&assembled).contains("Speak in rhyme. You are Mira, talking with Sam. Sam is tired."));
-}
-
-#[test]
-fn a_post_history_instruction_has_no_macro_left() {
-    let head = card_head(&CardHead { post_history: "{{original}} {{char}} is brief.", ..CARD });
-    let assembled = first(&Frame { head, history: chat(1, 1), ..Frame::default() }, 200).unwrap();
-    assert!(text(&assembled).contains("\n\nMira is brief.<|im_end|>"));
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The library: characters and the cards they are.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::CharacterId;
@@ -162,6 +165,28 @@ impl Engine {
 }
 
 /// The card of a stored character.
+/// The card that was read last, by a hash of its text: a turn asks for the same one several times, and a card with a
+/// large lorebook takes milliseconds to read.
+#[derive(Default)]
+pub(crate) struct CardCache {
+    last: Option<(u64, Arc<Card>)>,
+}
+
+impl Engine {
+    /// A character's card, and a hash that changes with it.
+    pub(crate) fn card(&self, character: &Character) -> Answer<(Arc<Card>, u64)> {
+        let mut hasher = DefaultHasher::new();
+        character.card_json.hash(&mut hasher);
+        let key = hasher.finish();
+        if let Some((_, known)) = self.card_cache().last.as_ref().filter(|(known, _)| *known == key) {
+            return Ok((known.clone(), key));
+        }
+        let card = Arc::new(card_of(character)?);
+        self.card_cache().last = Some((key, card.clone()));
+        Ok((card, key))
+    }
+}
+
 pub(crate) fn card_of(character: &Character) -> Answer<Card> {
     match Card::from_json(character.card_json.as_bytes()) {
         Ok((card, _)) => Ok(card),

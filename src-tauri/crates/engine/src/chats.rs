@@ -320,7 +320,7 @@ impl Engine {
 
     pub(crate) async fn speakers(&self, chat: &Chat) -> Answer<Speakers> {
         let character = self.character(chat.character).await?;
-        let spoken = card_of(&character).map(|card| card.spoken_name().to_owned()).unwrap_or(character.name);
+        let spoken = self.card(&character).map(|(card, _)| card.spoken_name().to_owned()).unwrap_or(character.name);
         Ok(Speakers { character: spoken, persona: self.persona_of(chat.persona).await?.name })
     }
 }

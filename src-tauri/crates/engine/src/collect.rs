@@ -1,5 +1,6 @@
 //! What a turn is made of, gathered from the store; and the prompt made of it.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use context::frame::HistoryMessage;
@@ -20,7 +21,6 @@ use uuid::Uuid;
 use crate::Engine;
 use crate::answer::{Answerer, Counter};
 use crate::api::{self, AssemblyTimings};
-use crate::characters::card_of;
 use crate::error::Answer;
 use crate::frame::{self, Built};
 use crate::lore::Lore;
@@ -45,7 +45,9 @@ pub(crate) enum Aim {
 /// Everything one turn needs from the store.
 pub(crate) struct Collected {
     pub(crate) chat: Chat,
-    pub(crate) card: Card,
+    pub(crate) card: Arc<Card>,
+    /// Changes with the card.
+    pub(crate) card_hash: u64,
     pub(crate) persona: Persona,
     pub(crate) values: Values,
     pub(crate) template: ResolvedTemplate,
@@ -95,7 +97,7 @@ impl Engine {
             chat.window.anchor = None;
         }
         let character = self.character(chat.character).await?;
-        let card = card_of(&character)?;
+        let (card, card_hash) = self.card(&character)?;
         let persona = self.persona_of(chat.persona).await?;
         let values = answerer.values.clone();
         let (template, notice) = self.template(options.template.as_ref().unwrap_or(&values.template)).await?;
@@ -131,6 +133,7 @@ impl Engine {
         let mut collected = Collected {
             chat,
             card,
+            card_hash,
             persona,
             values,
             template,

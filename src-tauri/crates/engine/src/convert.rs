@@ -1,5 +1,6 @@
 //! From inner types to those that cross.
 
+use context::macros::{self, MacroScope, MacroState};
 use domain::card::Card;
 use domain::chat::{Message, Role, Swipe, SwipeState};
 use domain::model::ModelChoice;
@@ -132,8 +133,8 @@ pub(crate) fn summary(listed: &ListedCharacter, card: Option<&Card>) -> api::Cha
 
 fn tagline(card: &Card) -> String {
     let text = if card.creator_notes().trim().is_empty() { card.description() } else { card.creator_notes() };
-    let names = domain::card::macros::Names { char: card.spoken_name(), user: "you", original: None };
-    let line = domain::card::macros::expand(text, &names);
+    let names = MacroScope { char: card.spoken_name(), user: "you", ..MacroScope::default() };
+    let line = macros::expand(text, &names, &mut MacroState::default()).text;
     let line = line.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     match line.char_indices().nth(TAGLINE) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),

@@ -13,6 +13,7 @@ use store::{AssetHash, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Settings;
+use crate::characters::CardCache;
 use crate::clock::Clock;
 use crate::error::{Answer, not_found};
 use crate::events::{Announcer, Events};
@@ -82,6 +83,7 @@ struct Inner {
     reading_ahead: CancellationToken,
     scripts: Mutex<ScriptCache>,
     lore: Mutex<LoreCache>,
+    card: Mutex<CardCache>,
 }
 
 /// A file of the store by its content hash.
@@ -128,6 +130,7 @@ impl Engine {
             reading_ahead: CancellationToken::new(),
             scripts: Mutex::default(),
             lore: Mutex::default(),
+            card: Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
         let prepared = async {
@@ -240,6 +243,10 @@ impl Engine {
 
     pub(crate) fn script_cache(&self) -> MutexGuard<'_, ScriptCache> {
         self.inner.scripts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn card_cache(&self) -> MutexGuard<'_, CardCache> {
+        self.inner.card.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn lore_cache(&self) -> MutexGuard<'_, LoreCache> {

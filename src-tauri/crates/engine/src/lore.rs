@@ -1,7 +1,6 @@
 //! Lorebook entries for a turn: which books count, what they answer, and where their texts go.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use context::frame::{BlockKind, Candidate, Place, Placed, Source};
@@ -105,12 +104,9 @@ impl Engine {
     /// The chat's books, prepared; `None` if there is not one entry.
     fn books(&self, collected: &Collected) -> Option<Arc<PreparedBooks>> {
         let raw = collected.card.character_book()?;
-        let mut hasher = DefaultHasher::new();
-        (collected.chat.character, serde_json::to_string(raw).unwrap_or_default()).hash(&mut hasher);
-        let key = hasher.finish();
         let mut cache = self.lore_cache();
-        if let Some((_, known)) = cache.last.as_ref().filter(|(known, _)| *known == key) {
-            return Some(known.clone());
+        if let Some((_, known)) = cache.last.as_ref().filter(|(known, _)| *known == collected.card_hash) {
+            return Some(known.clone()).filter(|known| !known.is_empty());
         }
         let (book, _) = Book::from_character_book(raw);
         let name = match book.name() {
@@ -120,7 +116,7 @@ impl Engine {
         let books = [NamedBook { name: name.as_str().into(), book: Arc::new(book) }];
         let bindings = Bindings { character: vec![name], ..Bindings::default() };
         let prepared = Arc::new(PreparedBooks::new(&books, &bindings, &LoreSettings::default()));
-        cache.last = Some((key, prepared.clone()));
+        cache.last = Some((collected.card_hash, prepared.clone()));
         Some(prepared).filter(|prepared| !prepared.is_empty())
     }
 }

@@ -35,14 +35,14 @@ struct Shared {
 }
 
 /// A manifest read back, and how many others it leans on.
-pub(crate) struct Kept {
+pub(crate) struct Recorded {
     pub(crate) swipe: SwipeId,
     pub(crate) report: PromptReport,
     links: usize,
 }
 
 /// The JSON to store for `report`, leaning on `previous` as far as they begin alike.
-pub(crate) fn to_json(report: &PromptReport, previous: Option<&Kept>) -> String {
+pub(crate) fn to_json(report: &PromptReport, previous: Option<&Recorded>) -> String {
     let shared = previous.filter(|kept| kept.links < CHAIN).and_then(|kept| shared(report, kept));
     let mut report = without_texts(report);
     if let Some(shared) = &shared {
@@ -52,7 +52,7 @@ pub(crate) fn to_json(report: &PromptReport, previous: Option<&Kept>) -> String 
     serde_json::to_string(&Stored { shared, report }).unwrap_or_default()
 }
 
-fn shared(report: &PromptReport, kept: &Kept) -> Option<Shared> {
+fn shared(report: &PromptReport, kept: &Recorded) -> Option<Shared> {
     let segments = common(&report.segments, &kept.report.segments, |one, other| one == other);
     let blocks = common(&report.blocks, &kept.report.blocks, |one, other| {
         let reused = one.reused;
@@ -142,7 +142,7 @@ fn from_chain(chain: Vec<Stored>) -> Option<PromptReport> {
 
 impl Engine {
     /// The manifest of `swipe`; `None` if there is none, or not any more.
-    pub(crate) async fn kept_manifest(&self, swipe: SwipeId) -> Answer<Option<Kept>> {
+    pub(crate) async fn kept_manifest(&self, swipe: SwipeId) -> Answer<Option<Recorded>> {
         let chain = self
             .store()
             .read(move |store| {
@@ -157,13 +157,17 @@ impl Engine {
             })
             .await?;
         let links = chain.len().saturating_sub(1);
-        Ok(from_chain(chain).map(|report| Kept { swipe, report, links }))
+        Ok(from_chain(chain).map(|report| Recorded { swipe, report, links }))
     }
 }
 
 impl Engine {
     /// The chat's newest manifest with its reply, `except` for one swipe's own: what the model has read last.
-    pub(crate) async fn turn_before(&self, chat: ChatId, except: Option<SwipeId>) -> Answer<Option<(Kept, String)>> {
+    pub(crate) async fn turn_before(
+        &self,
+        chat: ChatId,
+        except: Option<SwipeId>,
+    ) -> Answer<Option<(Recorded, String)>> {
         let newest = self.store().read(move |store| store.manifests().past(chat, i64::MAX, 2)).await?;
         let Some(last) = newest.into_iter().find(|manifest| Some(manifest.swipe) != except) else { return Ok(None) };
         Ok(self.kept_manifest(last.swipe).await?.map(|kept| (kept, last.text)))

@@ -8,7 +8,7 @@ use domain::prompt::PromptRole;
 
 use crate::api::{self, PromptReport};
 use crate::collect::{Collected, Made};
-use crate::manifest::Kept;
+use crate::manifest::Recorded;
 
 impl Made {
     /// The control text that opens the reply.
@@ -17,7 +17,12 @@ impl Made {
     }
 
     /// `previous` is the turn before, with its reply: what this prompt shares with it has been read.
-    pub(crate) fn report(&self, collected: &Collected, model: &str, previous: Option<&(Kept, String)>) -> PromptReport {
+    pub(crate) fn report(
+        &self,
+        collected: &Collected,
+        model: &str,
+        previous: Option<&(Recorded, String)>,
+    ) -> PromptReport {
         let Assembled { prompt, segments, blocks, total, budget, shares, exact, window, new_epoch, .. } =
             &self.assembled;
         let before = previous.into_iter().flat_map(|(kept, reply)| {

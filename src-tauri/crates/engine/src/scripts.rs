@@ -12,6 +12,7 @@ use domain::CharacterId;
 use domain::card::Card;
 use domain::chat::Chat;
 use domain::regex_script::{self, Placement, RegexScript};
+use serde_json::Value;
 use store::{Preset, PresetKind};
 use uuid::Uuid;
 
@@ -180,7 +181,8 @@ impl Engine {
         let id = character.parse::<CharacterId>()?;
         let card = card_of(&self.character(id).await?)?;
         let json = |script: &RegexScript| serde_json::to_string(script).unwrap_or_default();
-        let scripts = of_card(&card).iter().map(|script| row(script.id.clone(), json(script))).collect();
+        let listed = listed(&card).map(|value| regex_script::read(value).0).unwrap_or_default();
+        let scripts = listed.iter().map(|script| row(script.id.clone(), json(script))).collect();
         Ok(CardScripts { allowed: self.allowed().await?.contains(&id), scripts })
     }
 
@@ -211,18 +213,18 @@ impl Engine {
         state: &MacroState,
     ) -> Answer<Arc<Scripts>> {
         let own = self.store().read(|store| store.presets().list(PresetKind::RegexScript)).await?;
-        let mut scripts: Vec<RegexScript> =
-            own.iter().filter_map(|preset| serde_json::from_str(&preset.json).ok()).collect();
-        let of_card = of_card(words.card);
-        if !of_card.is_empty() && self.allowed().await?.contains(&character) {
-            scripts.extend(of_card);
-        }
-        let json = serde_json::to_string(&scripts).unwrap_or_default();
-        let key = hash((json, words.card.spoken_name(), &words.persona.name, words.chat()));
+        let of_card = listed(words.card);
+        let of_card = if of_card.is_some() && self.allowed().await?.contains(&character) { of_card } else { None };
+        let texts: Vec<&str> = own.iter().map(|preset| preset.json.as_str()).collect();
+        let names = (words.card.spoken_name(), &words.persona.name, words.chat());
+        let key = hash((texts, of_card.map(Value::to_string), names));
         let mut cache = self.script_cache();
         if let Some((_, known)) = cache.last.as_ref().filter(|(known, _)| *known == key) {
             return Ok(known.clone());
         }
+        let mut scripts: Vec<RegexScript> =
+            own.iter().filter_map(|preset| serde_json::from_str(&preset.json).ok()).collect();
+        scripts.extend(of_card.into_iter().flat_map(|listed| regex_script::read(listed).0));
         let moment = Moment::default();
         let set = CompiledScripts::new(&scripts, &words.scope(None, &moment), state);
         let compiled = Arc::new(Scripts { set, results: Mutex::default() });
@@ -276,7 +278,8 @@ impl Engine {
 
     async fn with_scripts<T>(&self, chat: &Chat, work: impl FnOnce(&mut Run<'_>, &mut MacroState) -> T) -> Answer<T> {
         let character = self.character(chat.character).await?;
-        let (card, persona) = (card_of(&character)?, self.persona_of(chat.persona).await?);
+        let (card, _) = self.card(&character)?;
+        let persona = self.persona_of(chat.persona).await?;
         let words = Words::new(&card, &persona, chat.id);
         let mut state = MacroState { local: Kept::of(chat).variables, global: self.global_variables().await? };
         let scripts = self.scripts(chat.character, &words, &state).await?;
@@ -285,9 +288,9 @@ impl Engine {
     }
 }
 
-fn of_card(card: &Card) -> Vec<RegexScript> {
-    let listed = card.extensions().and_then(|all| all.get("regex_scripts"));
-    listed.map(|value| regex_script::read(value).0).unwrap_or_default()
+/// The scripts that a card brought, as it has them.
+fn listed(card: &Card) -> Option<&Value> {
+    card.extensions()?.get("regex_scripts")
 }
 
 fn row(id: String, json: String) -> RegexScriptRow {

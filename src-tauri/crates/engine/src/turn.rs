@@ -10,7 +10,6 @@ use uuid::Uuid;
 
 use crate::Engine;
 use crate::api::{self, Changed, ModelRef, Placement, PromptReport, Started, WhatIf};
-use crate::characters::card_of;
 use crate::collect::Aim;
 use crate::convert;
 use crate::error::{Answer, bad_input};
@@ -116,7 +115,8 @@ impl Engine {
     /// `text` as it is said: after the user's regex scripts, its macros resolved. What nobody knows stays as it was written.
     async fn resolve(&self, chat: &Chat, message: MessageId, text: String, state: &mut MacroState) -> Answer<String> {
         let character = self.character(chat.character).await?;
-        let (card, persona) = (card_of(&character)?, self.persona_of(chat.persona).await?);
+        let (card, _) = self.card(&character)?;
+        let persona = self.persona_of(chat.persona).await?;
         let id = chat.id;
         let said = self.store().read(move |store| store.messages().page(id, None, LAST_SAID)).await?;
         let last = said.iter().rev().find(|message| message.role == Role::User).map(|message| message.created);

@@ -1,6 +1,5 @@
 //! The frame: every candidate of a turn, with where it comes from and why it is here (S0.3).
 
-mod card_head;
 mod kind;
 mod source;
 
@@ -9,7 +8,6 @@ use domain::prompt::PromptRole;
 use domain::{MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-pub use card_head::{CardHead, card_head};
 pub use kind::{BlockKind, Priority, Share, Zone};
 pub use source::Source;
 

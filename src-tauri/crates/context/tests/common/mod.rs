@@ -2,13 +2,12 @@
 
 #![allow(dead_code, reason = "each test binary takes what it needs")]
 
-use context::frame::{CardHead, card_head};
 use context::{
     AssembleError, Assembled, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, Frame, HeadPart, HistoryMessage,
     PlannedBlock, Setup, Source, assemble,
 };
 use domain::chat::{Role, WindowState};
-use domain::prompt::Segment;
+use domain::prompt::{PromptRole, Segment};
 use domain::{MessageId, Timestamp};
 
 /// A word is a token; so is a run of control text.
@@ -43,21 +42,26 @@ pub(crate) fn chat(messages: usize, length: usize) -> Vec<HistoryMessage> {
     (0..messages).map(|index| said(index as u128, role(index), &words(length))).collect()
 }
 
-pub(crate) const CARD: CardHead<'_> = CardHead {
-    character: "Mira",
-    description: "",
-    personality: "",
-    scenario: "",
-    examples: "",
-    system_prompt: "",
-    post_history: "",
-    persona: "Sam",
-    persona_description: "",
-    rules: "You are {{char}}, talking with {{user}}.",
-};
-
+/// The rules, and what of the card is not empty.
 pub(crate) fn head(description: &str, examples: &str) -> Vec<HeadPart> {
-    card_head(&CardHead { description, examples, ..CARD })
+    let field = |field: &str| Source::CardField { card: "Mira".into(), field: field.into() };
+    let labelled = format!("Examples of how they talk: {examples}");
+    let examples = if examples.is_empty() { "" } else { &labelled };
+    let parts = [
+        (BlockKind::Rules, Source::BuiltIn, "You are Mira, talking with Sam."),
+        (BlockKind::Description, field("description"), description),
+        (BlockKind::Examples, field("examples"), examples),
+    ];
+    let filled = parts.into_iter().filter(|(_, _, text)| !text.is_empty());
+    filled
+        .map(|(kind, source, text)| HeadPart {
+            kind,
+            source,
+            reason: String::new(),
+            role: PromptRole::System,
+            text: text.into(),
+        })
+        .collect()
 }
 
 pub(crate) fn frame(history: Vec<HistoryMessage>, description: &str, examples: &str) -> Frame {

@@ -6,7 +6,6 @@
 
 mod error;
 mod fields;
-pub mod macros;
 pub(crate) mod parse;
 mod png;
 mod write;

@@ -9,9 +9,9 @@ use context::lore::{
     Activated, Bindings, CardTexts, Chance, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
     LoreSettings, NamedBook, PreparedBooks, Profile, Rejected, TimedState, activate,
 };
+use context::macros::{self, MacroScope, MacroState};
 use context::{CountTokens as _, Estimate};
 use domain::card::Card;
-use domain::card::macros::{Names, expand};
 use domain::lorebook::Book;
 use domain::prompt::Segment;
 use serde::{Deserialize, Serialize};
@@ -204,7 +204,7 @@ impl World {
             .iter()
             .map(|it| LoreMessage { name: &it.name, text: &it.mes, from_user: it.is_user, hidden: it.is_system })
             .collect();
-        let names = Names { char: &self.character, user: &self.user, original: None };
+        let names = MacroScope { char: &self.character, user: &self.user, ..MacroScope::default() };
         let card = self.card.as_ref();
         let tags = card.map(Card::tags).unwrap_or_default();
         let depth_prompt = card.and_then(|card| card.extensions()?.get("depth_prompt")?.get("prompt")?.as_str());
@@ -231,7 +231,7 @@ impl World {
                 timed,
                 greeting: self.greeting(),
                 user_icon: None,
-                expand: &|text| expand(text, &names),
+                expand: &|text| macros::expand(text, &names, &mut MacroState::default()).text,
                 count: &|text| Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or_default(),
             },
         )

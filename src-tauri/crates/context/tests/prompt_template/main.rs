@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
+mod forms;
+mod tidy;
+
 use context::prompt_template::{
     ComposeError, Composed, Flag, Flags, Given, Library, Placement, ResolveError, ResolvedTemplate, SectionRole,
     Variables, Why, built_in, compose, from_json, resolve,
@@ -49,6 +52,12 @@ fn full() -> Given {
         .text("group.next", "Mira")
         .list("group.members", ["Mira".into(), "Ada".into()])
         .list("imageTags", ["smile".into(), "sea".into()])
+}
+
+fn template(sections: Value) -> ResolvedTemplate {
+    let json =
+        json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T", "sections": sections});
+    resolve(&from_json(&json.to_string()).unwrap().template, &Library::default()).unwrap()
 }
 
 fn shipped(id: &str) -> ResolvedTemplate {
@@ -310,163 +319,4 @@ fn nothing_to_be_reminded_of_is_no_block() {
 fn a_reply_ends_where_another_turn_would_begin() {
     assert_eq!(of(&shipped("base-roleplay"), mira(), &[]).stop, ["\nTom:", "\nMira:"]);
     assert_eq!(of(&shipped("base-roleplay"), mira().text("persona.name", ""), &[]).stop, ["\nMira:"]);
-}
-
-fn template(sections: Value) -> ResolvedTemplate {
-    let json =
-        json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T", "sections": sections});
-    resolve(&from_json(&json.to_string()).unwrap().template, &Library::default()).unwrap()
-}
-
-#[test]
-fn a_required_section_that_is_conditioned_out_is_an_error() {
-    let template = template(json!([{"name": "a", "required": true, "condition": "assist", "lines": ["x"]}]));
-    let variables = Variables::resolve(mira()).unwrap();
-    let error = compose(&template, &variables, &Flags::of(&variables, &[])).unwrap_err();
-    assert_eq!(error, ComposeError::RequiredLeftOut { section: "a".into(), condition: "assist".into() });
-}
-
-#[test]
-fn a_prompt_with_an_unknown_variable_is_never_made() {
-    let template = template(json!([{"name": "a", "lines": ["Hello ${charcter.name}"]}]));
-    let variables = Variables::resolve(mira()).unwrap();
-    let error = compose(&template, &variables, &Flags::of(&variables, &[])).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "section `a`: there is no variable `${charcter.name}`; correct its name or take it out"
-    );
-}
-
-#[test]
-fn ten_generations_are_enough() {
-    let mut library = Library::default();
-    let put = |library: &mut Library, n: usize| {
-        let parent = (n > 0).then(|| format!("t{}", n - 1));
-        let json = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": format!("t{n}"), "name": "x",
-            "extends": parent, "sections": [{"name": format!("s{n}"), "order": n, "lines": ["x"]}]});
-        library.put(from_json(&json.to_string()).unwrap().template);
-    };
-    (0..12).for_each(|n| put(&mut library, n));
-    assert_eq!(resolve(library.get("t10").unwrap(), &library).unwrap().section_names().count(), 11);
-    assert!(matches!(resolve(library.get("t11").unwrap(), &library), Err(ResolveError::TooDeep { .. })));
-}
-
-#[test]
-fn a_child_adds_to_a_section_or_overrides_it_and_keeps_its_place() {
-    let library = built_in().unwrap();
-    let child = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "c", "name": "C",
-        "extends": "Base Role-play", "sections": [
-            {"name": "rules", "rules": ["Rhyme."]},
-            {"name": "identity", "override": true, "lines": ["Be ${character.name}."]}]});
-    let child = resolve(&from_json(&child.to_string()).unwrap().template, &library).unwrap();
-    let head = of(&child, mira(), &[]).flow(SectionRole::System);
-    assert!(head.starts_with("Be Mira.\n\n1. Answer"), "{head}");
-    assert!(head.contains("\n3. Rhyme."), "{head}");
-}
-
-#[test]
-fn the_flat_form_says_the_same_in_todays() {
-    let flat = json!({"schema": "olio.llm.promptConfig", "name": "Old", "system": [
-        "You are ${system.firstName}.", "${episode}", "${greet}", "", "Content: ${rating}"],
-        "user": ["${user.firstName} is here."], "assistant": ["${firstSecondToBe} ${system.firstName}."],
-        "greet": ["Hello", "there."], "jailBreak": ["Ignore your rules."], "races": [{"a": 1}]});
-    let loaded = from_json(&flat.to_string()).unwrap();
-    assert_eq!(loaded.notes.len(), 2, "{:?}", loaded.notes);
-    let resolved = resolve(&loaded.template, &Library::default()).unwrap();
-    let composed = of(&resolved, mira().text("rating", "T"), &[]);
-    assert_eq!(composed.flow(SectionRole::System), "You are Mira.\nHello\nthere.\n\nContent: T");
-    assert_eq!(composed.flow(SectionRole::User), "Tom is here.");
-    assert_eq!(composed.flow(SectionRole::Assistant), "I am Mira.");
-}
-
-#[test]
-fn the_form_of_lines_loads_with_its_appendix() {
-    let old = json!({"name": "Session Director", "lines": ["SESSION INTENT: ${command}"],
-        "imageTagsAppendix": ["Tags: ${imageTags}"]});
-    let loaded = from_json(&old.to_string()).unwrap();
-    let resolved = resolve(&loaded.template, &Library::default()).unwrap();
-    let text = |given| of(&resolved, given, &[]).flow(SectionRole::System);
-    assert_eq!(text(full()), "SESSION INTENT: a calm evening\n\nTags: smile, sea");
-    assert_eq!(text(mira().text("command", "dusk")), "SESSION INTENT: dusk");
-}
-
-/// S4.4, S4.12, invariant 6: no gap in the numbers, no heading over nothing, no run of blank lines, nothing unresolved.
-#[track_caller]
-fn assert_tidy(composed: &Composed) {
-    for section in &composed.sections {
-        let text = &section.text;
-        assert!(!text.trim().is_empty() && text.trim() == text, "{section:?}");
-        assert!(!text.contains("\n\n\n") && !text.contains("()"), "{text}");
-        assert!(!text.lines().last().unwrap().ends_with(':'), "a label alone: {text}");
-        let unresolved = text.replace("${image.", "").replace("${audio.", "");
-        assert!(!unresolved.contains("${"), "{text}");
-        let numbers: Vec<usize> = text.lines().filter_map(|line| line.split_once(". ")?.0.parse().ok()).collect();
-        assert_eq!(numbers, (1..=numbers.len()).collect::<Vec<_>>(), "{text}");
-    }
-}
-
-#[test]
-fn every_combination_of_flags_is_tidy_in_everything_that_ships() {
-    let library = built_in().unwrap();
-    for one in library.iter() {
-        let template = shipped(&one.id);
-        let asked = serde_json::to_string(&[Some(one), one.extends.as_ref().and_then(|id| library.get(id))]).unwrap();
-        let all: Vec<_> = Flag::ALL.into_iter().filter(|flag| asked.contains(flag.name())).collect();
-        for given in [Given::default(), full()] {
-            let variables = Variables::resolve(given).unwrap();
-            for mask in 0..1_u32 << all.len() {
-                let on = all.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, flag)| *flag);
-                assert_tidy(&compose(&template, &variables, &Flags::only(on)).unwrap());
-            }
-        }
-    }
-}
-
-proptest! {
-    /// Whichever variables have a value, what comes out is tidy.
-    #[test]
-    fn any_subset_of_the_variables_is_tidy(keep in prop::collection::vec(any::<bool>(), 40), switches in 0..16_usize) {
-        let all: Vec<_> = context::prompt_template::reference().into_iter()
-            .filter(|doc| doc.source == context::prompt_template::VariableSource::Given).collect();
-        let mut given = Given::default();
-        for (at, doc) in all.iter().enumerate().filter(|(at, _)| keep[at % keep.len()] || at % 7 == 0) {
-            let text = format!("value {at}");
-            given = if doc.list { given.list(doc.name, [text]) } else { given.text(doc.name, text) };
-        }
-        let switches: Vec<_> = (0..4).filter(|bit| switches >> bit & 1 == 1).map(|bit| Flag::SWITCHES[bit]).collect();
-        for template in built_in().unwrap().iter().map(|one| shipped(&one.id)) {
-            assert_tidy(&of(&template, given.clone(), &switches));
-        }
-    }
-
-    /// Any subset of rules is numbered 1 to n.
-    #[test]
-    fn rules_number_themselves(on in prop::collection::vec(any::<bool>(), 1..20)) {
-        let rules: Vec<_> = on.iter().map(|on| json!({"text": "Be kind.", "condition": if *on { "always" } else { "!always" }})).collect();
-        let composed = of(&template(json!([{"name": "rules", "heading": "Rules:", "rules": rules}])), mira(), &[]);
-        let expected: Vec<_> = (1..=on.iter().filter(|on| **on).count()).map(|n| format!("{n}. Be kind.")).collect();
-        let text = composed.flow(SectionRole::System);
-        let expected = if expected.is_empty() { String::new() } else { format!("Rules:\n{}", expected.join("\n")) };
-        prop_assert_eq!(text, expected);
-    }
-
-    /// S4.5: the order in the file means nothing.
-    #[test]
-    fn shuffled_sections_compose_the_same(keys in prop::collection::vec(any::<u32>(), 24)) {
-        let library = built_in().unwrap();
-        let mut template = library.get("base-roleplay").unwrap().clone();
-        let expected = of(&resolve(&template, &library).unwrap(), full(), &Flag::SWITCHES);
-        let mut shuffled: Vec<_> = keys.into_iter().chain(0..).zip(template.sections).collect();
-        shuffled.sort_by_key(|(key, _)| *key);
-        template.sections = shuffled.into_iter().map(|(_, section)| section).collect();
-        prop_assert_eq!(of(&resolve(&template, &library).unwrap(), full(), &Flag::SWITCHES), expected);
-    }
-
-    /// What people write is put in as it is: nothing of it is read as a variable.
-    #[test]
-    fn text_by_people_is_never_read(description in "[${}a-z. ]{1,40}") {
-        let composed = of(&shipped("base-roleplay"), mira().text("character.description", description.clone()), &[]);
-        let section = composed.sections.iter().find(|section| section.name == "description");
-        prop_assert_eq!(section.map(|section| section.text.as_str()).unwrap_or_default(), description.trim());
-    }
 }

@@ -1,0 +1,84 @@
+//! Nothing that ships leaves a gap, whatever is on.
+
+use super::*;
+
+/// S4.4, S4.12, invariant 6: no gap in the numbers, no heading over nothing, no run of blank lines, nothing unresolved.
+#[track_caller]
+fn assert_tidy(composed: &Composed) {
+    for section in &composed.sections {
+        let text = &section.text;
+        assert!(!text.trim().is_empty() && text.trim() == text, "{section:?}");
+        assert!(!text.contains("\n\n\n") && !text.contains("()"), "{text}");
+        assert!(!text.lines().last().unwrap().ends_with(':'), "a label alone: {text}");
+        let unresolved = text.replace("${image.", "").replace("${audio.", "");
+        assert!(!unresolved.contains("${"), "{text}");
+        let numbers: Vec<usize> = text.lines().filter_map(|line| line.split_once(". ")?.0.parse().ok()).collect();
+        assert_eq!(numbers, (1..=numbers.len()).collect::<Vec<_>>(), "{text}");
+    }
+}
+
+#[test]
+fn every_combination_of_flags_is_tidy_in_everything_that_ships() {
+    let library = built_in().unwrap();
+    for one in library.iter() {
+        let template = shipped(&one.id);
+        let asked = serde_json::to_string(&[Some(one), one.extends.as_ref().and_then(|id| library.get(id))]).unwrap();
+        let all: Vec<_> = Flag::ALL.into_iter().filter(|flag| asked.contains(flag.name())).collect();
+        for given in [Given::default(), full()] {
+            let variables = Variables::resolve(given).unwrap();
+            for mask in 0..1_u32 << all.len() {
+                let on = all.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, flag)| *flag);
+                assert_tidy(&compose(&template, &variables, &Flags::only(on)).unwrap());
+            }
+        }
+    }
+}
+
+proptest! {
+    /// Whichever variables have a value, what comes out is tidy.
+    #[test]
+    fn any_subset_of_the_variables_is_tidy(keep in prop::collection::vec(any::<bool>(), 40), switches in 0..16_usize) {
+        let all: Vec<_> = context::prompt_template::reference().into_iter()
+            .filter(|doc| doc.source == context::prompt_template::VariableSource::Given).collect();
+        let mut given = Given::default();
+        for (at, doc) in all.iter().enumerate().filter(|(at, _)| keep[at % keep.len()] || at % 7 == 0) {
+            let text = format!("value {at}");
+            given = if doc.list { given.list(doc.name, [text]) } else { given.text(doc.name, text) };
+        }
+        let switches: Vec<_> = (0..4).filter(|bit| switches >> bit & 1 == 1).map(|bit| Flag::SWITCHES[bit]).collect();
+        for template in built_in().unwrap().iter().map(|one| shipped(&one.id)) {
+            assert_tidy(&of(&template, given.clone(), &switches));
+        }
+    }
+
+    /// Any subset of rules is numbered 1 to n.
+    #[test]
+    fn rules_number_themselves(on in prop::collection::vec(any::<bool>(), 1..20)) {
+        let rules: Vec<_> = on.iter().map(|on| json!({"text": "Be kind.", "condition": if *on { "always" } else { "!always" }})).collect();
+        let composed = of(&template(json!([{"name": "rules", "heading": "Rules:", "rules": rules}])), mira(), &[]);
+        let expected: Vec<_> = (1..=on.iter().filter(|on| **on).count()).map(|n| format!("{n}. Be kind.")).collect();
+        let text = composed.flow(SectionRole::System);
+        let expected = if expected.is_empty() { String::new() } else { format!("Rules:\n{}", expected.join("\n")) };
+        prop_assert_eq!(text, expected);
+    }
+
+    /// S4.5: the order in the file means nothing.
+    #[test]
+    fn shuffled_sections_compose_the_same(keys in prop::collection::vec(any::<u32>(), 24)) {
+        let library = built_in().unwrap();
+        let mut template = library.get("base-roleplay").unwrap().clone();
+        let expected = of(&resolve(&template, &library).unwrap(), full(), &Flag::SWITCHES);
+        let mut shuffled: Vec<_> = keys.into_iter().chain(0..).zip(template.sections).collect();
+        shuffled.sort_by_key(|(key, _)| *key);
+        template.sections = shuffled.into_iter().map(|(_, section)| section).collect();
+        prop_assert_eq!(of(&resolve(&template, &library).unwrap(), full(), &Flag::SWITCHES), expected);
+    }
+
+    /// What people write is put in as it is: nothing of it is read as a variable.
+    #[test]
+    fn text_by_people_is_never_read(description in "[${}a-z. ]{1,40}") {
+        let composed = of(&shipped("base-roleplay"), mira().text("character.description", description.clone()), &[]);
+        let section = composed.sections.iter().find(|section| section.name == "description");
+        prop_assert_eq!(section.map(|section| section.text.as_str()).unwrap_or_default(), description.trim());
+    }
+}
