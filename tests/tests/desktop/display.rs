@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
+
 pub(crate) struct Display {
     /// Dies with the namespace.
     _server: Child,
@@ -49,6 +51,16 @@ impl Display {
         let pattern = format!("^{title}$");
         let found = self.command("xdotool").args(["search", "--onlyvisible", "--name", &pattern]).output().unwrap();
         String::from_utf8_lossy(&found.stdout).split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Asks the window to close, as a window manager does when its button is pressed.
+    pub(crate) fn press_close(&self, window: &str) {
+        let (server, _) = x11rb::connect(Some(&self.name)).unwrap();
+        let atom = |name: &str| server.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom;
+        let window = window.parse().unwrap();
+        let data = [atom("WM_DELETE_WINDOW"), x11rb::CURRENT_TIME, 0, 0, 0];
+        let message = ClientMessageEvent::new(32, window, atom("WM_PROTOCOLS"), data);
+        server.send_event(false, window, EventMask::NO_EVENT, message).unwrap().check().unwrap();
     }
 
     /// The whole screen, dialogs included, which WebDriver does not see.

@@ -25,15 +25,23 @@ pub(crate) fn signal(id: u32, signal: &str) {
 
 /// Proportional share of memory of a process and all its descendants, in MiB.
 pub(crate) fn memory_of_tree(root: u32) -> f64 {
-    let mut kib = 0;
-    let mut left = vec![root];
-    while let Some(id) = left.pop() {
+    let kib = tree(root).into_iter().map(|id| {
         let rollup = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).unwrap_or_default();
         let pss = rollup.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap_or("0 kB");
-        kib += pss.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0);
-        left.extend(children(id));
+        pss.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0)
+    });
+    kib.sum::<u64>() as f64 / 1024.0
+}
+
+/// A process and all its descendants.
+pub(crate) fn tree(root: u32) -> Vec<u32> {
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(id) = found.get(next) {
+        found.extend(children(*id));
+        next += 1;
     }
-    kib as f64 / 1024.0
+    found
 }
 
 /// Linux lists children by the thread that started them.

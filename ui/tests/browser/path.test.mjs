@@ -62,9 +62,11 @@ const writing = () =>
 		{ timeout: LONG },
 	);
 
+/** The words leave the composer once they are on disk; before that, the last reply is the old one. */
 async function say(text) {
 	await id("composer").fill(text);
 	await id("composer").press("Enter");
+	await page.waitForFunction(() => document.querySelector("[data-testid=composer]").value === "");
 }
 
 test("the first start shows a face, a greeting and a place to type", async () => {
@@ -95,7 +97,6 @@ test("greetings are swipes", async () => {
 test("Enter sends, the reply streams, and its figures appear", async () => {
 	await say("Good evening. What is that lamp?");
 	await id("stop").waitFor();
-	await page.waitForFunction(() => document.querySelector("[data-testid=composer]").value === "");
 	await done();
 	const [own, reply] = await messages().evaluateAll((all) => all.slice(-2).map((one) => one.dataset.role));
 	assert.deepEqual([own, reply], ["user", "character"]);
@@ -132,8 +133,6 @@ test("another reply is a swipe, and the first one stays", async () => {
 
 test("a stopped reply keeps what was there", async () => {
 	await say("Tell me a long story about the hill, the town and every lamp in it.");
-	// The words leave the composer once they are on disk; before that, the last reply is the old one.
-	await page.waitForFunction(() => document.querySelector("[data-testid=composer]").value === "");
 	// The small model may come to an end of its own before it is stopped; then another reply is tried.
 	for (let tries = 0; tries < 6; tries++) {
 		await writing();

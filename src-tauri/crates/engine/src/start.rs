@@ -172,6 +172,9 @@ fn tell(notice: &Notice) -> Option<String> {
         Notice::Checked => {
             Some("Inglenook was not closed properly last time. Your data was checked and is whole.".into())
         }
+        Notice::RepliesInterrupted { replies: 1 } => {
+            Some("An unfinished reply was cut off; the text that was there is kept.".into())
+        }
         Notice::RepliesInterrupted { replies } => {
             Some(format!("{replies} unfinished replies were cut off; the text that was there is kept."))
         }

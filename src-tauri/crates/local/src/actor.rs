@@ -211,8 +211,8 @@ impl Actor {
         }
         let id = self.next_id();
         self.note(State::Busy);
-        self.send(&Frame::Generate(generate(id, &job.request))).await?;
         let (start, mut first_text) = (Instant::now(), None);
+        self.send(&Frame::Generate(generate(id, &job.request))).await?;
         let patience = self.settings.policy.silence;
         self.until(Some((job, Some(id))), patience, move |reply| match reply {
             Reply::Prefill { done, total, reused, .. } => {

@@ -12,7 +12,7 @@ use crate::cache::{Cache, SEQUENCE};
 use crate::engine;
 use crate::inbox::{Arrived, Inbox, Replies};
 use crate::outlet::{Let, Outlet};
-use crate::sampler;
+use crate::sampler::Draw;
 use crate::vocab::Vocab;
 
 /// A loaded model with its context.
@@ -159,18 +159,19 @@ impl<'model> Session<'model> {
         inbox: &mut Inbox,
         replies: &Replies,
     ) -> Result<Ending, Break> {
-        let mut sampler = sampler::chain(&request.sampling, self.vocab, prompt);
+        let mut drawn = Draw::new(&request.sampling, self.vocab, prompt);
         loop {
             self.look_around(request.id, inbox, replies)?;
             if progress.usage.generated >= request.max_tokens || self.cache.len() >= self.context.n_ctx() as usize {
                 return Ok(Ending::Length);
             }
-            let token = sampler.sample(&self.context, -1);
+            let token = drawn.next(&self.context);
             if self.vocab.ends_reply(token) {
                 return Ok(Ending::Turn);
             }
             progress.usage.generated += 1;
             let Let { text, stopped } = outlet.push(&self.vocab.piece(token));
+            drawn.said(&text);
             send_text(request.id, text, replies)?;
             if stopped {
                 return Ok(Ending::StopSequence);

@@ -1,7 +1,9 @@
 //! The chain that draws a token.
 
+use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
+use llama_cpp_2::token::logit_bias::LlamaLogitBias;
 use worker::protocol::Sampling;
 
 use crate::vocab::Vocab;
@@ -9,13 +11,49 @@ use crate::vocab::Vocab;
 /// Tokens that the repeat penalty looks back on.
 const PENALTY_WINDOW: usize = 64;
 
-/// The chain for one reply, which has seen the end of `prompt`.
-pub(crate) fn chain(sampling: &Sampling, vocab: &Vocab<'_>, prompt: &[LlamaToken]) -> LlamaSampler {
-    let mut chain = LlamaSampler::chain(links(sampling, vocab.len()), true);
-    let recent = &prompt[prompt.len().saturating_sub(PENALTY_WINDOW)..];
-    // Role markers and turn ends must stay as likely as they are, or replies run on.
-    chain.accept_many(recent.iter().filter(|token| !vocab.is_control(**token)));
-    chain
+/// Blank tokens in a row after which a reply may end although it says nothing.
+const BLANKS: u32 = 16;
+
+/// Draws the tokens of one reply. A small model now and then ends its turn before it has said a word; people who asked
+/// something want an answer, so the first words are drawn as if there were no end.
+pub(crate) struct Draw {
+    first: LlamaSampler,
+    rest: LlamaSampler,
+    /// Tokens drawn while nothing is said.
+    blanks: u32,
+    speaks: bool,
+}
+
+impl Draw {
+    /// For a reply to `prompt`, whose end the penalties have seen.
+    pub(crate) fn new(sampling: &Sampling, vocab: &Vocab<'_>, prompt: &[LlamaToken]) -> Self {
+        let never = |token: &LlamaToken| LlamaLogitBias::new(*token, f32::NEG_INFINITY);
+        let endless: Vec<LlamaLogitBias> = vocab.ends().iter().map(never).collect();
+        let mut first = vec![LlamaSampler::logit_bias(vocab.len(), &endless)];
+        first.append(&mut links(sampling, vocab.len()));
+        let [mut first, mut rest] = [first, links(sampling, vocab.len())].map(|links| LlamaSampler::chain(links, true));
+        let recent = &prompt[prompt.len().saturating_sub(PENALTY_WINDOW)..];
+        // Role markers and turn ends must stay as likely as they are, or replies run on.
+        let recent: Vec<LlamaToken> = recent.iter().filter(|token| !vocab.is_control(**token)).copied().collect();
+        first.accept_many(&recent);
+        rest.accept_many(&recent);
+        Self { first, rest, blanks: 0, speaks: false }
+    }
+
+    pub(crate) fn next(&mut self, context: &LlamaContext<'_>) -> LlamaToken {
+        if self.speaks || self.blanks >= BLANKS {
+            return self.rest.sample(context, -1);
+        }
+        let token = self.first.sample(context, -1);
+        self.rest.accept(token);
+        self.blanks += 1;
+        token
+    }
+
+    /// Learns what the reader got of the last token.
+    pub(crate) fn said(&mut self, text: &str) {
+        self.speaks |= !text.trim().is_empty();
+    }
 }
 
 fn links(sampling: &Sampling, vocab: i32) -> Vec<LlamaSampler> {

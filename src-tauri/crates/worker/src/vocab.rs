@@ -10,6 +10,8 @@ use worker::protocol::Segment;
 pub(crate) struct Vocab<'model> {
     vocab: LlamaVocab<'model>,
     bos: Option<LlamaToken>,
+    /// End of turn, of text...
+    ends: Vec<LlamaToken>,
     /// Role and tool markers that the file declares "user defined": llama.cpp would find those in plain text too.
     marks: Vec<(LlamaToken, String)>,
 }
@@ -18,8 +20,9 @@ impl<'model> Vocab<'model> {
     pub(crate) fn of(model: &'model LlamaModel) -> Self {
         let vocab = model.vocab();
         let bos = Some(vocab.bos()).filter(|bos| vocab.should_add_bos() && bos.0 >= 0);
+        let ends = vocab.tokens().filter(|token| vocab.is_eog(*token)).collect();
         let marks = marks(&vocab);
-        Self { vocab, bos, marks }
+        Self { vocab, bos, ends, marks }
     }
 
     /// The model asks for a beginning-of-sequence token.
@@ -31,8 +34,13 @@ impl<'model> Vocab<'model> {
         self.vocab.n_tokens()
     }
 
+    /// The tokens that end a reply.
+    pub(crate) fn ends(&self) -> &[LlamaToken] {
+        &self.ends
+    }
+
     pub(crate) fn ends_reply(&self, token: LlamaToken) -> bool {
-        self.vocab.is_eog(token)
+        self.ends.contains(&token)
     }
 
     pub(crate) fn is_control(&self, token: LlamaToken) -> bool {

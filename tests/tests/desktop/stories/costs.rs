@@ -72,12 +72,14 @@ impl Running {
         Cost { shown, memory: all - worker, worker }
     }
 
-    /// Ends it; returns how long its window took to show.
+    /// Ends it and all its processes, which share memory with whatever is measured next; returns how long its window took
+    /// to show.
     async fn end(mut self) -> Duration {
+        let family = processes::tree(self.child.id());
         processes::signal(self.child.id(), "TERM");
         until("the end", || {
-            let ended = self.child.try_wait().unwrap();
-            async move { ended }
+            let ended = self.child.try_wait().unwrap().is_some() && !family.iter().any(|id| processes::is_alive(*id));
+            async move { ended.then_some(()) }
         })
         .await;
         self.shown

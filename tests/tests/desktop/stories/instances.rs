@@ -37,7 +37,7 @@ pub(crate) async fn closing(desk: Desk) {
     window.ask("Tell me a long story about the sea.").await;
     assert_eq!(processes::running(&desk.worker()).len(), 1, "one worker writes the reply");
     let id = desk.display.windows("Inglenook").pop().expect("the window");
-    desk.display.xdotool(&["windowclose", &id]);
+    desk.display.press_close(&id);
     within(Duration::from_secs(10), "the end of every process", || async {
         let left = [processes::running(&desk.app()), processes::running(&desk.worker())].concat();
         left.is_empty().then_some(())

@@ -105,6 +105,20 @@ async fn a_stop_sequence_ends_the_reply_and_is_no_part_of_it() {
     assert!(outcome.text.contains("14") && !outcome.text.contains("15"), "{outcome:?}");
 }
 
+/// Where its own reply is over, the likeliest token is the end, and the first thing it would say.
+#[tokio::test]
+async fn a_reply_is_never_empty() {
+    let host = host();
+    let provider = host.provider(&model(), 2048);
+    let mut said = chat(&["What is the capital of France?"]);
+    let first = reply(&*provider, request(said.clone(), 64)).await;
+    assert_eq!(first.reason(), FinishReason::Stop);
+    said.push(plain(&first.text));
+    let second = reply(&*provider, request(said, 64)).await;
+    assert_eq!(second.reason(), FinishReason::Stop);
+    assert!(!second.text.trim().is_empty(), "{second:?}");
+}
+
 #[tokio::test]
 async fn a_reply_ends_at_its_length_and_at_the_end_of_the_context() {
     let host = host();
