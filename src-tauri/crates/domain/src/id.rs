@@ -35,6 +35,8 @@ macro_rules! ids {
 }
 
 ids! {
+    /// Something remembered.
+    MemoryId
     /// A character in the library.
     CharacterId
     /// A chat with a character.

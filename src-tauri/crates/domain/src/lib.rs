@@ -10,6 +10,7 @@ pub mod card;
 pub mod chat;
 pub mod id;
 pub mod lorebook;
+pub mod memory;
 pub mod model;
 pub mod persona;
 pub mod prompt;
@@ -18,5 +19,5 @@ pub mod sampling;
 pub mod settings;
 pub mod time;
 
-pub use id::{CharacterId, ChatId, EndpointId, MessageId, ModelId, PersonaId, SwipeId};
+pub use id::{CharacterId, ChatId, EndpointId, MemoryId, MessageId, ModelId, PersonaId, SwipeId};
 pub use time::Timestamp;

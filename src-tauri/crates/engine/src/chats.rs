@@ -16,7 +16,7 @@ use crate::characters::card_of;
 use crate::clock::rfc3339;
 use crate::convert::{self, Speakers};
 use crate::error::{Answer, bad_input, not_found};
-use crate::manifest;
+use crate::{manifest, memory};
 use crate::running::Place;
 use crate::words::{self, Kept, Moment, Words};
 
@@ -213,7 +213,12 @@ impl Engine {
     pub async fn delete_chat(&self, id: String) -> Answer<()> {
         let (id, now) = (id.parse::<ChatId>()?, self.now());
         self.running().cancel(id);
-        self.store().write(move |store| store.chats_mut().soft_delete(id, now)).await?;
+        self.store()
+            .write(move |store| {
+                store.chats_mut().soft_delete(id, now)?;
+                memory::withdraw_chat(store, id)
+            })
+            .await?;
         self.local().forget(&id.to_string());
         self.events().changed(Changed::Chats, Some(id.to_string()));
         Ok(())
@@ -245,6 +250,7 @@ impl Engine {
         self.store()
             .write(move |store| {
                 store.messages_mut().soft_delete(id, now)?;
+                memory::withdraw(store, id)?;
                 end_epoch(store, chat)
             })
             .await?;
@@ -285,6 +291,7 @@ impl Engine {
         let (id, chat) = (message.id, message.chat);
         self.store()
             .write(move |store| {
+                memory::withdraw(store, id)?;
                 work(store, id)?;
                 end_epoch(store, chat)
             })

@@ -33,6 +33,11 @@ impl Clock {
         self.civil(at).strftime("%A, %-d %B %Y, %H:%M").to_string()
     }
 
+    /// The day of `at` in the user's time zone: "3 May 2026".
+    pub(crate) fn day(&self, at: Timestamp) -> String {
+        self.civil(at).strftime("%-d %B %Y").to_string()
+    }
+
     /// `at` as macros tell it.
     pub(crate) fn macros(&self, at: Timestamp, last_said: Option<Timestamp>) -> context::macros::Clock {
         let zoned = instant(at).to_zoned(self.zone.clone());

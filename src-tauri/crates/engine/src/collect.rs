@@ -150,7 +150,8 @@ impl Engine {
         };
         self.rewrite(&mut collected).await?;
         let started = Instant::now();
-        collected.memory = self.recall(&collected).await;
+        collected.memory = self.recall(&collected, answerer).await;
+        collected.notices.extend(collected.memory.notice.clone());
         collected.lore = self.activate(&collected, answerer, self.clock());
         collected.timings.activate_ms = millis(started);
         Ok(collected)

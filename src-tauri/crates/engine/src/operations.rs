@@ -75,6 +75,15 @@ macro_rules! operations {
             /// Turns with a manifest, newest first; `before` is a message's id.
             past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
 
+            /// Everything that counts with a character; with a query what fits it, best first.
+            list_memories(character: String, query: String) -> Vec<Memory>;
+            /// An empty `id` makes a new one.
+            save_memory(draft: MemoryDraft) -> Memory;
+            /// Gone from every later prompt; can be undone by `restore_memory` until the app ends.
+            delete_memory(id: String) -> ();
+            restore_memory(id: String) -> ();
+            pin_memory(id: String, pinned: bool) -> Memory;
+
             list_templates() -> Vec<TemplateSummary>;
             get_template(id: String) -> TemplateDocument;
             /// An empty `id` makes a new one; a built-in's id makes a changed one in its place.

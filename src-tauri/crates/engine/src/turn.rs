@@ -14,6 +14,7 @@ use crate::collect::Aim;
 use crate::convert;
 use crate::error::{Answer, bad_input};
 use crate::generation::Job;
+use crate::memory::{self, Said};
 use crate::scripts::Run;
 use crate::target::Target;
 use crate::words::{self, Kept, Moment, Words};
@@ -97,15 +98,22 @@ impl Engine {
             selected: 0,
             context_block: None,
         };
-        let chat = chat.clone();
-        Ok(self
+        let learns = self.resolved(chat, None).await?.values.memory;
+        let persona = self.persona_of(chat.persona).await?;
+        let row = chat.clone();
+        let (message, done) = self
             .store()
             .write(move |store| {
-                store.chats_mut().set_draft(chat.id, "")?;
-                words::keep(store, &chat, &before, &after)?;
-                store.messages_mut().append(&new)
+                store.chats_mut().set_draft(row.id, "")?;
+                words::keep(store, &row, &before, &after)?;
+                let message = store.messages_mut().append(&new)?;
+                let said = Said { chat: &row, persona: &persona, message: id, text: message.text(), now };
+                let done = if learns { memory::obey(store, &said)? } else { None };
+                Ok((message, done))
             })
-            .await?)
+            .await?;
+        self.tell(chat, done);
+        Ok(message)
     }
 
     async fn macro_state(&self, chat: &Chat) -> Answer<MacroState> {

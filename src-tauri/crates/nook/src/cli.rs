@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use engine::api::CardFormat;
+use engine::api::{CardFormat, MemoryScope};
 
 /// Private character chat on this machine, from the command line.
 #[derive(Debug, Parser)]
@@ -77,6 +77,11 @@ pub(crate) enum Verb {
     Models {
         #[command(subcommand)]
         verb: ModelVerb,
+    },
+    /// What is remembered of a character, of a pair, of a chat
+    Memory {
+        #[command(subcommand)]
+        verb: MemoryVerb,
     },
     /// Serve the local API, and the web UI where asked, until interrupted
     Serve {
@@ -257,6 +262,92 @@ pub(crate) enum TemplateVerb {
 pub(crate) enum Placing {
     CacheFirst,
     Classic,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryVerb {
+    /// Everything that counts with a character
+    List {
+        /// Name or id
+        #[arg(long)]
+        character: String,
+    },
+    /// What fits some words, best first
+    Search {
+        /// Name or id
+        #[arg(long)]
+        character: String,
+        words: String,
+    },
+    /// Remember a text
+    Add {
+        #[command(flatten)]
+        what: MemoryArgs,
+        text: String,
+    },
+    /// Change a memory: what is not said stays
+    Edit {
+        /// As `memory list` shows it
+        id: String,
+        /// Name or id
+        #[arg(long)]
+        character: String,
+        #[arg(long)]
+        text: Option<String>,
+        #[arg(long = "type", value_name = "TYPE")]
+        kind: Option<String>,
+        #[arg(long, value_name = "1-10", value_parser = clap::value_parser!(u32).range(1..=10))]
+        importance: Option<u32>,
+    },
+    /// Tell it whatever else there is to tell
+    Pin {
+        id: String,
+        /// Not any more
+        #[arg(long)]
+        off: bool,
+    },
+    /// Forget a memory
+    Forget { id: String },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MemoryArgs {
+    /// Name or id
+    #[arg(long)]
+    pub(crate) character: String,
+    /// Where it counts: everywhere, with the character, with the character and one persona, or in one chat
+    #[arg(long, default_value = "pair")]
+    pub(crate) scope: ScopeWord,
+    /// Of a pair: name or id; without it the default persona
+    #[arg(long)]
+    pub(crate) persona: Option<String>,
+    /// Of a chat: id or title
+    #[arg(long, required_if_eq("scope", "chat"))]
+    pub(crate) chat: Option<String>,
+    /// note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion or open_thread
+    #[arg(long = "type", value_name = "TYPE", default_value = "note")]
+    pub(crate) kind: String,
+    #[arg(long, value_name = "1-10", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10))]
+    pub(crate) importance: u32,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ScopeWord {
+    Profile,
+    Character,
+    Pair,
+    Chat,
+}
+
+impl From<ScopeWord> for MemoryScope {
+    fn from(word: ScopeWord) -> Self {
+        match word {
+            ScopeWord::Profile => Self::Profile,
+            ScopeWord::Character => Self::Character,
+            ScopeWord::Pair => Self::Pair,
+            ScopeWord::Chat => Self::Chat,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

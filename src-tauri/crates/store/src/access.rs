@@ -11,7 +11,9 @@ use crate::table::character::{Characters, CharactersMut};
 use crate::table::chat::{Chats, ChatsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
 use crate::table::manifest::{Manifests, ManifestsMut};
+use crate::table::memory::{Memories, MemoriesMut};
 use crate::table::message::{Messages, MessagesMut};
+use crate::table::message_text::MessageTexts;
 use crate::table::model::{Models, ModelsMut};
 use crate::table::persona::{Personas, PersonasMut};
 use crate::table::preset::{Presets, PresetsMut};
@@ -47,6 +49,10 @@ macro_rules! tables {
                 $reads { conn: self.conn }
             })*
 
+            pub fn message_texts(&self) -> MessageTexts<'_> {
+                MessageTexts { conn: self.conn }
+            }
+
             pub fn assets(&self) -> Assets<'_> {
                 Assets { conn: self.conn, dir: self.dir }
             }
@@ -69,6 +75,7 @@ tables! {
     chats: Chats, chats_mut: ChatsMut;
     messages: Messages, messages_mut: MessagesMut;
     swipes: Swipes, swipes_mut: SwipesMut;
+    memories: Memories, memories_mut: MemoriesMut;
     manifests: Manifests, manifests_mut: ManifestsMut;
     token_counts: TokenCounts, token_counts_mut: TokenCountsMut;
     calibrations: Calibrations, calibrations_mut: CalibrationsMut;

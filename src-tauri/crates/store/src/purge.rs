@@ -16,6 +16,8 @@ pub struct Purged {
     pub chats: usize,
     /// Messages deleted by themselves.
     pub messages: usize,
+    /// Memories deleted by themselves, or with what they were made from.
+    pub memories: usize,
     pub assets: usize,
 }
 
@@ -24,7 +26,9 @@ pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Res
     let transaction = conn.transaction()?;
     let mut write = Write { read: Read { conn: &transaction, dir } };
     write.manifests_mut().forget(before)?;
+    write.messages_mut().forget_quotes(before)?;
     let mut purged = Purged {
+        memories: write.memories_mut().purge(before)?,
         messages: write.messages_mut().purge(before)?,
         chats: write.chats_mut().purge(before)?,
         characters: write.characters_mut().purge(before)?,
@@ -56,6 +60,10 @@ fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
 /// `secure_delete` zeroes freed pages, but cells that moved between pages leave copies behind, and the log holds older
 /// pages: so the file is rebuilt and the log emptied.
 fn erase(conn: &Connection) -> Result<(), StoreError> {
+    // The indexes of words mark what is deleted in one part and keep it in another until they merge the two.
+    for index in ["message_words", "message_letters", "memory_words", "memory_letters"] {
+        conn.execute(&format!("INSERT INTO {index} ({index}) VALUES ('optimize')"), [])?;
+    }
     conn.execute_batch("VACUUM")?;
     let busy: bool = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     if busy {

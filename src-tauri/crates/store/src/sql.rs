@@ -1,8 +1,9 @@
 //! How the domain's types look in a column.
 
 use domain::chat::{Role, SwipeState};
+use domain::memory::MemoryType;
 use domain::model::ModelChoice;
-use domain::{CharacterId, ChatId, EndpointId, MessageId, ModelId, PersonaId, SwipeId, Timestamp};
+use domain::{CharacterId, ChatId, EndpointId, MemoryId, MessageId, ModelId, PersonaId, SwipeId, Timestamp};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use uuid::Uuid;
 
@@ -26,7 +27,7 @@ macro_rules! id_columns {
     )*};
 }
 
-id_columns! { CharacterId ChatId EndpointId MessageId ModelId PersonaId SwipeId }
+id_columns! { CharacterId ChatId EndpointId MemoryId MessageId ModelId PersonaId SwipeId }
 
 impl ToSql for Col<Timestamp> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -66,6 +67,18 @@ impl FromSql for Col<Role> {
             .find(|role| role.as_str() == text)
             .map(Self)
             .ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl ToSql for Col<MemoryType> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.as_str()))
+    }
+}
+
+impl FromSql for Col<MemoryType> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_str().map(|word| Self(MemoryType::of(word)))
     }
 }
 

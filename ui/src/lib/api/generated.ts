@@ -71,6 +71,14 @@ export function client(call: Call) {
 		comparePrompt: (swipe: string) => call("compare_prompt", { swipe }) as Promise<PromptComparison>,
 		/** Turns with a manifest, newest first; `before` is a message's id. */
 		pastTurns: (chat: string, before: string | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
+		/** Everything that counts with a character; with a query what fits it, best first. */
+		listMemories: (character: string, query: string) => call("list_memories", { character, query }) as Promise<Memory[]>,
+		/** An empty `id` makes a new one. */
+		saveMemory: (draft: MemoryDraft) => call("save_memory", { draft }) as Promise<Memory>,
+		/** Gone from every later prompt; can be undone by `restore_memory` until the app ends. */
+		deleteMemory: (id: string) => call("delete_memory", { id }) as Promise<void>,
+		restoreMemory: (id: string) => call("restore_memory", { id }) as Promise<void>,
+		pinMemory: (id: string, pinned: boolean) => call("pin_memory", { id, pinned }) as Promise<Memory>,
 		listTemplates: () => call("list_templates", {  }) as Promise<TemplateSummary[]>,
 		getTemplate: (id: string) => call("get_template", { id }) as Promise<TemplateDocument>,
 		/** An empty `id` makes a new one; a built-in's id makes a changed one in its place. */
@@ -154,7 +162,9 @@ export type Changed = "characters" | "chats" |
 /**  The messages of chat `id`. */
 "messages" | "personas" | "models" | "endpoints" | "settings" | 
 /**  Templates, modes, regex scripts. */
-"presets";
+"presets" | 
+/**  What is remembered of character `id`, or of any without it. */
+"memories";
 
 /**  Lines that changed alike. */
 export type ChangedText = {
@@ -306,6 +316,10 @@ export type Event =
 { event: "stalled"; chat: string; seconds: number } | 
 /**  The reply is done, whole or not, and stored as `message` has it. An empty failed reply leaves no message. */
 { event: "ended"; chat: string; message: Message | null; reason: EndReason } | 
+/**  The user's words asked to remember something, and it is. */
+{ event: "remembered"; chat: string; memory: Memory } | 
+/**  The user's words asked to forget something, and it is; `restore_memory` undoes it. */
+{ event: "forgot"; chat: string; memory: Memory } | 
 /**  A list or a thing changed; whoever shows it asks again. */
 { event: "changed"; what: Changed; id: string | null } | 
 /**  Files came in by a drop, a dialog, or a second start. */
@@ -400,6 +414,51 @@ export type LayeredSettings = {
 	/**  The character whose layer counts. */
 	character: string | null,
 };
+
+/**  One thing remembered. */
+export type Memory = {
+	id: string,
+	/**  note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion, open_thread. */
+	type: string,
+	text: string,
+	/**  1 to 10. */
+	importance: number,
+	scope: MemoryScope,
+	character: string | null,
+	persona: string | null,
+	chat: string | null,
+	pinned: boolean,
+	/**  Ids of the messages it was made from. */
+	sources: string[],
+	created: string,
+	updated: string,
+	/**  How well it fits what was looked for, from 0 to 1. */
+	score: number | null,
+};
+
+/**  A memory as the user writes it. */
+export type MemoryDraft = {
+	/**  Empty for a new one. */
+	id: string,
+	/**  What is none of the types is a note. */
+	type: string,
+	text: string,
+	importance: number,
+	pinned: boolean,
+	scope: MemoryScope,
+	character: string,
+	/**  Of a pair; without it the default persona. */
+	persona: string | null,
+	/**  For the scope of a chat. */
+	chat: string | null,
+};
+
+/**  Where a memory counts. */
+export type MemoryScope = 
+/**  Everywhere. */
+"profile" | "character" | 
+/**  Of a character with one persona. */
+"pair" | "chat";
 
 /**  A place in a chat with its alternative texts. */
 export type Message = {

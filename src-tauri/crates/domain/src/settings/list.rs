@@ -184,6 +184,8 @@ settings! {
     message_ceiling: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 10_000 }, Messages, Context, EVERYWHERE;
     placement: Placement = text("cache-first"), Kind::Choice(Placement::WORDS), None, Context, EVERYWHERE;
     context_retention: ContextRetention = text("append-only"), Kind::Choice(ContextRetention::WORDS), None, Context, EVERYWHERE;
+    /// Off: nothing is recalled and nothing is learnt; what the user pinned stays (S3.24, S4.59).
+    memory: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.
     template: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{EndReason, ImportReport, Message};
+use super::{EndReason, ImportReport, Memory, Message};
 
 /// News from the engine, to any number of listeners. Events of one chat name it, so that none shows up in another (S1.20).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
@@ -25,6 +25,10 @@ pub enum Event {
     Stalled { chat: String, seconds: u32 },
     /// The reply is done, whole or not, and stored as `message` has it. An empty failed reply leaves no message.
     Ended { chat: String, message: Option<Message>, reason: EndReason },
+    /// The user's words asked to remember something, and it is.
+    Remembered { chat: String, memory: Memory },
+    /// The user's words asked to forget something, and it is; `restore_memory` undoes it.
+    Forgot { chat: String, memory: Memory },
     /// A list or a thing changed; whoever shows it asks again.
     Changed { what: Changed, id: Option<String> },
     /// Files came in by a drop, a dialog, or a second start.
@@ -47,4 +51,6 @@ pub enum Changed {
     Settings,
     /// Templates, modes, regex scripts.
     Presets,
+    /// What is remembered of character `id`, or of any without it.
+    Memories,
 }

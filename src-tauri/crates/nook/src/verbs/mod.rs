@@ -4,6 +4,7 @@ mod chat;
 mod doctor;
 mod library;
 mod lore;
+mod memory;
 mod models;
 mod prompt;
 mod serve;
@@ -50,6 +51,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
         Verb::Template { verb } => templates::templates(engine, verb, out).await,
         Verb::Models { verb } => models::models(engine, verb, out).await,
+        Verb::Memory { verb } => memory::memory(engine, verb, out).await,
         Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,
         Verb::Doctor | Verb::Lore { .. } => Ok(()),
     }

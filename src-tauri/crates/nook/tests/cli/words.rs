@@ -28,6 +28,10 @@ fn wrong_words_exit_2_and_touch_nothing() {
         &["lore", "test", "--vectors", "a.jsonl"],
         &["lore", "test", "--book", "a.json", "--chat", "a.jsonl", "--profile", "moon"],
         &["models", "get"],
+        &["memory"],
+        &["memory", "list"],
+        &["memory", "add", "--character", "Mira"],
+        &["memory", "forget"],
         &["serve", "--port", "99999"],
     ] {
         let done = world.run(words);
@@ -51,7 +55,7 @@ fn help_and_version_are_answers() {
     let help = world.run(&["--help"]);
     assert_eq!(help.code, 0);
     for verb in
-        ["import", "export", "list", "show", "set", "chat", "prompt", "tokens", "models", "serve", "lore", "doctor"]
+        ["import", "export", "list", "show", "set", "chat", "prompt", "tokens", "models", "memory", "serve", "lore", "doctor"]
     {
         assert!(help.out.contains(verb), "{verb}");
     }

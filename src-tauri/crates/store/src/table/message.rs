@@ -97,6 +97,31 @@ impl Messages<'_> {
         Ok(rows)
     }
 
+    /// Its place in its chat; `None` if there is none or it is deleted.
+    pub fn position(&self, id: MessageId) -> Result<Option<i64>, StoreError> {
+        let position = self
+            .conn
+            .prepare_cached("SELECT position FROM message WHERE id = ?1 AND deleted IS NULL")?
+            .query_row([Col(id)], |row| row.get(0))
+            .optional()?;
+        Ok(position)
+    }
+
+    /// The messages at those places of a chat, in their order; what is deleted is left out.
+    pub fn at(&self, chat: ChatId, positions: &[i64]) -> Result<Vec<WindowMessage>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT message.id, message.position, message.role, message.created, message.context_block,
+                 message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text
+             FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+             WHERE message.chat = ?1 AND message.position = ?2 AND message.deleted IS NULL",
+        )?;
+        let mut found = Vec::with_capacity(positions.len());
+        for position in positions {
+            found.extend(statement.query_row(params![Col(chat), position], window_from_row).optional()?);
+        }
+        Ok(found)
+    }
+
     /// `None` if there is none or it is deleted.
     pub fn get(&self, id: MessageId) -> Result<Option<Message>, StoreError> {
         self.single("SELECT * FROM message WHERE id = ?1 AND deleted IS NULL", [Col(id)])
@@ -250,6 +275,22 @@ impl MessagesMut<'_> {
     pub fn restore(&mut self, ids: &[MessageId]) -> Result<(), StoreError> {
         let mut statement = self.conn.prepare_cached("UPDATE message SET deleted = NULL WHERE id = ?1")?;
         ids.iter().try_for_each(|id| one(statement.execute([Col(*id)])?, "message"))
+    }
+
+    /// Empties what may quote messages deleted at or before `before`: context blocks and digest of their chats, which
+    /// begin a new epoch.
+    pub(crate) fn forget_quotes(&mut self, before: Timestamp) -> Result<(), StoreError> {
+        self.conn.execute(
+            "UPDATE message SET context_block = '[]' WHERE context_block IS NOT NULL
+                 AND chat IN (SELECT chat FROM message WHERE deleted <= ?1)",
+            [Col(before)],
+        )?;
+        self.conn.execute(
+            "UPDATE chat SET window_fingerprint = '', window_frozen = ''
+             WHERE id IN (SELECT chat FROM message WHERE deleted <= ?1)",
+            [Col(before)],
+        )?;
+        Ok(())
     }
 
     /// Removes for good what was deleted at or before `before`; returns how many messages.

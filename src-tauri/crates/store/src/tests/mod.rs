@@ -5,6 +5,7 @@ mod child;
 mod damage;
 mod faults;
 mod library;
+mod memories;
 mod messages;
 mod opening;
 mod purging;

@@ -1,0 +1,115 @@
+//! Memories: short texts that outlive the window, each with the messages it came from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
+
+/// What a memory is about (S4.51).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryType {
+    #[default]
+    Note,
+    Fact,
+    Event,
+    Relationship,
+    Personality,
+    Preference,
+    Rule,
+    Outcome,
+    Decision,
+    Emotion,
+    OpenThread,
+}
+
+impl MemoryType {
+    pub const ALL: [Self; 11] = [
+        Self::Note,
+        Self::Fact,
+        Self::Event,
+        Self::Relationship,
+        Self::Personality,
+        Self::Preference,
+        Self::Rule,
+        Self::Outcome,
+        Self::Decision,
+        Self::Emotion,
+        Self::OpenThread,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Fact => "fact",
+            Self::Event => "event",
+            Self::Relationship => "relationship",
+            Self::Personality => "personality",
+            Self::Preference => "preference",
+            Self::Rule => "rule",
+            Self::Outcome => "outcome",
+            Self::Decision => "decision",
+            Self::Emotion => "emotion",
+            Self::OpenThread => "open_thread",
+        }
+    }
+
+    /// What nobody knows is a note.
+    pub fn of(word: &str) -> Self {
+        Self::ALL.into_iter().find(|each| each.as_str() == word).unwrap_or_default()
+    }
+}
+
+/// Where a memory counts; nowhere else (design, section 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MemoryScope {
+    /// Everywhere.
+    Profile,
+    /// In every chat with the character.
+    Character(CharacterId),
+    /// In every chat of the character with one persona. No persona is one of its own: the nameless user.
+    Pair { character: CharacterId, persona: Option<PersonaId> },
+    Chat(ChatId),
+}
+
+impl MemoryScope {
+    /// The name of its kind.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Profile => "profile",
+            Self::Character(_) => "character",
+            Self::Pair { .. } => "pair",
+            Self::Chat(_) => "chat",
+        }
+    }
+}
+
+/// One thing remembered (S4.50).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    pub id: MemoryId,
+    pub kind: MemoryType,
+    pub scope: MemoryScope,
+    /// Never empty.
+    pub text: String,
+    /// 1 to 10.
+    pub importance: u8,
+    /// It is told whatever else there is to tell.
+    pub pinned: bool,
+    /// The messages it was made from; it stands only while all of them do.
+    pub sources: Vec<MessageId>,
+    pub created: Timestamp,
+    pub updated: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_has_a_word_and_unknown_words_are_notes() {
+        for kind in MemoryType::ALL {
+            assert_eq!(MemoryType::of(kind.as_str()), kind);
+        }
+        assert_eq!(MemoryType::of("prophecy"), MemoryType::Note);
+    }
+}

@@ -1,0 +1,58 @@
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// Where a memory counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryScope {
+    /// Everywhere.
+    Profile,
+    Character,
+    /// Of a character with one persona.
+    Pair,
+    Chat,
+}
+
+/// One thing remembered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Memory {
+    pub id: String,
+    /// note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion, open_thread.
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub text: String,
+    /// 1 to 10.
+    pub importance: u32,
+    pub scope: MemoryScope,
+    pub character: Option<String>,
+    pub persona: Option<String>,
+    pub chat: Option<String>,
+    pub pinned: bool,
+    /// Ids of the messages it was made from.
+    pub sources: Vec<String>,
+    pub created: String,
+    pub updated: String,
+    /// How well it fits what was looked for, from 0 to 1.
+    pub score: Option<f32>,
+}
+
+/// A memory as the user writes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryDraft {
+    /// Empty for a new one.
+    pub id: String,
+    /// What is none of the types is a note.
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub text: String,
+    pub importance: u32,
+    pub pinned: bool,
+    pub scope: MemoryScope,
+    pub character: String,
+    /// Of a pair; without it the default persona.
+    pub persona: Option<String>,
+    /// For the scope of a chat.
+    pub chat: Option<String>,
+}

@@ -1,0 +1,132 @@
+//! What is remembered of the people: standing facts for the digest, and what this turn's words call up (S4.55-S4.62).
+
+use std::collections::HashSet;
+
+use context::frame::{BlockKind, Candidate, Source};
+use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::{MemoryId, Timestamp};
+use store::{Found, Query, Read, StoreError};
+
+/// Of one scope, for the digest: more than its share of any budget has room for.
+const STANDING: u32 = 60;
+/// Called up by words, of all scopes (S2.14).
+const CALLED: u32 = 15;
+/// What is this important is told whatever the words (C11).
+const VITAL: u8 = 9;
+const DAY: f32 = 86_400_000.0;
+/// Days after which news is half as new.
+const HALF_LIFE: f32 = 30.0;
+
+/// What was found of the scopes that count.
+#[derive(Default)]
+pub(crate) struct Facts {
+    pub(crate) standing: Vec<Memory>,
+    pub(crate) called: Vec<Found>,
+}
+
+pub(crate) fn find(store: &Read<'_>, scopes: &[MemoryScope], query: &Query) -> Result<Facts, StoreError> {
+    let mut standing = Vec::new();
+    for scope in scopes {
+        standing.extend(store.memories().standing(*scope, STANDING)?);
+    }
+    Ok(Facts { standing, called: store.memories().search(scopes, query, CALLED)? })
+}
+
+impl Facts {
+    /// By importance and age, pinned ones first (S4.61). What the words call up is said more than once only if the plan
+    /// finds that it is not visible.
+    pub(crate) fn digest(&self, now: Timestamp) -> Vec<Candidate> {
+        let one = |memory: &Memory| {
+            let first = if memory.pinned { 100.0 } else { 0.0 };
+            let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
+            candidate(memory, reason, first + f32::from(memory.importance) + 0.5 * recency(memory, now))
+        };
+        self.standing.iter().map(one).collect()
+    }
+
+    /// What this turn's words call up, and what must not be missing whatever the words.
+    pub(crate) fn context(&self, now: Timestamp) -> Vec<Candidate> {
+        let best = self.called.iter().map(|found| found.score).fold(0.0, f64::max);
+        let mut told: HashSet<MemoryId> = HashSet::new();
+        let mut candidates = Vec::new();
+        for found in &self.called {
+            told.insert(found.memory.id);
+            let fit = if best > 0.0 { (found.score / best) as f32 } else { 0.0 };
+            let score = weigh(&found.memory, fit, now);
+            candidates.push(candidate(&found.memory, format!("has words of this turn, {score:.2}"), score));
+        }
+        let vital = self.standing.iter().filter(|memory| memory.pinned || memory.importance >= VITAL);
+        for memory in vital.filter(|memory| !told.contains(&memory.id)) {
+            let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
+            candidates.push(candidate(memory, reason, weigh(memory, 0.0, now)));
+        }
+        candidates
+    }
+}
+
+/// C11: half how well it fits, then importance, then age. All from 0 to 1.
+fn weigh(memory: &Memory, fit: f32, now: Timestamp) -> f32 {
+    0.5 * fit + 0.3 * f32::from(memory.importance) / 10.0 + 0.2 * recency(memory, now)
+}
+
+fn recency(memory: &Memory, now: Timestamp) -> f32 {
+    let days = (now.0 - memory.updated.0).max(0) as f32 / DAY;
+    0.5_f32.powf(days / HALF_LIFE)
+}
+
+fn candidate(memory: &Memory, reason: String, score: f32) -> Candidate {
+    let source = Source::Memory { id: memory.id.to_string() };
+    Candidate::new(kind(memory.kind), source, reason, memory.text.clone()).scored(score).about(memory.sources.clone())
+}
+
+fn kind(kind: MemoryType) -> BlockKind {
+    match kind {
+        MemoryType::Relationship => BlockKind::Relationship,
+        MemoryType::Fact | MemoryType::Personality | MemoryType::Preference | MemoryType::Rule => BlockKind::Fact,
+        MemoryType::OpenThread => BlockKind::LastSession,
+        _ => BlockKind::Memory,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn memory(number: u128, importance: u8, pinned: bool, days_ago: i64) -> Memory {
+        let at = Timestamp(-days_ago * 86_400_000);
+        Memory {
+            id: MemoryId(Uuid::from_u128(number)),
+            kind: MemoryType::Fact,
+            scope: MemoryScope::Profile,
+            text: format!("m{number}"),
+            importance,
+            pinned,
+            sources: Vec::new(),
+            created: at,
+            updated: at,
+        }
+    }
+
+    fn order(mut candidates: Vec<Candidate>) -> String {
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+        candidates.iter().map(|candidate| candidate.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn standing_facts_go_by_pin_importance_and_age() {
+        let standing = vec![memory(1, 5, false, 0), memory(2, 9, false, 400), memory(3, 1, true, 900), memory(4, 5, false, 9)];
+        let facts = Facts { standing, called: Vec::new() };
+        assert_eq!(order(facts.digest(Timestamp(0))), "m3 m2 m1 m4");
+    }
+
+    #[test]
+    fn what_fits_comes_first_and_the_vital_is_never_missing() {
+        let facts = Facts {
+            standing: vec![memory(1, 10, false, 400), memory(2, 5, false, 0), memory(4, 5, true, 0)],
+            called: vec![Found { memory: memory(3, 3, false, 400), score: 7.0 }, Found { memory: memory(5, 3, false, 400), score: 1.0 }],
+        };
+        assert_eq!(order(facts.context(Timestamp(0))), "m3 m4 m1 m5");
+    }
+}

@@ -1,0 +1,197 @@
+//! What a turn remembers beyond its window: facts of the people (`facts`), and what was said earlier (`older`).
+//!
+//! Promises
+//! - It never stops a turn and never makes it wait long: what fails, or takes too long, is told in the turn's notices (S2.31).
+//! - Of the memories it reads those that count in this chat, and no other character's (`scopes`).
+//! - Memory switched off asks the store nothing; what the user pinned stays (S3.24).
+
+mod facts;
+mod older;
+mod panel;
+mod spoken;
+mod terms;
+mod wishes;
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use context::frame::{BlockKind, Candidate, HistoryMessage, Share, Source};
+use domain::chat::{Chat, Role};
+use domain::memory::MemoryScope;
+use domain::{ChatId, MessageId, PersonaId};
+use store::{Query, StoreError, Write};
+
+use crate::Engine;
+use crate::answer::Answerer;
+use crate::collect::Collected;
+use crate::error::Answer;
+pub(crate) use wishes::{Said, obey};
+use facts::Facts;
+use older::{Ranked, Voices};
+
+/// Messages judged at least this important stay word for word, as pinned ones do (S4.36).
+const IMPORTANT: u8 = 8;
+/// A turn waits no longer for its memories.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// A question with fewer words to look for than this is about what was said right before it.
+const TELLING: usize = 2;
+/// Bytes of a token, about, where it is only to be known what may leave the window this turn.
+const BYTES_A_TOKEN: usize = 3;
+
+/// What was found for one turn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recalled {
+    /// What the digest may be made of.
+    pub(crate) digest: Vec<Candidate>,
+    /// What this turn's context block may be made of.
+    pub(crate) context: Vec<Candidate>,
+    /// Why something is missing.
+    pub(crate) notice: Option<String>,
+}
+
+impl Recalled {
+    /// Memories, not excerpts of this chat.
+    pub(crate) fn count(&self) -> usize {
+        self.each().filter(|candidate| candidate.kind.share() == Some(Share::Memory)).count()
+    }
+
+    /// What may stand in the digest as well as in the context block is one.
+    fn each(&self) -> impl Iterator<Item = &Candidate> {
+        let standing: HashSet<&Source> = self.digest.iter().map(|candidate| &candidate.source).collect();
+        let called = self.context.iter().filter(move |candidate| !standing.contains(&candidate.source));
+        self.digest.iter().chain(called)
+    }
+
+    /// The texts of some kinds, a line each.
+    pub(crate) fn joined(&self, kinds: &[BlockKind]) -> String {
+        let texts = self.each().filter(|candidate| kinds.contains(&candidate.kind)).map(|candidate| candidate.text.as_str());
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Engine {
+    /// What there is to remember.
+    pub(crate) async fn recall(&self, collected: &Collected, answerer: &Answerer) -> Recalled {
+        let digest = self.pinned(collected).await.unwrap_or_else(|error| {
+            tracing::warn!(?error, "pinned messages could not be read");
+            Vec::new()
+        });
+        let mut recalled = Recalled { digest, ..Recalled::default() };
+        if !collected.values.memory {
+            return recalled;
+        }
+        match tokio::time::timeout(PATIENCE, self.find(collected, answerer)).await {
+            Ok(Ok((facts, older))) => self.lay_out(collected, &mut recalled, &facts, older),
+            Ok(Err(error)) => {
+                tracing::warn!(?error, "nothing could be recalled");
+                recalled.notice = Some("Memory skipped: it could not be read.".to_owned());
+            }
+            Err(_) => recalled.notice = Some("Memory skipped: too slow.".to_owned()),
+        }
+        recalled
+    }
+
+    async fn find(&self, collected: &Collected, answerer: &Answerer) -> Answer<(Facts, Ranked)> {
+        let query = question(collected);
+        let scopes = scopes(&collected.chat, collected.persona.id);
+        let chat = collected.chat.id;
+        // The anchor may move this turn, so what is about to leave the window is looked through as well.
+        let window = likely_window(&collected.history, answerer.budget.history_cap.min(answerer.budget.room()));
+        let first = window.first().map(|message| message.id);
+        let found = self.store().read(move |store| {
+            let facts = facts::find(store, &scopes, &query)?;
+            let position = first.map(|first| store.messages().position(first)).transpose()?.flatten();
+            let older = match position {
+                Some(position) if !query.is_empty() => older::find(store, chat, position, &query)?,
+                _ => Ranked::new(),
+            };
+            Ok((facts, older))
+        });
+        Ok(found.await?)
+    }
+
+    fn lay_out(&self, collected: &Collected, recalled: &mut Recalled, facts: &Facts, older: Ranked) {
+        let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
+        let voices = Voices { user: &collected.persona.name, character: collected.speaker() };
+        recalled.digest.extend(facts.digest(now));
+        recalled.context.extend(facts.context(now));
+        let excerpts = older.into_iter().filter_map(|(message, score)| older::candidate(message, score, &voices, self.clock()));
+        recalled.context.extend(excerpts);
+    }
+
+    /// Messages that left the window and that the user, or their importance, keeps word for word.
+    async fn pinned(&self, collected: &Collected) -> Answer<Vec<Candidate>> {
+        let Some(first) = collected.history.first() else { return Ok(Vec::new()) };
+        let (chat, first) = (collected.chat.id, first.id);
+        let marked = self.store().read(move |store| store.messages().marked_before(chat, first, IMPORTANT)).await?;
+        let after = collected.chat.scene_after.unwrap_or(-1);
+        let candidate = |message: store::WindowMessage| {
+            let speaker = match message.role {
+                Role::User => &collected.persona.name,
+                _ => collected.speaker(),
+            };
+            let source = Source::Message { id: message.id, speaker: speaker.to_owned() };
+            let reason = if message.pinned { "pinned by you" } else { "judged important" };
+            let score = message.importance.map_or(10.0, f32::from);
+            Candidate::new(BlockKind::Pinned, source, reason, message.text)
+                .scored(score)
+                .titled(speaker)
+                .about(vec![message.id])
+        };
+        Ok(marked.into_iter().filter(|message| message.position > after).map(candidate).collect())
+    }
+}
+
+/// Takes what quotes a message out of every prompt to come, and what was made from it too (S2.16; memory.md, group G).
+pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
+    for memory in store.memories_mut().made_from(message)? {
+        store.memories_mut().withdraw(memory.0)?;
+    }
+    store.memories_mut().withdraw(message.0)
+}
+
+/// Takes what was made from a chat out of every prompt to come.
+pub(crate) fn withdraw_chat(store: &mut Write<'_>, chat: ChatId) -> Result<(), StoreError> {
+    let made = store.memories_mut().made_in(chat)?;
+    made.into_iter().try_for_each(|memory| store.memories_mut().withdraw(memory.0))
+}
+
+/// Where memories count in this chat (S4.62).
+pub(crate) fn scopes(chat: &Chat, persona: PersonaId) -> [MemoryScope; 4] {
+    [MemoryScope::Chat(chat.id), pair(chat, persona), MemoryScope::Character(chat.character), MemoryScope::Profile]
+}
+
+/// The character with whom the user plays.
+pub(crate) fn pair(chat: &Chat, persona: PersonaId) -> MemoryScope {
+    MemoryScope::Pair { character: chat.character, persona: Some(persona).filter(|id| !id.0.is_nil()) }
+}
+
+/// The words of this turn, and where they say little, those of the message before as well ("And what was her name?").
+fn question(collected: &Collected) -> Query {
+    let names = [collected.persona.name.as_str(), collected.card.name(), collected.speaker()];
+    let said = collected.history.iter().rev().filter(|message| message.role == Role::User);
+    let mut words: Vec<String> = Vec::new();
+    for message in said.take(2) {
+        if words.len() < TELLING {
+            words.extend(terms::terms(&message.text, &names));
+        }
+    }
+    Query::any_of(words.iter().map(String::as_str))
+}
+
+/// The newest messages, as many as are sure to stay in the window: three quarters of the history's budget, by a guess. What
+/// stands before may leave, and whatever stays all the same is left out by the plan (invariant 3).
+fn likely_window(history: &[HistoryMessage], tokens: u32) -> &[HistoryMessage] {
+    let bytes = tokens as usize * BYTES_A_TOKEN / 4 * 3;
+    let all: usize = history.iter().map(|message| message.text.len()).sum();
+    if all <= bytes {
+        return history;
+    }
+    let mut room = bytes / 4 * 3;
+    let near = history.iter().rev().take_while(|message| {
+        let left = room.checked_sub(message.text.len());
+        room = left.unwrap_or(0);
+        left.is_some()
+    });
+    &history[history.len() - near.count().max(1)..]
+}

@@ -1,0 +1,153 @@
+//! The memories as people see and change them (S4.50, S4.63, S4.65).
+
+use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::{CharacterId, MemoryId, PersonaId};
+use store::{Found, Query};
+use uuid::Uuid;
+
+use super::terms;
+use crate::Engine;
+use crate::api::{self, Changed, MemoryDraft};
+use crate::clock::rfc3339;
+use crate::error::{Answer, bad_input, not_found};
+
+/// Memories on a list.
+const LISTED: u32 = 500;
+/// Memories that a search finds.
+const SEARCHED: u32 = 50;
+/// Longest memory, in letters.
+const MAX_TEXT: usize = 2_000;
+
+impl Engine {
+    /// Everything that counts with a character; with a query what fits it, best first.
+    pub async fn list_memories(&self, character: String, query: String) -> Answer<Vec<api::Memory>> {
+        let character = character.parse::<CharacterId>()?;
+        if query.trim().is_empty() {
+            let memories = self.store().read(move |store| store.memories().of_character(character, LISTED)).await?;
+            return Ok(memories.into_iter().map(|memory| shown(memory, None)).collect());
+        }
+        let words = terms::terms(&query, &[]);
+        let query = Query::any_of(words.iter().map(String::as_str));
+        let found =
+            self.store().read(move |store| store.memories().search_of_character(character, &query, SEARCHED)).await?;
+        let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
+        let scored = |found: Found| shown(found.memory, (best > 0.0).then_some((found.score / best) as f32));
+        Ok(found.into_iter().map(scored).collect())
+    }
+
+    pub async fn save_memory(&self, draft: MemoryDraft) -> Answer<api::Memory> {
+        let text = draft.text.trim().to_owned();
+        if text.is_empty() || text.chars().count() > MAX_TEXT {
+            let hint = format!("Write a sentence or a few; at most {MAX_TEXT} letters.");
+            return Err(bad_input("A memory needs a text, and a short one.", hint));
+        }
+        let known = match draft.id.is_empty() {
+            true => None,
+            false => Some(self.memory(draft.id.parse()?).await?),
+        };
+        let now = self.now();
+        let memory = Memory {
+            id: known.as_ref().map_or_else(|| MemoryId(Uuid::now_v7()), |known| known.id),
+            kind: MemoryType::of(&draft.kind),
+            scope: self.scope(&draft).await?,
+            text,
+            importance: u8::try_from(draft.importance.clamp(1, 10)).unwrap_or(5),
+            pinned: draft.pinned,
+            sources: known.as_ref().map_or_else(Vec::new, |known| known.sources.clone()),
+            created: known.as_ref().map_or(now, |known| known.created),
+            updated: now,
+        };
+        let saved = memory.clone();
+        self.store()
+            .write(move |store| match known {
+                None => store.memories_mut().insert(&memory),
+                Some(_) => {
+                    store.memories_mut().update(&memory)?;
+                    // What was sent in its old words is not sent again.
+                    store.memories_mut().withdraw(memory.id.0)
+                }
+            })
+            .await?;
+        self.memories_changed(&draft.character);
+        Ok(shown(saved, None))
+    }
+
+    /// Gone from every later prompt at once, and from the file with the next purge; until then it can be restored.
+    pub async fn delete_memory(&self, id: String) -> Answer<()> {
+        let (id, now) = (id.parse::<MemoryId>()?, self.now());
+        self.store()
+            .write(move |store| {
+                store.memories_mut().soft_delete(id, now)?;
+                store.memories_mut().withdraw(id.0)
+            })
+            .await?;
+        self.memories_changed("");
+        Ok(())
+    }
+
+    pub async fn restore_memory(&self, id: String) -> Answer<()> {
+        let id = id.parse::<MemoryId>()?;
+        self.store().write(move |store| store.memories_mut().restore(id)).await?;
+        self.memories_changed("");
+        Ok(())
+    }
+
+    /// A pinned memory is told whatever else there is to tell.
+    pub async fn pin_memory(&self, id: String, pinned: bool) -> Answer<api::Memory> {
+        let memory = Memory { pinned, ..self.memory(id.parse()?).await? };
+        let row = memory.clone();
+        self.store().write(move |store| store.memories_mut().update(&row)).await?;
+        self.memories_changed("");
+        Ok(shown(memory, None))
+    }
+
+    async fn memory(&self, id: MemoryId) -> Answer<Memory> {
+        self.store().read(move |store| store.memories().get(id)).await?.ok_or_else(|| not_found("memory"))
+    }
+
+    async fn scope(&self, draft: &MemoryDraft) -> Answer<MemoryScope> {
+        let character = || draft.character.parse::<CharacterId>();
+        Ok(match draft.scope {
+            api::MemoryScope::Profile => MemoryScope::Profile,
+            api::MemoryScope::Character => MemoryScope::Character(character()?),
+            api::MemoryScope::Pair => {
+                let chosen = draft.persona.as_deref().map(str::parse::<PersonaId>).transpose()?;
+                let persona = self.persona_of(chosen).await?.id;
+                MemoryScope::Pair { character: character()?, persona: Some(persona).filter(|id| !id.0.is_nil()) }
+            }
+            api::MemoryScope::Chat => match &draft.chat {
+                Some(chat) => MemoryScope::Chat(self.chat(chat.parse()?).await?.id),
+                None => return Err(bad_input("A memory of a chat needs the chat.", "Name the chat, or choose another scope.")),
+            },
+        })
+    }
+
+    fn memories_changed(&self, character: &str) {
+        let id = Some(character.to_owned()).filter(|id| !id.is_empty());
+        self.events().changed(Changed::Memories, id);
+    }
+}
+
+pub(crate) fn shown(memory: Memory, score: Option<f32>) -> api::Memory {
+    let (scope, character, persona, chat) = match memory.scope {
+        MemoryScope::Profile => (api::MemoryScope::Profile, None, None, None),
+        MemoryScope::Character(character) => (api::MemoryScope::Character, Some(character), None, None),
+        MemoryScope::Pair { character, persona } => (api::MemoryScope::Pair, Some(character), persona, None),
+        MemoryScope::Chat(chat) => (api::MemoryScope::Chat, None, None, Some(chat)),
+    };
+    api::Memory {
+        id: memory.id.to_string(),
+        kind: memory.kind.as_str().to_owned(),
+        text: memory.text,
+        importance: u32::from(memory.importance),
+        scope,
+        character: character.map(|id| id.to_string()),
+        persona: persona.map(|id| id.to_string()),
+        chat: chat.map(|id| id.to_string()),
+        pinned: memory.pinned,
+        sources: memory.sources.iter().map(ToString::to_string).collect(),
+        created: rfc3339(memory.created),
+        updated: rfc3339(memory.updated),
+        score,
+    }
+}

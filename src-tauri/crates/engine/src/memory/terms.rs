@@ -1,0 +1,63 @@
+//! What to look for: the words of a turn that say something (memory.md, section 3, item 1).
+
+use std::collections::HashSet;
+
+/// Words of a question; a pasted page is not a question.
+const MAX_TERMS: usize = 24;
+
+/// English words that are in every second sentence, and those that only make a sentence a question. In other languages the
+/// index itself gives common words little weight.
+const EMPTY: &[&str] = &[
+    "a", "about", "after", "again", "ago", "all", "also", "always", "am", "an", "and", "another", "any", "anyone",
+    "anything", "are", "aren", "as", "ask", "at", "back", "be", "because", "been", "before", "being", "both", "but", "by",
+    "can", "come", "could", "couldn", "did", "didn", "do", "does", "doesn", "doing", "don", "each", "ever", "every",
+    "everything", "few", "for", "from", "get", "give", "go", "going", "good", "got", "had", "has", "have", "haven",
+    "having", "he", "hello", "her", "here", "hers", "hey", "hi", "him", "his", "hm", "how", "i", "if", "in", "into", "is",
+    "isn", "it", "its", "just", "kind", "know", "let", "like", "ll", "look", "make", "many", "may", "maybe", "me", "mean",
+    "mentioned", "might", "mine", "more", "most", "much", "must", "my", "never", "no", "not", "nothing", "now", "of", "off",
+    "oh", "ok", "okay", "on", "one", "only", "or", "other", "our", "out", "over", "own", "please", "re", "really",
+    "recall", "remember", "remind", "said", "same", "say", "see", "shall", "she", "should", "shouldn", "so", "some",
+    "something", "still", "such", "sure", "take", "tell", "than", "thank", "thanks", "that", "the", "their", "them",
+    "then", "there", "these", "they", "thing", "things", "think", "this", "those", "time", "to", "told", "too", "up", "us",
+    "ve", "very", "want", "was", "wasn", "way", "we", "well", "were", "weren", "what", "when", "where", "which", "while",
+    "who", "whom", "whose", "why", "will", "with", "won", "would", "wouldn", "yeah", "yes", "yet", "you", "your", "yours",
+];
+
+/// The words of `text` that are worth looking for, each once, in their order. The names of those who talk are not: they are
+/// everywhere, and drag the search to where somebody is called.
+pub(crate) fn terms(text: &str, names: &[&str]) -> Vec<String> {
+    let names: HashSet<String> = names.iter().flat_map(|name| words(name)).collect();
+    let mut seen = HashSet::new();
+    let says = |word: &String| !EMPTY.contains(&word.as_str()) && !names.contains(word);
+    words(text).filter(says).filter(|word| seen.insert(word.clone())).take(MAX_TERMS).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let parts = text.split(|letter: char| !letter.is_alphanumeric() && !joins(letter));
+    parts.map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase()).filter(|word| !word.is_empty())
+}
+
+/// Thai writes vowels and tones as marks, which are no letters of their own.
+fn joins(letter: char) -> bool {
+    matches!(letter, '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' | '\u{300}'..='\u{36f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_reduced_to_what_they_are_about() {
+        let shown = |text: &str| terms(text, &["Sam", "Mira Quay"]).join(" ");
+        assert_eq!(shown("Mira, do you remember what my sister's dog was called?"), "sister s dog called");
+        assert_eq!(shown("What did I tell you about Lisbon, Lisbon in May?"), "lisbon");
+        assert_eq!(shown("Hello! How are you?"), "");
+        assert_eq!(shown("你知道我对花生过敏吗?"), "你知道我对花生过敏吗");
+        assert_eq!(terms(&"word0 ".repeat(9), &[]), ["word0"]);
+    }
+
+    #[test]
+    fn the_list_is_sorted_so_that_nobody_adds_a_word_twice() {
+        assert!(EMPTY.is_sorted_by(|a, b| a < b));
+    }
+}

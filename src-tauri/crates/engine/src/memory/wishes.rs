@@ -1,0 +1,112 @@
+//! What the user asks of the memory while they talk is done at once, in the transaction that keeps their words (S3.31).
+
+use domain::chat::Chat;
+use domain::memory::{Memory, MemoryType};
+use domain::persona::Persona;
+use domain::{MemoryId, MessageId, Timestamp};
+use store::{Query, StoreError, Write};
+use uuid::Uuid;
+
+use super::spoken::{Asked, asked};
+use super::{pair, scopes, terms};
+use crate::Engine;
+use crate::api::{Changed, Event};
+use crate::memory::panel;
+
+/// Of what the user wants remembered.
+const IMPORTANCE: u8 = 8;
+/// Memories that are looked at for one to forget.
+const LOOKED_AT: u32 = 20;
+/// Letters that tell words apart whose ends differ.
+const STEM: usize = 5;
+
+/// What was done.
+#[derive(Debug, Clone)]
+pub(crate) enum Done {
+    Remembered(Memory),
+    Forgot(Memory),
+}
+
+/// Who talks with whom, and in which message.
+pub(crate) struct Said<'a> {
+    pub(crate) chat: &'a Chat,
+    pub(crate) persona: &'a Persona,
+    pub(crate) message: MessageId,
+    pub(crate) text: &'a str,
+    pub(crate) now: Timestamp,
+}
+
+/// Does what `said` asks for, if it asks for something.
+pub(crate) fn obey(store: &mut Write<'_>, said: &Said<'_>) -> Result<Option<Done>, StoreError> {
+    match asked(said.text) {
+        Some(Asked::Remember(thing)) => remember(store, said, &thing).map(Some),
+        Some(Asked::Forget(thing)) => forget(store, said, &thing),
+        None => Ok(None),
+    }
+}
+
+fn remember(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Done, StoreError> {
+    let memory = Memory {
+        id: MemoryId(Uuid::now_v7()),
+        kind: MemoryType::Fact,
+        scope: pair(said.chat, said.persona.id),
+        text: format!("{} said: \"{thing}\"", said.persona.name),
+        importance: IMPORTANCE,
+        pinned: false,
+        sources: vec![said.message],
+        created: said.now,
+        updated: said.now,
+    };
+    store.memories_mut().insert(&memory)?;
+    Ok(Done::Remembered(memory))
+}
+
+/// The best one that has every word of the wish; none rather than a wrong one.
+fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<Done>, StoreError> {
+    let words = terms::terms(thing, &[&said.persona.name]);
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let query = Query::any_of(words.iter().map(String::as_str));
+    let own = &scopes(said.chat, said.persona.id)[..2];
+    let found = store.memories().search(own, &query, LOOKED_AT)?;
+    let has_all = |memory: &Memory| {
+        let said = terms::terms(&memory.text, &[]);
+        words.iter().all(|word| said.iter().any(|other| alike(word, other)))
+    };
+    let Some(found) = found.into_iter().find(|found| has_all(&found.memory)) else { return Ok(None) };
+    store.memories_mut().soft_delete(found.memory.id, said.now)?;
+    store.memories_mut().withdraw(found.memory.id.0)?;
+    Ok(Some(Done::Forgot(found.memory)))
+}
+
+/// The same word, but for its end.
+fn alike(a: &str, b: &str) -> bool {
+    let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    same >= STEM || same >= 3 && (same == a.chars().count() || same == b.chars().count()) || a == b
+}
+
+impl Engine {
+    /// Says in the chat what was done.
+    pub(crate) fn tell(&self, chat: &Chat, done: Option<Done>) {
+        let id = chat.id.to_string();
+        let event = match done {
+            None => return,
+            Some(Done::Remembered(memory)) => Event::Remembered { chat: id, memory: panel::shown(memory, None) },
+            Some(Done::Forgot(memory)) => Event::Forgot { chat: id, memory: panel::shown(memory, None) },
+        };
+        self.events().announce(event);
+        self.events().changed(Changed::Memories, Some(chat.character.to_string()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alike;
+
+    #[test]
+    fn words_that_differ_in_their_end_are_alike() {
+        assert!(alike("cats", "cat") && alike("travelling", "travelled") && alike("tea", "tea") && alike("go", "go"));
+        assert!(!alike("cat", "car") && !alike("go", "goat"));
+    }
+}

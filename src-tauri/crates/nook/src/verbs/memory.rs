@@ -1,0 +1,79 @@
+//! `memory`: what is remembered.
+
+use engine::Engine;
+use engine::api::{Memory, MemoryDraft};
+use serde_json::json;
+
+use super::library::{Items, lines};
+use crate::cli::{MemoryArgs, MemoryVerb};
+use crate::failure::Failure;
+use crate::find;
+use crate::output::Output;
+
+pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> Result<(), Failure> {
+    match verb {
+        MemoryVerb::List { character } => list(engine, &character, String::new(), out).await,
+        MemoryVerb::Search { character, words } => list(engine, &character, words, out).await,
+        MemoryVerb::Add { what, text } => {
+            let draft = draft(engine, what, text).await?;
+            one(&engine.save_memory(draft).await?, out)
+        }
+        MemoryVerb::Edit { id, character, text, kind, importance } => {
+            let known = known(engine, &character, &id).await?;
+            let character = find::character(engine, &character).await?.id;
+            let draft = MemoryDraft {
+                id: known.id,
+                kind: kind.unwrap_or(known.kind),
+                text: text.unwrap_or(known.text),
+                importance: importance.unwrap_or(known.importance),
+                pinned: known.pinned,
+                scope: known.scope,
+                character,
+                persona: known.persona,
+                chat: known.chat,
+            };
+            one(&engine.save_memory(draft).await?, out)
+        }
+        MemoryVerb::Pin { id, off } => one(&engine.pin_memory(id, !off).await?, out),
+        MemoryVerb::Forget { id } => {
+            engine.delete_memory(id.clone()).await?;
+            out.answer(&json!({ "forgotten": id }), |_| format!("forgot {id}"))
+        }
+    }
+}
+
+async fn list(engine: &Engine, character: &str, words: String, out: &Output) -> Result<(), Failure> {
+    let character = find::character(engine, character).await?.id;
+    let items = engine.list_memories(character, words).await?;
+    lines(Items { items }, out, line)
+}
+
+async fn draft(engine: &Engine, what: MemoryArgs, text: String) -> Result<MemoryDraft, Failure> {
+    let MemoryArgs { character, scope, persona, chat, kind, importance } = what;
+    let persona = match persona {
+        Some(name) => Some(find::persona(engine, &name).await?.id),
+        None => None,
+    };
+    let chat = match chat {
+        Some(name) => Some(find::chat(engine, &name).await?.id),
+        None => None,
+    };
+    let character = find::character(engine, &character).await?.id;
+    Ok(MemoryDraft { id: String::new(), kind, text, importance, pinned: false, scope: scope.into(), character, persona, chat })
+}
+
+async fn known(engine: &Engine, character: &str, id: &str) -> Result<Memory, Failure> {
+    let character = find::character(engine, character).await?.id;
+    let all = engine.list_memories(character, String::new()).await?;
+    all.into_iter().find(|memory| memory.id == id).ok_or_else(|| Failure::not_found(format!("there is no memory {id}")))
+}
+
+fn one(memory: &Memory, out: &Output) -> Result<(), Failure> {
+    out.answer(memory, line)
+}
+
+fn line(memory: &Memory) -> String {
+    let pin = if memory.pinned { ", pinned" } else { "" };
+    let fits = memory.score.map_or_else(String::new, |score| format!(", {score:.2}"));
+    format!("{}  {} ({}, {}{pin}{fits})", memory.id, memory.text, memory.kind, memory.importance)
+}

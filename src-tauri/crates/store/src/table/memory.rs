@@ -1,0 +1,342 @@
+//! Memories, and the messages they were made from.
+
+use std::collections::HashMap;
+
+use domain::memory::{Memory, MemoryScope};
+use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use crate::sql::{Col, one};
+use crate::{Query, StoreError};
+
+/// Not deleted, and all that it was made from is shown as it was.
+const STANDS: &str = "memory.deleted IS NULL AND NOT EXISTS (
+    SELECT 1 FROM memory_source
+    JOIN message ON message.id = memory_source.message
+    JOIN chat ON chat.id = message.chat
+    LEFT JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+    WHERE memory_source.memory = memory.number
+        AND (message.deleted IS NOT NULL OR chat.deleted IS NOT NULL OR swipe.id IS NOT memory_source.swipe))";
+
+/// A memory that was looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    pub memory: Memory,
+    /// BM25: more is better, 0 is least. Compared only within one search.
+    pub score: f64,
+}
+
+pub struct Memories<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Memories<'_> {
+    /// `None` if there is none, it is deleted, or what it was made from is gone.
+    pub fn get(&self, id: MemoryId) -> Result<Option<Memory>, StoreError> {
+        let sql = format!("SELECT * FROM memory WHERE id = ?1 AND {STANDS}");
+        let row = self.conn.prepare_cached(&sql)?.query_row([Col(id)], from_row).optional()?;
+        Ok(self.with_sources(row.into_iter().collect())?.pop())
+    }
+
+    /// At most `limit` of a scope: pinned ones first, then by importance, then the newest.
+    pub fn standing(&self, scope: MemoryScope, limit: u32) -> Result<Vec<Memory>, StoreError> {
+        let sql = format!(
+            "SELECT * FROM memory WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND {STANDS}
+             ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?5"
+        );
+        let (character, persona, chat) = owners(scope);
+        let rows = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_map(params![scope.as_str(), character.map(Col), persona.map(Col), chat.map(Col), limit], from_row)?
+            .collect::<Result<_, _>>()?;
+        self.with_sources(rows)
+    }
+
+    /// At most `limit` of all that count with a character, whoever talks with it: its own, its pairs', its chats' and
+    /// everybody's. Pinned ones first, then by importance, then the newest.
+    pub fn of_character(&self, character: CharacterId, limit: u32) -> Result<Vec<Memory>, StoreError> {
+        let sql = format!(
+            "SELECT * FROM memory
+             WHERE (scope = 'profile' OR character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1)) AND {STANDS}
+             ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?2"
+        );
+        let rows = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_map(params![Col(character), limit], from_row)?
+            .collect::<Result<_, _>>()?;
+        self.with_sources(rows)
+    }
+
+    /// At most `limit` of those scopes that fit `query` best, best first; of those that fit as well the newest.
+    pub fn search(&self, scopes: &[MemoryScope], query: &Query, limit: u32) -> Result<Vec<Found>, StoreError> {
+        self.found(query, limit, |memory| scopes.contains(&memory.scope))
+    }
+
+    /// [`Self::search`] among all that count with a character.
+    pub fn search_of_character(
+        &self,
+        character: CharacterId,
+        query: &Query,
+        limit: u32,
+    ) -> Result<Vec<Found>, StoreError> {
+        let mut chats = self.conn.prepare_cached("SELECT 1 FROM chat WHERE id = ?1 AND character = ?2")?;
+        let mut of_chat = |chat: ChatId| chats.exists(params![Col(chat), Col(character)]).unwrap_or(false);
+        self.found(query, limit, |memory| match memory.scope {
+            MemoryScope::Profile => true,
+            MemoryScope::Character(of) | MemoryScope::Pair { character: of, .. } => of == character,
+            MemoryScope::Chat(chat) => of_chat(chat),
+        })
+    }
+
+    /// Walks down the ranking until enough are found: most words of a question are in few memories.
+    fn found(&self, query: &Query, limit: u32, mut counts: impl FnMut(&Memory) -> bool) -> Result<Vec<Found>, StoreError> {
+        let mut found: HashMap<MemoryId, Found> = HashMap::new();
+        for (index, text) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
+            if text.is_empty() {
+                continue;
+            }
+            let sql = format!(
+                "SELECT memory.*, -{index}.rank AS score FROM {index} JOIN memory ON memory.number = {index}.rowid
+                 WHERE {index} MATCH ?1 AND {STANDS} ORDER BY {index}.rank"
+            );
+            let mut statement = self.conn.prepare_cached(&sql)?;
+            let rows = statement.query_map([text], |row| Ok((from_row(row)?, row.get("score")?)))?;
+            let mut left = limit;
+            for row in rows {
+                if left == 0 {
+                    break;
+                }
+                let ((number, memory), score): (_, f64) = row?;
+                if !counts(&memory) {
+                    continue;
+                }
+                left -= 1;
+                match found.entry(memory.id) {
+                    std::collections::hash_map::Entry::Occupied(mut known) => known.get_mut().score += score,
+                    std::collections::hash_map::Entry::Vacant(place) => {
+                        let sources = self.sources(number)?;
+                        place.insert(Found { memory: Memory { sources, ..memory }, score });
+                    }
+                }
+            }
+        }
+        let mut found: Vec<Found> = found.into_values().collect();
+        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.memory.id.cmp(&a.memory.id)));
+        found.truncate(limit as usize);
+        Ok(found)
+    }
+
+    fn with_sources(&self, rows: Vec<(i64, Memory)>) -> Result<Vec<Memory>, StoreError> {
+        let whole = |(number, memory)| Ok(Memory { sources: self.sources(number)?, ..memory });
+        rows.into_iter().map(whole).collect()
+    }
+
+    fn sources(&self, number: i64) -> Result<Vec<MessageId>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT message FROM memory_source WHERE memory = ?1 ORDER BY message")?
+            .query_map([number], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+}
+
+pub struct MemoriesMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl MemoriesMut<'_> {
+    /// Its sources are the messages as they are shown now.
+    ///
+    /// # Errors
+    /// `NotFound` if a source is not there.
+    pub fn insert(&mut self, memory: &Memory) -> Result<(), StoreError> {
+        let (character, persona, chat) = owners(memory.scope);
+        self.conn
+            .prepare_cached(
+                "INSERT INTO memory (id, type, scope, character, persona, chat, text, importance, pinned, created, updated)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?
+            .execute(params![
+                Col(memory.id),
+                Col(memory.kind),
+                memory.scope.as_str(),
+                character.map(Col),
+                persona.map(Col),
+                chat.map(Col),
+                memory.text,
+                memory.importance,
+                memory.pinned,
+                Col(memory.created),
+                Col(memory.updated),
+            ])?;
+        let number = self.conn.last_insert_rowid();
+        let mut statement = self.conn.prepare_cached(
+            "INSERT OR IGNORE INTO memory_source (memory, message, swipe)
+             SELECT ?1, message.id, swipe.id FROM message
+             JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+             WHERE message.id = ?2 AND message.deleted IS NULL",
+        )?;
+        memory.sources.iter().try_for_each(|source| one(statement.execute(params![number, Col(*source)])?, "message"))
+    }
+
+    /// Replaces text, type, scope, importance and pin; sources and age stay.
+    pub fn update(&mut self, memory: &Memory) -> Result<(), StoreError> {
+        let (character, persona, chat) = owners(memory.scope);
+        let rows = self
+            .conn
+            .prepare_cached(
+                "UPDATE memory SET type = ?2, scope = ?3, character = ?4, persona = ?5, chat = ?6, text = ?7,
+                     importance = ?8, pinned = ?9, updated = ?10
+                 WHERE id = ?1 AND deleted IS NULL",
+            )?
+            .execute(params![
+                Col(memory.id),
+                Col(memory.kind),
+                memory.scope.as_str(),
+                character.map(Col),
+                persona.map(Col),
+                chat.map(Col),
+                memory.text,
+                memory.importance,
+                memory.pinned,
+                Col(memory.updated),
+            ])?;
+        one(rows, "memory")
+    }
+
+    /// Hides it until `restore` or a purge.
+    pub fn soft_delete(&mut self, id: MemoryId, when: Timestamp) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE memory SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?
+            .execute(params![Col(id), Col(when)])?;
+        one(rows, "memory")
+    }
+
+    pub fn restore(&mut self, id: MemoryId) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached("UPDATE memory SET deleted = NULL WHERE id = ?1")?.execute([Col(id)])?;
+        one(rows, "memory")
+    }
+
+    /// The memories that were made from a message, whether they stand or not.
+    pub fn made_from(&self, message: MessageId) -> Result<Vec<MemoryId>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT memory.id FROM memory JOIN memory_source ON memory_source.memory = memory.number
+                 WHERE memory_source.message = ?1",
+            )?
+            .query_map([Col(message)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// The memories that were made from messages of a chat, whether they stand or not.
+    pub fn made_in(&self, chat: ChatId) -> Result<Vec<MemoryId>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT DISTINCT memory.id FROM memory
+                 JOIN memory_source ON memory_source.memory = memory.number
+                 JOIN message ON message.id = memory_source.message
+                 WHERE message.chat = ?1",
+            )?
+            .query_map([Col(chat)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Takes what quotes the memory, or the message, out of every context block and digest, so that no later prompt has it.
+    /// The chats that had it begin a new epoch.
+    pub fn withdraw(&mut self, quoted: Uuid) -> Result<(), StoreError> {
+        let id = quoted.to_string();
+        self.conn
+            .prepare_cached(
+                "UPDATE chat SET window_fingerprint = '', window_frozen = '' WHERE instr(window_frozen, ?1)
+                     OR id IN (SELECT chat FROM message WHERE instr(context_block, ?1))",
+            )?
+            .execute([&id])?;
+        self.conn
+            .prepare_cached(
+                "UPDATE message SET context_block = (
+                     SELECT json_group_array(json(value)) FROM json_each(context_block)
+                     WHERE json_extract(value, '$.source.id') IS NOT ?1)
+                 WHERE instr(context_block, ?1) AND json_valid(context_block)",
+            )?
+            .execute([&id])?;
+        Ok(())
+    }
+
+    /// Removes for good what was deleted at or before `before`, and what was made from messages or chats deleted by then,
+    /// with the manifests of the chats that quote it; returns how many memories.
+    pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
+        self.conn.execute(
+            "UPDATE memory SET deleted = ?1 WHERE number IN (
+                 SELECT memory_source.memory FROM memory_source
+                 JOIN message ON message.id = memory_source.message JOIN chat ON chat.id = message.chat
+                 WHERE message.deleted <= ?1 OR chat.deleted <= ?1)",
+            [Col(before)],
+        )?;
+        let gone: Vec<MemoryId> = self
+            .conn
+            .prepare_cached("DELETE FROM memory WHERE deleted <= ?1 RETURNING id")?
+            .query_map([Col(before)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        for id in &gone {
+            self.withdraw(id.0)?;
+            self.conn.execute(
+                "UPDATE manifest SET json = '' WHERE swipe IN (
+                     SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
+                     WHERE message.chat IN (
+                         SELECT message.chat FROM manifest JOIN swipe ON swipe.id = manifest.swipe
+                         JOIN message ON message.id = swipe.message WHERE instr(manifest.json, ?1)))",
+                [id.to_string()],
+            )?;
+        }
+        Ok(gone.len())
+    }
+}
+
+fn owners(scope: MemoryScope) -> (Option<CharacterId>, Option<PersonaId>, Option<ChatId>) {
+    match scope {
+        MemoryScope::Profile => (None, None, None),
+        MemoryScope::Character(character) => (Some(character), None, None),
+        MemoryScope::Pair { character, persona } => (Some(character), persona, None),
+        MemoryScope::Chat(chat) => (None, None, Some(chat)),
+    }
+}
+
+/// The number, and the memory without its sources.
+fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
+    let memory = Memory {
+        id: row.get::<_, Col<_>>("id")?.0,
+        kind: row.get::<_, Col<_>>("type")?.0,
+        scope: scope(row)?,
+        text: row.get("text")?,
+        importance: row.get("importance")?,
+        pinned: row.get("pinned")?,
+        sources: Vec::new(),
+        created: row.get::<_, Col<_>>("created")?.0,
+        updated: row.get::<_, Col<_>>("updated")?.0,
+    };
+    Ok((row.get("number")?, memory))
+}
+
+fn scope(row: &Row<'_>) -> rusqlite::Result<MemoryScope> {
+    let character = row.get::<_, Option<Col<_>>>("character")?.map(|Col(id)| id);
+    let persona = row.get::<_, Option<Col<_>>>("persona")?.map(|Col(id)| id);
+    let chat = row.get::<_, Option<Col<_>>>("chat")?.map(|Col(id)| id);
+    let word: String = row.get("scope")?;
+    match (word.as_str(), character, chat) {
+        ("profile", None, None) => Ok(MemoryScope::Profile),
+        ("character", Some(character), None) => Ok(MemoryScope::Character(character)),
+        ("pair", Some(character), None) => Ok(MemoryScope::Pair { character, persona }),
+        ("chat", None, Some(chat)) => Ok(MemoryScope::Chat(chat)),
+        _ => Err(rusqlite::Error::InvalidColumnType(0, "scope".into(), Value::Text(word).data_type())),
+    }
+}

@@ -1,0 +1,253 @@
+//! What is remembered, found, and gone again.
+
+use domain::chat::{Role, SwipeState};
+use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
+use uuid::Uuid;
+
+use super::{CHARACTER, CHAT, furnished, message, message_id, say, swipe_id};
+use crate::{NewSwipe, Query, Store};
+
+const PAIR: MemoryScope = MemoryScope::Pair { character: CHARACTER, persona: None };
+
+fn id(number: u128) -> MemoryId {
+    MemoryId(Uuid::from_u128(number))
+}
+
+fn memory(number: u128, scope: MemoryScope, text: &str) -> Memory {
+    Memory {
+        id: id(number),
+        kind: MemoryType::Fact,
+        scope,
+        text: text.into(),
+        importance: 5,
+        pinned: false,
+        sources: Vec::new(),
+        created: Timestamp(number as i64),
+        updated: Timestamp(number as i64),
+    }
+}
+
+async fn remember(store: &Store, memory: Memory) {
+    store.write(move |w| w.memories_mut().insert(&memory)).await.unwrap();
+}
+
+async fn learn(store: &Store, number: u128, text: &str, from: u128) {
+    remember(store, Memory { sources: vec![message_id(from)], ..memory(number, PAIR, text) }).await;
+}
+
+async fn standing(store: &Store, scope: MemoryScope) -> Vec<String> {
+    let found = store.read(move |r| r.memories().standing(scope, 100)).await.unwrap();
+    found.into_iter().map(|memory| memory.text).collect()
+}
+
+async fn found(store: &Store, scopes: &[MemoryScope], words: &[&str]) -> Vec<String> {
+    let (scopes, query) = (scopes.to_vec(), Query::any_of(words.iter().copied()));
+    let found = store.read(move |r| r.memories().search(&scopes, &query, 10)).await.unwrap();
+    found.into_iter().map(|found| found.memory.text).collect()
+}
+
+async fn said(store: &Store, words: &[&str]) -> Vec<MessageId> {
+    let query = Query::any_of(words.iter().copied());
+    let hits = store.read(move |r| r.message_texts().search(CHAT, i64::MAX, &query, 10)).await.unwrap();
+    hits.into_iter().map(|hit| hit.message).collect()
+}
+
+#[tokio::test]
+async fn memories_stand_by_pin_importance_and_age() {
+    let store = furnished().await;
+    for (number, importance, pinned) in [(1, 5, false), (2, 9, false), (3, 2, true), (4, 5, false)] {
+        remember(&store, Memory { importance, pinned, ..memory(number, PAIR, &format!("m{number}")) }).await;
+    }
+    assert_eq!(standing(&store, PAIR).await, ["m3", "m2", "m4", "m1"]);
+    // S4.65: importance is used, not only stored.
+    store.write(|w| w.memories_mut().update(&Memory { importance: 10, ..memory(1, PAIR, "m1") })).await.unwrap();
+    assert_eq!(standing(&store, PAIR).await, ["m3", "m1", "m2", "m4"]);
+}
+
+#[tokio::test]
+async fn a_scope_sees_its_own_and_nothing_else() {
+    let store = furnished().await;
+    let other = CharacterId(Uuid::from_u128(99));
+    let persona = PersonaId(Uuid::from_u128(98));
+    store
+        .write(move |w| {
+            w.characters_mut().insert(&super::character(other, "Bo"))?;
+            w.personas_mut().insert(&domain::persona::Persona { id: persona, name: "P".into(), description: "".into() })
+        })
+        .await
+        .unwrap();
+    let scopes = [
+        MemoryScope::Profile,
+        MemoryScope::Character(CHARACTER),
+        PAIR,
+        MemoryScope::Chat(CHAT),
+        MemoryScope::Character(other),
+        MemoryScope::Pair { character: other, persona: None },
+        MemoryScope::Pair { character: CHARACTER, persona: Some(persona) },
+    ];
+    for (number, scope) in (0_u128..).zip(scopes) {
+        remember(&store, memory(number, scope, &format!("canary {number}"))).await;
+    }
+    for (number, scope) in (0..).zip(scopes) {
+        assert_eq!(standing(&store, scope).await, [format!("canary {number}")]);
+    }
+    let mut ours = found(&store, &scopes[..4], &["canary"]).await;
+    ours.sort();
+    assert_eq!(ours, ["canary 0", "canary 1", "canary 2", "canary 3"]);
+    let all = store.read(|r| r.memories().of_character(CHARACTER, 100)).await.unwrap();
+    assert_eq!(all.len(), 5);
+    store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(9))).await.unwrap();
+    store.purge(Timestamp(9)).await.unwrap();
+    assert_eq!(standing(&store, MemoryScope::Chat(CHAT)).await, [""; 0]);
+    assert_eq!(standing(&store, PAIR).await, ["canary 2"]);
+}
+
+/// Wherever the words a memory was made from go, it goes too; and comes back with them.
+#[tokio::test]
+async fn a_memory_stands_only_while_its_source_does() {
+    let store = furnished().await;
+    say(&store, 1, "I have a dog.").await;
+    learn(&store, 1, "has a dog", 1).await;
+    let stands = async || !standing(&store, PAIR).await.is_empty() && !found(&store, &[PAIR], &["dog"]).await.is_empty();
+    assert!(stands().await);
+    store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(5))).await.unwrap();
+    assert!(!stands().await);
+    store.write(|w| w.messages_mut().restore(&[message_id(1)])).await.unwrap();
+    assert!(stands().await);
+    let other = NewSwipe { state: SwipeState::Finished, ..super::swipe(50, "I have a cat.") };
+    store.write(move |w| w.swipes_mut().add(message_id(1), &other)).await.unwrap();
+    assert!(!stands().await);
+    store.write(|w| w.swipes_mut().select(message_id(1), 0)).await.unwrap();
+    assert!(stands().await);
+    store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(5))).await.unwrap();
+    assert!(!stands().await);
+    store.write(|w| w.chats_mut().restore(CHAT)).await.unwrap();
+    store.write(|w| w.messages_mut().edit(message_id(1), "I have a dog. He is old.")).await.unwrap();
+    assert!(stands().await, "what goes on says what it said");
+    store.write(|w| w.messages_mut().edit(message_id(1), "I have a parrot.")).await.unwrap();
+    assert!(!stands().await);
+    assert!(store.write(|w| w.memories_mut().restore(id(1))).await.is_err(), "it is gone for good");
+}
+
+#[tokio::test]
+async fn the_search_follows_what_is_shown() {
+    let store = furnished().await;
+    say(&store, 1, "The lighthouse burns whale oil.").await;
+    say(&store, 2, "Nothing of note.").await;
+    assert_eq!(said(&store, &["burning"]).await, [message_id(1)]);
+    store.write(|w| w.messages_mut().edit(message_id(1), "It runs on kerosene.")).await.unwrap();
+    assert_eq!(said(&store, &["whale"]).await, []);
+    assert_eq!(said(&store, &["kerosene"]).await, [message_id(1)]);
+    let streaming = NewSwipe { state: SwipeState::Streaming, ..super::swipe(50, "Or on gas") };
+    store.write(move |w| w.swipes_mut().add(message_id(1), &streaming)).await.unwrap();
+    assert_eq!(said(&store, &["kerosene", "gas"]).await, [], "another swipe is chosen, and is not written yet");
+    store.write(|w| w.swipes_mut().set_text(swipe_id(50), "Or on gas.", SwipeState::Finished)).await.unwrap();
+    assert_eq!(said(&store, &["gas"]).await, [message_id(1)]);
+    store.write(|w| w.swipes_mut().select(message_id(1), 0)).await.unwrap();
+    assert_eq!(said(&store, &["kerosene", "gas"]).await, [message_id(1)]);
+    store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(5))).await.unwrap();
+    assert_eq!(said(&store, &["kerosene"]).await, []);
+    store.write(|w| w.messages_mut().restore(&[message_id(1)])).await.unwrap();
+    assert_eq!(said(&store, &["kerosene"]).await, [message_id(1)]);
+    store.check().await.unwrap();
+}
+
+#[tokio::test]
+async fn scripts_without_spaces_are_found() {
+    let store = furnished().await;
+    say(&store, 1, "我对花生过敏,请记住。").await;
+    say(&store, 2, "今天天气很好。").await;
+    say(&store, 3, "ฉันแพ้ถั่วลิสง").await;
+    assert_eq!(said(&store, &["你知道我对花生过敏吗"]).await, [message_id(1)]);
+    assert_eq!(said(&store, &["แพ้ถั่วลิสง"]).await, [message_id(3)]);
+    remember(&store, memory(1, PAIR, "彼は東京タワーが好き")).await;
+    assert_eq!(found(&store, &[PAIR], &["東京タワー"]).await.len(), 1);
+    store.write(|w| w.memories_mut().update(&memory(1, PAIR, "He likes towers."))).await.unwrap();
+    assert_eq!(found(&store, &[PAIR], &["東京タワー"]).await.len(), 0);
+    assert_eq!(found(&store, &[PAIR], &["tower"]).await.len(), 1);
+}
+
+#[tokio::test]
+async fn no_word_is_an_operator() {
+    let store = furnished().await;
+    say(&store, 1, "AND OR NOT NEAR").await;
+    for evil in ["NOT", "\"", "a\"*", "NEAR(", "text:", "-", "^", "(("] {
+        said(&store, &[evil]).await;
+    }
+}
+
+/// Invariant 11: forgotten means gone from the file, index and all; the canary is one word, so an index would hold it whole.
+#[tokio::test]
+async fn a_forgotten_memory_is_gone_from_the_files() {
+    const CANARY: &str = "zanzibarcanary";
+    let dir = tempfile::tempdir().unwrap();
+    let store = super::open(dir.path()).store;
+    super::furnish(&store).await;
+    say(&store, 2, "plain").await;
+    for number in 0..40_u128 {
+        remember(&store, memory(number, PAIR, &format!("filler {number} {}", "q ".repeat(20)))).await;
+    }
+    remember(&store, memory(77, PAIR, &format!("the {CANARY} sings"))).await;
+    let quote = format!(r#"[{{"kind":"fact","source":{{"type":"memory","id":"{}"}},"text":"{CANARY}"}},{{"kind":"clock"}}]"#, id(77));
+    let frozen = format!(r#"{{"digest":{quote},"marks":[]}}"#);
+    store
+        .write(move |w| {
+            w.messages_mut().append(&message(1, Role::User, "hm"))?;
+            w.messages_mut().set_context_block(message_id(1), Some(&quote))?;
+            w.manifests_mut().insert(swipe_id(1), &quote, "{}")?;
+            let window = domain::chat::WindowState { frozen, fingerprint: "f".into(), ..Default::default() };
+            w.chats_mut().set_window(CHAT, &window)
+        })
+        .await
+        .unwrap();
+    let holds = || {
+        let file = |name: &str| std::fs::read(dir.path().join(name)).unwrap_or_default();
+        [file("inglenook.db"), file("inglenook.db-wal")].concat().windows(CANARY.len()).any(|at| at == CANARY.as_bytes())
+    };
+    assert!(holds(), "the test must see what it looks for");
+    store
+        .write(|w| {
+            w.memories_mut().soft_delete(id(77), Timestamp(100))?;
+            w.memories_mut().withdraw(id(77).0)
+        })
+        .await
+        .unwrap();
+    let chat = store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap();
+    assert_eq!((chat.window.fingerprint.as_str(), chat.window.frozen.as_str()), ("", ""));
+    let block = store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap().context_block;
+    assert_eq!(block.as_deref(), Some(r#"[{"kind":"clock"}]"#));
+    assert_eq!(store.purge(Timestamp(100)).await.unwrap().memories, 1);
+    assert!(!holds());
+    assert_eq!(found(&store, &[PAIR], &["filler"]).await.len(), 10);
+}
+
+/// The same for what was said, and for what was made from it in another chat.
+#[tokio::test]
+async fn a_deleted_message_takes_its_memories_from_the_files() {
+    const CANARY: &str = "zanzibarcanary";
+    let dir = tempfile::tempdir().unwrap();
+    let store = super::open(dir.path()).store;
+    super::furnish(&store).await;
+    for number in 0..60 {
+        say(&store, number, &format!("filler {number} {}", "q ".repeat(30))).await;
+    }
+    let other = ChatId(Uuid::from_u128(90));
+    say(&store, 77, &format!("I named her {CANARY}.")).await;
+    learn(&store, 77, &format!("named her {CANARY}"), 77).await;
+    let quote = format!(r#"[{{"kind":"fact","source":{{"type":"memory","id":"{}"}},"text":"{CANARY}"}}]"#, id(77));
+    store
+        .write(move |w| {
+            w.chats_mut().insert(&super::chat(other, CHARACTER, 2))?;
+            w.messages_mut().append(&crate::NewMessage { chat: other, ..message(91, Role::User, "x") })?;
+            w.messages_mut().set_context_block(message_id(91), Some(&quote))?;
+            w.manifests_mut().insert(swipe_id(91), &quote, "{}")?;
+            w.messages_mut().soft_delete(message_id(77), Timestamp(100))
+        })
+        .await
+        .unwrap();
+    store.purge(Timestamp(100)).await.unwrap();
+    drop(store);
+    let bytes = std::fs::read(dir.path().join("inglenook.db")).unwrap();
+    assert!(!bytes.windows(CANARY.len()).any(|at| at == CANARY.as_bytes()));
+}

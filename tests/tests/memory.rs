@@ -1,0 +1,245 @@
+//! Memory on the wire: what was told is in the bytes of later prompts, and what was forgotten is in none (invariants 3, 10,
+//! 12).
+
+use engine::api::{Event, Memory, MemoryDraft, MemoryScope, SettingOwner, SettingValue};
+use serde_json::json;
+use tests::headless::{Headless, shown};
+
+const TOLD: &str = "Remember that I am allergic to nuts.";
+const CANARY: &str = "allergic to nuts";
+
+struct Pair {
+    app: Headless,
+    ada: String,
+    bo: String,
+}
+
+impl Pair {
+    async fn open() -> Self {
+        let app = Headless::new().await;
+        let (ada, bo) = (card(&app, "Ada").await, card(&app, "Bo").await);
+        Self { app, ada, bo }
+    }
+
+    async fn chat(&self, character: &str) -> String {
+        self.app.engine.new_chat(character.to_owned()).await.unwrap().id
+    }
+
+    /// Says `text` and returns all that the provider got for it.
+    async fn say(&self, chat: &str, text: &str) -> String {
+        self.app.model.reply("Hm.");
+        self.app.say(chat, text).await;
+        let prompt = self.app.model.last_request().expect("a request").prompt;
+        prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
+    }
+
+    async fn memories(&self, of: &str) -> Vec<Memory> {
+        self.app.engine.list_memories(of.to_owned(), String::new()).await.unwrap()
+    }
+
+    async fn set(&self, chat: &str, key: &str, value: SettingValue) {
+        let owner = SettingOwner::Chat { id: chat.to_owned() };
+        self.app.engine.set_setting(owner, key.into(), Some(value)).await.unwrap();
+    }
+
+    async fn add(&self, text: &str) -> Memory {
+        let draft = MemoryDraft {
+            id: String::new(),
+            kind: "fact".into(),
+            text: text.into(),
+            importance: 5,
+            pinned: false,
+            scope: MemoryScope::Pair,
+            character: self.ada.clone(),
+            persona: None,
+            chat: None,
+        };
+        self.app.engine.save_memory(draft).await.unwrap()
+    }
+
+    /// The notices of the turn that wrote the chat's last message.
+    async fn notices(&self, chat: &str) -> Vec<String> {
+        let chat = self.app.engine.whole_chat(chat.to_owned()).await.unwrap();
+        let reply = chat.page.messages.last().unwrap();
+        let swipe = reply.swipes[reply.selected as usize].id.clone();
+        self.app.engine.manifest(swipe).await.unwrap().notices
+    }
+}
+
+async fn card(app: &Headless, name: &str) -> String {
+    let card = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": {
+        "name": name, "description": "Keeps a lighthouse.", "personality": "", "scenario": "", "first_mes": "Evening.",
+        "mes_example": "", "creator_notes": "", "system_prompt": "", "post_history_instructions": "",
+        "alternate_greetings": [], "tags": [], "creator": "", "character_version": "", "group_only_greetings": [],
+        "extensions": {} } });
+    let report = app.engine.import_bytes(format!("{name}.json"), card.to_string().into_bytes()).await.unwrap();
+    report.imported[0].id.clone()
+}
+
+/// S4.53, S3.31, and the gate of group F: the pair's next chat knows it, nobody else ever does.
+#[tokio::test]
+async fn what_one_chat_is_told_the_next_one_of_the_pair_knows() {
+    let pair = Pair::open().await;
+    let first = pair.chat(&pair.ada).await;
+    let mut events = pair.app.engine.subscribe();
+    pair.say(&first, TOLD).await;
+    let remembered = async {
+        loop {
+            if let Event::Remembered { chat, memory } = events.next().await.unwrap() {
+                return (chat, memory);
+            }
+        }
+    };
+    let (chat, memory) = remembered.await;
+    assert_eq!((chat, memory.sources.len(), memory.scope), (first.clone(), 1, MemoryScope::Pair));
+    assert!(memory.text.contains(CANARY), "{}", memory.text);
+
+    let second = pair.chat(&pair.ada).await;
+    let sent = pair.say(&second, "What should I order?").await;
+    assert_eq!(sent.matches(CANARY).count(), 1, "{sent}");
+    let other = pair.chat(&pair.bo).await;
+    let sent = pair.say(&other, "Am I allergic to nuts, or to something else? Nuts!").await;
+    assert_eq!(sent.matches(CANARY).count(), 1, "only what was just asked:\n{sent}");
+    assert!(pair.memories(&pair.bo).await.is_empty());
+}
+
+/// Invariant 3: while the words themselves are in the window, nothing says them again.
+#[tokio::test]
+async fn a_memory_is_not_sent_beside_the_words_it_was_made_from() {
+    let pair = Pair::open().await;
+    let chat = pair.chat(&pair.ada).await;
+    pair.say(&chat, TOLD).await;
+    let sent = pair.say(&chat, "So which nuts may I eat, being allergic?").await;
+    assert_eq!(sent.matches(CANARY).count(), 1, "{sent}");
+}
+
+/// Group G: forgotten, deleted or edited, it is in no later prompt, and an undo brings it back.
+#[tokio::test]
+async fn what_is_forgotten_is_in_no_later_prompt() {
+    let pair = Pair::open().await;
+    let (first, second) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await);
+    pair.say(&first, TOLD).await;
+    assert!(pair.say(&second, "Dinner?").await.contains(CANARY));
+    let engine = &pair.app.engine;
+    let id = pair.memories(&pair.ada).await[0].id.clone();
+    engine.delete_memory(id.clone()).await.unwrap();
+    assert!(!pair.say(&second, "And now, any nuts?").await.contains(CANARY));
+    engine.restore_memory(id).await.unwrap();
+    assert!(pair.say(&second, "Nuts again?").await.contains(CANARY));
+
+    let told = engine.whole_chat(first.clone()).await.unwrap().page.messages;
+    let told = told.iter().find(|message| shown(message) == TOLD).unwrap().id.clone();
+    engine.delete_message(told.clone()).await.unwrap();
+    assert!(!pair.say(&second, "Are there nuts in it?").await.contains(CANARY));
+    engine.restore_message(told.clone()).await.unwrap();
+    assert!(pair.say(&second, "Nuts, once more?").await.contains(CANARY));
+    engine.edit_message(told, "I like tea.".into()).await.unwrap();
+    assert!(!pair.say(&second, "Nuts, for the last time?").await.contains(CANARY));
+    assert!(pair.memories(&pair.ada).await.is_empty());
+}
+
+/// S3.31: forgetting needs no model either, and takes only what is meant.
+#[tokio::test]
+async fn forget_that_in_a_message_forgets_it() {
+    let pair = Pair::open().await;
+    pair.add("Likes green tea.").await;
+    pair.add("Has a sister called Ida.").await;
+    let chat = pair.chat(&pair.ada).await;
+    pair.say(&chat, "Forget that I like coffee.").await;
+    assert_eq!(pair.memories(&pair.ada).await.len(), 2);
+    pair.say(&chat, "Please forget about my sister.").await;
+    let left: Vec<_> = pair.memories(&pair.ada).await.into_iter().map(|memory| memory.text).collect();
+    assert_eq!(left, ["Likes green tea."]);
+}
+
+/// S2.15, S2.16, S1.14: what has left the window comes back when it is asked about.
+#[tokio::test]
+async fn an_old_message_comes_back_when_it_is_asked_about() {
+    let pair = Pair::open().await;
+    let chat = pair.chat(&pair.ada).await;
+    pair.set(&chat, "context_limit", SettingValue::Whole(2_000)).await;
+    pair.say(&chat, "My uncle named his parrot ZEBULON.").await;
+    let mut sent = String::new();
+    for number in 0..99 {
+        sent = pair.say(&chat, &format!("Evening {number}: the sea was calm and the gulls were loud over the pier.")).await;
+    }
+    assert!(!sent.contains("ZEBULON"), "it never left the window, so this shows nothing");
+    let asked = pair.say(&chat, "What did my uncle call his parrot?").await;
+    assert_eq!(asked.matches("ZEBULON").count(), 1, "{asked}");
+    assert!(asked.contains("21 November 2026: My uncle named"), "it says whose words, of which day:\n{asked}");
+    let again = pair.say(&chat, "A parrot, of all birds, my uncle's parrot!").await;
+    assert_eq!(again.matches("ZEBULON").count(), 1, "{again}");
+}
+
+/// C25: the scenes before are older messages too.
+#[tokio::test]
+async fn an_earlier_scene_is_recalled_when_it_is_asked_about() {
+    let pair = Pair::open().await;
+    let chat = pair.chat(&pair.ada).await;
+    pair.say(&chat, "My uncle named his parrot ZEBULON.").await;
+    pair.app.engine.new_scene(chat.clone()).await.unwrap();
+    assert!(!pair.say(&chat, "A new morning.").await.contains("ZEBULON"));
+    assert!(pair.say(&chat, "What was the parrot called?").await.contains("ZEBULON"));
+}
+
+/// S3.24, invariant 10.
+#[tokio::test]
+async fn memory_off_recalls_nothing_and_learns_nothing() {
+    let pair = Pair::open().await;
+    pair.add("The canary of the pair.").await;
+    let chat = pair.chat(&pair.ada).await;
+    pair.set(&chat, "memory", SettingValue::Switch(false)).await;
+    assert!(!pair.say(&chat, "Where is the canary?").await.contains("canary of the pair"));
+    pair.say(&chat, TOLD).await;
+    assert_eq!(pair.memories(&pair.ada).await.len(), 1);
+    pair.set(&chat, "memory", SettingValue::Switch(true)).await;
+    assert!(pair.say(&chat, "And the canary now?").await.contains("canary of the pair"));
+}
+
+/// S2.31: a memory that cannot be read costs the memory, not the reply; and off, it is not even looked at.
+#[tokio::test]
+async fn a_broken_memory_does_not_stop_the_chat() {
+    let Pair { app, ada, bo } = Pair::open().await;
+    let app = app
+        .restart_after(|dir| {
+            let conn = rusqlite::Connection::open(dir.join("inglenook.db")).unwrap();
+            conn.execute_batch("ALTER TABLE memory RENAME COLUMN importance TO broken").unwrap();
+        })
+        .await;
+    let pair = Pair { app, ada, bo };
+    let chat = pair.chat(&pair.ada).await;
+    assert!(pair.say(&chat, "Hello there.").await.contains("Hello there."));
+    assert_eq!(pair.notices(&chat).await, ["Memory skipped: it could not be read."]);
+    pair.set(&chat, "memory", SettingValue::Switch(false)).await;
+    pair.say(&chat, "And off?").await;
+    assert!(pair.notices(&chat).await.is_empty());
+}
+
+/// S4.65: importance decides what is told first.
+#[tokio::test]
+async fn the_user_sees_changes_and_pins_memories() {
+    let pair = Pair::open().await;
+    let tea = pair.add("Likes green tea.").await;
+    pair.add("Has a sister called Ida.").await;
+    let engine = &pair.app.engine;
+    let found = engine.list_memories(pair.ada.clone(), "what tea does he like?".into()).await.unwrap();
+    assert_eq!((found.len(), found[0].id.as_str(), found[0].score), (1, tea.id.as_str(), Some(1.0)));
+    assert!(engine.pin_memory(tea.id.clone(), true).await.unwrap().pinned);
+    assert_eq!(pair.memories(&pair.ada).await[0].id, tea.id);
+    let draft = MemoryDraft {
+        id: tea.id.clone(),
+        kind: "prophecy".into(),
+        text: "  Likes black tea. ".into(),
+        importance: 99,
+        pinned: true,
+        scope: MemoryScope::Pair,
+        character: pair.ada.clone(),
+        persona: tea.persona.clone(),
+        chat: None,
+    };
+    let saved = engine.save_memory(draft.clone()).await.unwrap();
+    assert_eq!((saved.text.as_str(), saved.kind.as_str(), saved.importance), ("Likes black tea.", "note", 10));
+    let chat = pair.chat(&pair.ada).await;
+    assert!(pair.say(&chat, "Hm?").await.contains("Likes black tea."));
+    assert!(engine.save_memory(MemoryDraft { text: " ".into(), ..draft }).await.is_err());
+}
