@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{Persona, SettingOwner, SettingValue, WhatIf};
+use engine::api::{Origin, Persona, PromptBlock, SettingOwner, SettingValue, WhatIf, Zone};
 use serde_json::{Value, json};
 use tests::headless::{Headless, shown};
 
@@ -57,9 +57,37 @@ impl Lighthouse {
     }
 
     async fn say(&self, text: &str) -> String {
+        self.say_in(&self.chat, text).await
+    }
+
+    async fn say_in(&self, chat: &str, text: &str) -> String {
         self.app.model.reply("Hm.");
-        self.app.say(&self.chat, text).await;
+        self.app.say(chat, text).await;
         self.sent()
+    }
+
+    /// Another chat with the character of this name, which comes in if it is not there.
+    async fn chat_with(&self, name: &str) -> String {
+        let known = self.app.engine.list_characters().await.unwrap();
+        let known = known.into_iter().find(|character| character.name == name).map(|character| character.id);
+        let character = match known {
+            Some(id) => id,
+            None => {
+                let mut card = card();
+                card["data"]["name"] = json!(name);
+                let report = self.app.engine.import_bytes(format!("{name}.json"), card.to_string().into_bytes()).await;
+                report.unwrap().imported[0].id.clone()
+            }
+        };
+        self.app.engine.new_chat(character).await.unwrap().id
+    }
+
+    /// The blocks of the last reply's manifest that say `text`.
+    async fn blocks(&self, chat: &str, text: &str) -> Vec<PromptBlock> {
+        let messages = self.app.engine.whole_chat(chat.to_owned()).await.unwrap().page.messages;
+        let reply = messages.last().unwrap();
+        let report = self.app.engine.manifest(reply.swipes[reply.selected as usize].id.clone()).await.unwrap();
+        report.blocks.into_iter().filter(|block| block.text.contains(text)).collect()
     }
 }
 
@@ -168,6 +196,41 @@ async fn a_pinned_message_stays_when_it_leaves_the_window() {
         left |= anchor.is_some_and(|anchor| anchor > told.id);
     }
     assert!(left, "the message never left the window, so this shows nothing");
+}
+
+/// Issue 3: a fact told in one chat is sent in another one with the same character when the words call for it, says that it
+/// is a memory, is sent to nobody else, and is gone once it is forgotten.
+#[tokio::test]
+async fn a_remembered_fact_is_sent_where_it_is_called_for_until_it_is_forgotten() {
+    const CANARY: &str = "ZEPHYRINE";
+    const QUESTION: &str = "What is the name of my boat?";
+    let house = Lighthouse::open().await;
+    let later = house.chat_with("Ada").await;
+    house.say_in(&later, "Good evening.").await;
+    house.say("Remember that I own a boat named ZEPHYRINE.").await;
+    assert!(!house.say_in(&later, "Nice weather.").await.contains(CANARY), "nothing called for it");
+
+    let sent = house.say_in(&later, QUESTION).await;
+    assert_eq!(sent.matches(CANARY).count(), 1, "{sent}");
+    let engine = &house.app.engine;
+    let character = engine.open_chat(later.clone()).await.unwrap().character;
+    let memory = engine.list_memories(character, String::new()).await.unwrap().remove(0);
+    let blocks = house.blocks(&later, CANARY).await;
+    let [block] = blocks.as_slice() else { panic!("not one block: {blocks:?}") };
+    assert_eq!((&block.origin, block.zone, block.kept), (&Origin::Memory { id: memory.id.clone() }, Zone::Input, true));
+    assert!(block.kind == "fact" && block.reason.contains("words of this turn"), "{block:?}");
+    let new = house.chat_with("Ada").await;
+    assert!(house.say_in(&new, QUESTION).await.contains(CANARY));
+
+    let stranger = house.chat_with("Bo").await;
+    let sent = house.say_in(&stranger, QUESTION).await;
+    assert!(sent.contains("You are Bo") && !sent.contains(CANARY), "{sent}");
+
+    engine.delete_memory(memory.id).await.unwrap();
+    for chat in [later, new, house.chat_with("Ada").await] {
+        let sent = house.say_in(&chat, "My boat's name, once more?").await;
+        assert!(sent.contains("once more?") && !sent.contains(CANARY), "{sent}");
+    }
 }
 
 /// C25, S3.30: a new scene forgets nothing and sends nothing of the old one.
