@@ -231,7 +231,10 @@ export class App {
 	#heard(event: Exclude<Event, { event: "changed" | "imported" | "missed" }>): void {
 		if (event.event === "started") this.writing.add(event.chat);
 		if (event.event === "ended") this.writing.delete(event.chat);
-		if (event.chat === this.chat?.id) this.chat.receive(event);
+		if (event.chat !== this.chat?.id) return;
+		if (event.event === "remembered") this.undoable(t("toast.remembered", { text: event.memory.text }), () => this.api.deleteMemory(event.memory.id));
+		else if (event.event === "forgot") this.undoable(t("toast.forgot", { text: event.memory.text }), () => this.api.restoreMemory(event.memory.id));
+		else this.chat.receive(event);
 	}
 
 	async #changed(what: Changed, id: string | null): Promise<void> {
@@ -241,6 +244,8 @@ export class App {
 			else if (what === "chats") await this.chats.load();
 			else if (what === "models" || what === "endpoints") await this.models.load();
 			else if (what === "messages") await (chat?.id === id && !chat?.busy ? chat?.load() : undefined);
+			// No list shows memories yet; what is remembered from the user's words is told by an event of its own.
+			else if (what === "memories") return;
 			else if (what === "presets") await Promise.all([this.templates.load(), chat?.mode.load()]);
 			else {
 				if (what === "settings") {

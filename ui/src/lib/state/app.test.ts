@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { heldFrames } from "../../../tests/unit/frames";
 import { chat, FakeShell, says, token } from "../../../tests/unit/shell";
-import type { Event } from "../api/generated";
+import type { Event, Memory } from "../api/generated";
 import { App } from "./app.svelte";
 
 beforeEach(() => {
@@ -64,6 +64,33 @@ test("a reply in another chat shows up in the list and nowhere else", async () =
 	expect(app.chat?.messages.map(({ id }) => id)).toEqual(["g"]);
 	shell.listener({ event: "ended", chat: "other", message: says("x", "character", "Mine"), reason: { kind: "stop" } });
 	expect(app.writing.has("other")).toBe(false);
+});
+
+test("what is remembered or forgotten is told in its own chat, and can be undone", async () => {
+	const { app, shell } = await started({ delete_memory: () => null, restore_memory: () => null });
+	const memory: Memory = {
+		id: "m",
+		type: "fact",
+		text: "You said: \"I own a boat\"",
+		importance: 8,
+		scope: "pair",
+		character: "mira",
+		persona: null,
+		chat: null,
+		pinned: false,
+		sources: ["g"],
+		created: "",
+		updated: "",
+		score: null,
+	};
+	shell.listener({ event: "remembered", chat: "other", memory });
+	shell.listener({ event: "remembered", chat: "chat", memory });
+	shell.listener({ event: "forgot", chat: "chat", memory });
+	const told = app.toasts.items.slice(-2);
+	expect(app.toasts.items).toHaveLength(3);
+	expect(told.map((toast) => toast.text)).toEqual(["Remembered: You said: \"I own a boat\"", "Forgotten: You said: \"I own a boat\""]);
+	for (const toast of told) toast.action?.run();
+	expect([shell.count("delete_memory"), shell.count("restore_memory")]).toEqual([1, 1]);
 });
 
 test("missed events make it ask for everything it shows", async () => {
