@@ -161,7 +161,9 @@ async fn an_old_message_comes_back_when_it_is_asked_about() {
     pair.say(&chat, "My uncle named his parrot ZEBULON.").await;
     let mut sent = String::new();
     for number in 0..99 {
-        sent = pair.say(&chat, &format!("Evening {number}: the sea was calm and the gulls were loud over the pier.")).await;
+        sent = pair
+            .say(&chat, &format!("Evening {number}: the sea was calm and the gulls were loud over the pier."))
+            .await;
     }
     assert!(!sent.contains("ZEBULON"), "it never left the window, so this shows nothing");
     let asked = pair.say(&chat, "What did my uncle call his parrot?").await;

@@ -67,7 +67,10 @@ pub enum MemoryScope {
     /// In every chat with the character.
     Character(CharacterId),
     /// In every chat of the character with one persona. No persona is one of its own: the nameless user.
-    Pair { character: CharacterId, persona: Option<PersonaId> },
+    Pair {
+        character: CharacterId,
+        persona: Option<PersonaId>,
+    },
     Chat(ChatId),
 }
 

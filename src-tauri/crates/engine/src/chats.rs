@@ -16,9 +16,9 @@ use crate::characters::card_of;
 use crate::clock::rfc3339;
 use crate::convert::{self, Speakers};
 use crate::error::{Answer, bad_input, not_found};
-use crate::{manifest, memory};
 use crate::running::Place;
 use crate::words::{self, Kept, Moment, Words};
+use crate::{manifest, memory};
 
 /// Messages on the first page of an opened chat.
 const PAGE: u32 = 50;

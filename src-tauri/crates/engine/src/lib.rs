@@ -58,6 +58,7 @@ pub use clock::Clock;
 pub use engine::{Asset, Engine, Options};
 pub use events::Events;
 pub use layered::environment;
+pub use memory::corpus;
 pub use models::TokenCount;
 pub use start::OpenError;
 pub use store::make_private_folder;

@@ -275,8 +275,11 @@ pub(crate) enum MemoryVerb {
     /// What fits some words, best first
     Search {
         /// Name or id
-        #[arg(long)]
-        character: String,
+        #[arg(long, required_unless_present = "chat")]
+        character: Option<String>,
+        /// What a turn with those words would recall in this chat: id or title
+        #[arg(long, conflicts_with = "character")]
+        chat: Option<String>,
         words: String,
     },
     /// Remember a text
@@ -308,6 +311,29 @@ pub(crate) enum MemoryVerb {
     },
     /// Forget a memory
     Forget { id: String },
+    /// Write everything that counts with a character to a JSON file
+    Export {
+        /// Name or id
+        #[arg(long)]
+        character: String,
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// Rank the messages of a corpus for questions about it, to measure recall; needs no data folder
+    Rank(RankArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RankArgs {
+    /// JSON lines of {conversation_id, id, speaker, text, caption?}, each conversation in its order
+    #[arg(long, value_name = "FILE")]
+    pub(crate) messages: PathBuf,
+    /// JSON lines of {conversation_id, question_id, question}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    /// Gets JSON lines of {conversation_id, question_id, ranked_ids}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -19,7 +19,8 @@ impl Query {
     pub fn any_of<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
         let (mut plain, mut runs) = (Vec::new(), Vec::new());
         for word in words.into_iter().take(MAX_WORDS) {
-            let letters: Vec<char> = word.chars().filter(|letter| letter.is_alphanumeric() || spaceless(*letter)).collect();
+            let letters: Vec<char> =
+                word.chars().filter(|letter| letter.is_alphanumeric() || spaceless(*letter)).collect();
             if letters.iter().copied().any(spaceless) {
                 runs.extend(letters.windows(RUN).take(MAX_WORDS).map(|run| run.iter().collect::<String>()));
             } else if !letters.is_empty() {

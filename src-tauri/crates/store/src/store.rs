@@ -57,7 +57,7 @@ impl Store {
         open::open(dir, options, migrate::MIGRATIONS)
     }
 
-    /// An empty store in a temporary folder that goes away with it. For tests.
+    /// An empty store in a temporary folder that goes away with it. For tests and measurements.
     pub fn in_memory() -> Result<Self, StoreError> {
         let temporary =
             TempDir::new().map_err(|error| StoreError::file(error, &std::env::temp_dir(), &std::env::temp_dir()))?;

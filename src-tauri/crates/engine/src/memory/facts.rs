@@ -44,16 +44,23 @@ impl Facts {
         self.standing.iter().map(one).collect()
     }
 
+    /// What this turn's words call up, best first.
+    pub(crate) fn called(&self, now: Timestamp) -> Vec<(Memory, f32)> {
+        let best = self.called.iter().map(|found| found.score).fold(0.0, f64::max);
+        let fit = |found: &Found| if best > 0.0 { (found.score / best) as f32 } else { 0.0 };
+        let weighed = self.called.iter().map(|found| (found.memory.clone(), weigh(&found.memory, fit(found), now)));
+        let mut called: Vec<_> = weighed.collect();
+        called.sort_by(|a, b| b.1.total_cmp(&a.1));
+        called
+    }
+
     /// What this turn's words call up, and what must not be missing whatever the words.
     pub(crate) fn context(&self, now: Timestamp) -> Vec<Candidate> {
-        let best = self.called.iter().map(|found| found.score).fold(0.0, f64::max);
         let mut told: HashSet<MemoryId> = HashSet::new();
         let mut candidates = Vec::new();
-        for found in &self.called {
-            told.insert(found.memory.id);
-            let fit = if best > 0.0 { (found.score / best) as f32 } else { 0.0 };
-            let score = weigh(&found.memory, fit, now);
-            candidates.push(candidate(&found.memory, format!("has words of this turn, {score:.2}"), score));
+        for (memory, score) in self.called(now) {
+            told.insert(memory.id);
+            candidates.push(candidate(&memory, format!("has words of this turn, {score:.2}"), score));
         }
         let vital = self.standing.iter().filter(|memory| memory.pinned || memory.importance >= VITAL);
         for memory in vital.filter(|memory| !told.contains(&memory.id)) {
@@ -116,7 +123,8 @@ mod tests {
 
     #[test]
     fn standing_facts_go_by_pin_importance_and_age() {
-        let standing = vec![memory(1, 5, false, 0), memory(2, 9, false, 400), memory(3, 1, true, 900), memory(4, 5, false, 9)];
+        let standing =
+            vec![memory(1, 5, false, 0), memory(2, 9, false, 400), memory(3, 1, true, 900), memory(4, 5, false, 9)];
         let facts = Facts { standing, called: Vec::new() };
         assert_eq!(order(facts.digest(Timestamp(0))), "m3 m2 m1 m4");
     }
@@ -125,7 +133,10 @@ mod tests {
     fn what_fits_comes_first_and_the_vital_is_never_missing() {
         let facts = Facts {
             standing: vec![memory(1, 10, false, 400), memory(2, 5, false, 0), memory(4, 5, true, 0)],
-            called: vec![Found { memory: memory(3, 3, false, 400), score: 7.0 }, Found { memory: memory(5, 3, false, 400), score: 1.0 }],
+            called: vec![
+                Found { memory: memory(3, 3, false, 400), score: 7.0 },
+                Found { memory: memory(5, 3, false, 400), score: 1.0 },
+            ],
         };
         assert_eq!(order(facts.context(Timestamp(0))), "m3 m4 m1 m5");
     }

@@ -5,6 +5,8 @@
 //! - Of the memories it reads those that count in this chat, and no other character's (`scopes`).
 //! - Memory switched off asks the store nothing; what the user pinned stays (S3.24).
 
+pub mod corpus;
+
 mod facts;
 mod older;
 mod panel;
@@ -25,9 +27,9 @@ use crate::Engine;
 use crate::answer::Answerer;
 use crate::collect::Collected;
 use crate::error::Answer;
-pub(crate) use wishes::{Said, obey};
 use facts::Facts;
-use older::{Ranked, Voices};
+use older::{Depth, Ranked, Voices};
+pub(crate) use wishes::{Said, obey};
 
 /// Messages judged at least this important stay word for word, as pinned ones do (S4.36).
 const IMPORTANT: u8 = 8;
@@ -64,7 +66,8 @@ impl Recalled {
 
     /// The texts of some kinds, a line each.
     pub(crate) fn joined(&self, kinds: &[BlockKind]) -> String {
-        let texts = self.each().filter(|candidate| kinds.contains(&candidate.kind)).map(|candidate| candidate.text.as_str());
+        let texts =
+            self.each().filter(|candidate| kinds.contains(&candidate.kind)).map(|candidate| candidate.text.as_str());
         texts.collect::<Vec<_>>().join("\n")
     }
 }
@@ -102,7 +105,7 @@ impl Engine {
             let facts = facts::find(store, &scopes, &query)?;
             let position = first.map(|first| store.messages().position(first)).transpose()?.flatten();
             let older = match position {
-                Some(position) if !query.is_empty() => older::find(store, chat, position, &query)?,
+                Some(position) if !query.is_empty() => older::find(store, chat, position, &query, Depth::Turn)?,
                 _ => Ranked::new(),
             };
             Ok((facts, older))
@@ -115,7 +118,8 @@ impl Engine {
         let voices = Voices { user: &collected.persona.name, character: collected.speaker() };
         recalled.digest.extend(facts.digest(now));
         recalled.context.extend(facts.context(now));
-        let excerpts = older.into_iter().filter_map(|(message, score)| older::candidate(message, score, &voices, self.clock()));
+        let excerpts =
+            older.into_iter().filter_map(|(message, score)| older::candidate(message, score, &voices, self.clock()));
         recalled.context.extend(excerpts);
     }
 

@@ -18,7 +18,7 @@ const REACH: i64 = 2;
 /// What a neighbour's words count, against a message's own.
 const NEIGHBOUR: f64 = 0.5;
 /// Of the best score; what fits worse is not about the question.
-const FLOOR: f64 = 0.3;
+const FLOOR: f32 = 0.3;
 
 /// Who says the messages of a chat.
 pub(crate) struct Voices<'a> {
@@ -39,10 +39,28 @@ impl Voices<'_> {
 /// Messages that fit the question, best first, each with a score from 0 to 1.
 pub(crate) type Ranked = Vec<(WindowMessage, f32)>;
 
+/// How far down the ranking is looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// What a turn may use.
+    Turn,
+    /// Whatever was found, for measurements.
+    All,
+}
+
 /// Looks before `position`, across the scenes of the chat.
-pub(crate) fn find(store: &Read<'_>, chat: ChatId, position: i64, query: &Query) -> Result<Ranked, StoreError> {
+pub(crate) fn find(
+    store: &Read<'_>,
+    chat: ChatId,
+    position: i64,
+    query: &Query,
+    depth: Depth,
+) -> Result<Ranked, StoreError> {
     let hits = store.message_texts().search(chat, position, query, HITS)?;
-    let ranked = rank(&hits, position);
+    let mut ranked = rank(&hits, position);
+    if depth == Depth::Turn {
+        leave_out_the_weak(&mut ranked);
+    }
     let places: Vec<i64> = ranked.iter().map(|(place, _)| *place).collect();
     let scores: BTreeMap<i64, f32> = ranked.into_iter().collect();
     let messages = store.messages().at(chat, &places)?;
@@ -73,8 +91,13 @@ fn rank(hits: &[TextHit], before: i64) -> Vec<(i64, f32)> {
     };
     let mut ranked: Vec<(i64, f64)> = around.into_iter().map(total).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    ranked.into_iter().map(|(place, score)| (place, score as f32)).collect()
+}
+
+fn leave_out_the_weak(ranked: &mut Vec<(i64, f32)>) {
     let floor = ranked.first().map_or(0.0, |best| best.1) * FLOOR;
-    ranked.into_iter().take_while(|(_, score)| *score >= floor).take(CANDIDATES).map(|(place, score)| (place, score as f32)).collect()
+    ranked.retain(|(_, score)| *score >= floor);
+    ranked.truncate(CANDIDATES);
 }
 
 /// A message as a line of the context block: whose words, of which day.
@@ -104,7 +127,9 @@ mod tests {
     fn ranked(hits: &[(i64, f64)], before: i64) -> Vec<i64> {
         let hit = |&(position, score)| TextHit { message: MessageId(Uuid::nil()), position, score };
         let hits: Vec<_> = hits.iter().map(hit).collect();
-        rank(&hits, before).into_iter().map(|(place, _)| place).collect()
+        let mut ranked = rank(&hits, before);
+        leave_out_the_weak(&mut ranked);
+        ranked.into_iter().map(|(place, _)| place).collect()
     }
 
     #[test]

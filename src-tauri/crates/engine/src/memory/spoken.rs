@@ -41,14 +41,17 @@ fn thing(rest: &str) -> Option<String> {
     let rest = rest.trim();
     let said = rest.trim_end_matches(['.', '!']).trim_end();
     let question = rest.ends_with('?');
-    let story = NOT_A_WISH.iter().any(|word| after(said, word).is_some() && (word.ends_with(' ') || said.len() == word.len()));
+    let story =
+        NOT_A_WISH.iter().any(|word| after(said, word).is_some() && (word.ends_with(' ') || said.len() == word.len()));
     let length = said.chars().count();
     (!question && !story && said.split_whitespace().count() >= 2 && length <= MAX).then(|| said.to_owned())
 }
 
 /// Sentences and lines, with the mark that ends them.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().flat_map(|line| line.split_inclusive(". ").flat_map(|part| part.split_inclusive(['!', '?']))).map(str::trim)
+    text.lines()
+        .flat_map(|line| line.split_inclusive(". ").flat_map(|part| part.split_inclusive(['!', '?'])))
+        .map(str::trim)
 }
 
 fn skip<'t>(text: &'t str, word: &str) -> &'t str {

@@ -35,10 +35,10 @@ fn import_text(report: &ImportReport) -> String {
 }
 
 #[derive(Serialize)]
-struct Written {
-    file: String,
-    bytes: usize,
-    warnings: Vec<String>,
+pub(super) struct Written {
+    pub(super) file: String,
+    pub(super) bytes: usize,
+    pub(super) warnings: Vec<String>,
 }
 
 pub(crate) async fn export(
@@ -50,8 +50,7 @@ pub(crate) async fn export(
 ) -> Result<(), Failure> {
     let character = find::character(engine, name).await?;
     let exported = engine.export_character(character.id, format).await?;
-    write_whole(file, &exported.bytes)
-        .map_err(|error| Failure::because("storage", format!("{} cannot be written: {error}", file.display())))?;
+    write_whole(file, &exported.bytes)?;
     let written =
         Written { file: file.display().to_string(), bytes: exported.bytes.len(), warnings: exported.warnings };
     out.answer(&written, |written| {
@@ -61,7 +60,12 @@ pub(crate) async fn export(
 }
 
 /// A full disk leaves what stood at `file` before, not half of the new.
-fn write_whole(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write(file, bytes)
+        .map_err(|error| Failure::because("storage", format!("{} cannot be written: {error}", file.display())))
+}
+
+fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]

@@ -1,10 +1,12 @@
 //! `memory`: what is remembered.
 
+use std::path::Path;
+
 use engine::Engine;
 use engine::api::{Memory, MemoryDraft};
 use serde_json::json;
 
-use super::library::{Items, lines};
+use super::library::{Items, Written, lines, write_whole};
 use crate::cli::{MemoryArgs, MemoryVerb};
 use crate::failure::Failure;
 use crate::find;
@@ -13,7 +15,8 @@ use crate::output::Output;
 pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> Result<(), Failure> {
     match verb {
         MemoryVerb::List { character } => list(engine, &character, String::new(), out).await,
-        MemoryVerb::Search { character, words } => list(engine, &character, words, out).await,
+        MemoryVerb::Search { character: Some(character), words, .. } => list(engine, &character, words, out).await,
+        MemoryVerb::Search { chat, words, .. } => recall(engine, &chat.unwrap_or_default(), words, out).await,
         MemoryVerb::Add { what, text } => {
             let draft = draft(engine, what, text).await?;
             one(&engine.save_memory(draft).await?, out)
@@ -39,7 +42,26 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
             engine.delete_memory(id.clone()).await?;
             out.answer(&json!({ "forgotten": id }), |_| format!("forgot {id}"))
         }
+        MemoryVerb::Export { character, out: file } => export(engine, &character, &file, out).await,
+        MemoryVerb::Rank(_) => Ok(()),
     }
+}
+
+async fn recall(engine: &Engine, chat: &str, words: String, out: &Output) -> Result<(), Failure> {
+    let chat = find::chat(engine, chat).await?.id;
+    let items = engine.try_recall(chat, words).await?;
+    lines(Items { items }, out, line)
+}
+
+async fn export(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), Failure> {
+    let character = find::character(engine, character).await?.id;
+    let items = engine.every_memory(character).await?;
+    let mut bytes = serde_json::to_vec_pretty(&Items { items })
+        .map_err(|error| Failure::because("internal", format!("the memories cannot be written: {error}")))?;
+    bytes.push(b'\n');
+    write_whole(file, &bytes)?;
+    let written = Written { file: file.display().to_string(), bytes: bytes.len(), warnings: Vec::new() };
+    out.answer(&written, |written| format!("wrote {} ({} bytes)", written.file, written.bytes))
 }
 
 async fn list(engine: &Engine, character: &str, words: String, out: &Output) -> Result<(), Failure> {
@@ -59,7 +81,17 @@ async fn draft(engine: &Engine, what: MemoryArgs, text: String) -> Result<Memory
         None => None,
     };
     let character = find::character(engine, &character).await?.id;
-    Ok(MemoryDraft { id: String::new(), kind, text, importance, pinned: false, scope: scope.into(), character, persona, chat })
+    Ok(MemoryDraft {
+        id: String::new(),
+        kind,
+        text,
+        importance,
+        pinned: false,
+        scope: scope.into(),
+        character,
+        persona,
+        chat,
+    })
 }
 
 async fn known(engine: &Engine, character: &str, id: &str) -> Result<Memory, Failure> {

@@ -7,6 +7,7 @@ mod lore;
 mod memory;
 mod models;
 mod prompt;
+mod rank;
 mod serve;
 mod settings;
 mod templates;
@@ -14,7 +15,7 @@ mod turn;
 
 use engine::{Engine, Options};
 
-use crate::cli::{Cli, ShowKind, Verb};
+use crate::cli::{Cli, MemoryVerb, ShowKind, Verb};
 use crate::failure::Failure;
 use crate::folders;
 use crate::output::Output;
@@ -22,6 +23,9 @@ use crate::output::Output;
 pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
     if let Verb::Lore { verb } = cli.verb {
         return lore::lore(verb, out);
+    }
+    if let Verb::Memory { verb: MemoryVerb::Rank(args) } = &cli.verb {
+        return rank::rank(args, out).await;
     }
     let data_dir = cli.data_dir.map_or_else(folders::data, Ok)?;
     let environment = engine::environment();

@@ -4,6 +4,7 @@
 
 mod library;
 mod lore;
+mod memory;
 mod serving;
 mod talking;
 mod words;

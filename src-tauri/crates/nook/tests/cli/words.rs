@@ -32,6 +32,10 @@ fn wrong_words_exit_2_and_touch_nothing() {
         &["memory", "list"],
         &["memory", "add", "--character", "Mira"],
         &["memory", "forget"],
+        &["memory", "search", "nuts"],
+        &["memory", "search", "--character", "Mira", "--chat", "An evening", "nuts"],
+        &["memory", "export", "--character", "Mira"],
+        &["memory", "rank", "--messages", "a.jsonl"],
         &["serve", "--port", "99999"],
     ] {
         let done = world.run(words);
@@ -54,9 +58,10 @@ fn help_and_version_are_answers() {
     let world = World::without_model();
     let help = world.run(&["--help"]);
     assert_eq!(help.code, 0);
-    for verb in
-        ["import", "export", "list", "show", "set", "chat", "prompt", "tokens", "models", "memory", "serve", "lore", "doctor"]
-    {
+    for verb in [
+        "import", "export", "list", "show", "set", "chat", "prompt", "tokens", "models", "memory", "serve", "lore",
+        "doctor",
+    ] {
         assert!(help.out.contains(verb), "{verb}");
     }
     assert_eq!(world.run(&["--version"]).out, format!("nook {}\n", env!("CARGO_PKG_VERSION")));

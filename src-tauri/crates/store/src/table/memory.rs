@@ -93,7 +93,12 @@ impl Memories<'_> {
     }
 
     /// Walks down the ranking until enough are found: most words of a question are in few memories.
-    fn found(&self, query: &Query, limit: u32, mut counts: impl FnMut(&Memory) -> bool) -> Result<Vec<Found>, StoreError> {
+    fn found(
+        &self,
+        query: &Query,
+        limit: u32,
+        mut counts: impl FnMut(&Memory) -> bool,
+    ) -> Result<Vec<Found>, StoreError> {
         let mut found: HashMap<MemoryId, Found> = HashMap::new();
         for (index, text) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
             if text.is_empty() {

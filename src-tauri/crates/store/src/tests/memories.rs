@@ -109,7 +109,8 @@ async fn a_memory_stands_only_while_its_source_does() {
     let store = furnished().await;
     say(&store, 1, "I have a dog.").await;
     learn(&store, 1, "has a dog", 1).await;
-    let stands = async || !standing(&store, PAIR).await.is_empty() && !found(&store, &[PAIR], &["dog"]).await.is_empty();
+    let stands =
+        async || !standing(&store, PAIR).await.is_empty() && !found(&store, &[PAIR], &["dog"]).await.is_empty();
     assert!(stands().await);
     store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(5))).await.unwrap();
     assert!(!stands().await);
@@ -189,7 +190,10 @@ async fn a_forgotten_memory_is_gone_from_the_files() {
         remember(&store, memory(number, PAIR, &format!("filler {number} {}", "q ".repeat(20)))).await;
     }
     remember(&store, memory(77, PAIR, &format!("the {CANARY} sings"))).await;
-    let quote = format!(r#"[{{"kind":"fact","source":{{"type":"memory","id":"{}"}},"text":"{CANARY}"}},{{"kind":"clock"}}]"#, id(77));
+    let quote = format!(
+        r#"[{{"kind":"fact","source":{{"type":"memory","id":"{}"}},"text":"{CANARY}"}},{{"kind":"clock"}}]"#,
+        id(77)
+    );
     let frozen = format!(r#"{{"digest":{quote},"marks":[]}}"#);
     store
         .write(move |w| {
@@ -203,7 +207,10 @@ async fn a_forgotten_memory_is_gone_from_the_files() {
         .unwrap();
     let holds = || {
         let file = |name: &str| std::fs::read(dir.path().join(name)).unwrap_or_default();
-        [file("inglenook.db"), file("inglenook.db-wal")].concat().windows(CANARY.len()).any(|at| at == CANARY.as_bytes())
+        [file("inglenook.db"), file("inglenook.db-wal")]
+            .concat()
+            .windows(CANARY.len())
+            .any(|at| at == CANARY.as_bytes())
     };
     assert!(holds(), "the test must see what it looks for");
     store

@@ -1,0 +1,195 @@
+//! Recall measured on any corpus: the search that a turn makes, without its budget (memory.md, section 2).
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use domain::chat::{Chat, Role, SwipeState, WindowState};
+use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
+use serde::{Deserialize, Serialize};
+use store::{Character, NewMessage, NewSwipe, Query, Store, StoreError, Write};
+use uuid::Uuid;
+
+use super::older::{self, Depth};
+use super::terms;
+use crate::error::{Answer, bad_input};
+
+/// Ids of an answer.
+const RANKED: usize = 200;
+
+/// A message of a corpus; those of a conversation stand in their order.
+#[derive(Debug, Clone, Deserialize)]
+pub struct CorpusMessage {
+    pub conversation_id: String,
+    pub id: String,
+    pub speaker: String,
+    pub text: String,
+    /// What a picture in it shows.
+    #[serde(default)]
+    pub caption: Option<String>,
+}
+
+/// What somebody asks about a conversation.
+#[derive(Debug, Clone, Deserialize)]
+pub struct CorpusQuery {
+    pub conversation_id: String,
+    pub question_id: String,
+    pub question: String,
+}
+
+/// The messages that fit a query, best first; where few have its words the newest others fill the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CorpusRanking {
+    pub conversation_id: String,
+    pub question_id: String,
+    pub ranked_ids: Vec<String>,
+    #[serde(skip)]
+    pub took: Duration,
+}
+
+struct Conversation {
+    chat: ChatId,
+    speakers: Vec<String>,
+    ids: HashMap<MessageId, String>,
+    newest_first: Vec<MessageId>,
+}
+
+/// Ranks the messages of each query's conversation as a turn in that chat would recall them.
+///
+/// # Errors
+/// `BadInput` if a query names a conversation without messages.
+pub async fn rank(messages: Vec<CorpusMessage>, queries: Vec<CorpusQuery>) -> Answer<Vec<CorpusRanking>> {
+    let store = Store::in_memory()?;
+    let conversations = store.write(move |store| fill(store, messages)).await?;
+    let mut rankings = Vec::with_capacity(queries.len());
+    for query in queries {
+        let Some(conversation) = conversations.get(&query.conversation_id) else {
+            let what = format!("The query {} names the conversation {}.", query.question_id, query.conversation_id);
+            return Err(bad_input(what, "Give messages of that conversation."));
+        };
+        let started = Instant::now();
+        let found = search(&store, conversation, &query.question).await?;
+        let took = started.elapsed();
+        let others = conversation.newest_first.iter().copied();
+        let mut seen = HashSet::new();
+        let all = found.into_iter().chain(others).filter(|id| seen.insert(*id));
+        let ranked_ids = all.filter_map(|id| conversation.ids.get(&id).cloned()).take(RANKED).collect();
+        let CorpusQuery { conversation_id, question_id, .. } = query;
+        rankings.push(CorpusRanking { conversation_id, question_id, ranked_ids, took });
+    }
+    Ok(rankings)
+}
+
+async fn search(store: &Store, conversation: &Conversation, question: &str) -> Answer<Vec<MessageId>> {
+    let names: Vec<&str> = conversation.speakers.iter().map(String::as_str).collect();
+    let words = terms::terms(question, &names);
+    let query = Query::any_of(words.iter().map(String::as_str));
+    let chat = conversation.chat;
+    let found = store.read(move |store| older::find(store, chat, i64::MAX, &query, Depth::All)).await?;
+    Ok(found.into_iter().map(|(message, _)| message.id).collect())
+}
+
+fn fill(store: &mut Write<'_>, messages: Vec<CorpusMessage>) -> Result<HashMap<String, Conversation>, StoreError> {
+    let character = CharacterId(Uuid::now_v7());
+    store.characters_mut().insert(&nobody(character))?;
+    let mut conversations: HashMap<String, Conversation> = HashMap::new();
+    for message in messages {
+        let conversation = match conversations.remove(&message.conversation_id) {
+            Some(known) => known,
+            None => {
+                let chat = ChatId(Uuid::now_v7());
+                store.chats_mut().insert(&empty(chat, character))?;
+                Conversation { chat, speakers: Vec::new(), ids: HashMap::new(), newest_first: Vec::new() }
+            }
+        };
+        let (key, conversation) = (message.conversation_id.clone(), say(store, conversation, message)?);
+        conversations.insert(key, conversation);
+    }
+    for conversation in conversations.values_mut() {
+        conversation.newest_first.reverse();
+    }
+    Ok(conversations)
+}
+
+/// The first who speaks is the user.
+fn say(store: &mut Write<'_>, mut of: Conversation, message: CorpusMessage) -> Result<Conversation, StoreError> {
+    let speaker = of.speakers.iter().position(|speaker| *speaker == message.speaker).unwrap_or_else(|| {
+        of.speakers.push(message.speaker.clone());
+        of.speakers.len() - 1
+    });
+    let text = match message.caption {
+        Some(caption) => format!("{}\n{caption}", message.text),
+        None => message.text,
+    };
+    let (id, created) = (MessageId(Uuid::now_v7()), Timestamp(0));
+    let swipe = NewSwipe { id: SwipeId(Uuid::now_v7()), text, state: SwipeState::Finished, created, model: None };
+    store.messages_mut().append(&NewMessage {
+        id,
+        chat: of.chat,
+        role: if speaker == 0 { Role::User } else { Role::Character },
+        created,
+        swipes: vec![swipe],
+        selected: 0,
+        context_block: None,
+    })?;
+    of.ids.insert(id, message.id);
+    of.newest_first.push(id);
+    Ok(of)
+}
+
+fn nobody(id: CharacterId) -> Character {
+    Character {
+        id,
+        name: "Corpus".to_owned(),
+        card_json: "{}".to_owned(),
+        spec: "chara_card_v3".to_owned(),
+        picture: None,
+        source: None,
+        created: Timestamp(0),
+        updated: Timestamp(0),
+    }
+}
+
+fn empty(id: ChatId, character: CharacterId) -> Chat {
+    Chat {
+        id,
+        character,
+        persona: None,
+        title: String::new(),
+        model: None,
+        draft: String::new(),
+        window: WindowState::default(),
+        scene_after: None,
+        variables: "{}".to_owned(),
+        created: Timestamp(0),
+        updated: Timestamp(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(conversation: &str, id: &str, speaker: &str, text: &str) -> CorpusMessage {
+        let [conversation_id, id, speaker, text] = [conversation, id, speaker, text].map(str::to_owned);
+        CorpusMessage { conversation_id, id, speaker, text, caption: None }
+    }
+
+    fn query(conversation: &str, question: &str) -> CorpusQuery {
+        let [conversation_id, question] = [conversation, question].map(str::to_owned);
+        CorpusQuery { conversation_id, question_id: "q".to_owned(), question }
+    }
+
+    #[tokio::test]
+    async fn the_messages_of_a_conversation_are_ranked_whole_and_nobody_elses() {
+        let corpus = vec![
+            message("a", "1", "Ann", "My parrot is called Zebulon."),
+            message("b", "1b", "Ann", "A parrot, a parrot, a parrot!"),
+            message("a", "2", "Bea", "What a name."),
+            message("a", "3", "Ann", "It rained."),
+            message("a", "4", "Bea", "It did."),
+        ];
+        let ranked = rank(corpus.clone(), vec![query("a", "What is Ann's parrot called?")]).await.unwrap();
+        assert_eq!(ranked[0].ranked_ids, ["1", "3", "2", "4"], "the hit, those near it, newest first, then the others");
+        assert!(rank(corpus, vec![query("c", "Parrot?")]).await.is_err());
+    }
+}

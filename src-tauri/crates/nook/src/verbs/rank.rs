@@ -1,0 +1,54 @@
+//! `memory rank`: recall measured on files alone.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::time::Duration;
+
+use engine::corpus::{self, CorpusRanking};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use super::library::write_whole;
+use crate::cli::RankArgs;
+use crate::failure::Failure;
+use crate::output::Output;
+
+pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), Failure> {
+    let rankings = corpus::rank(read(&args.messages)?, read(&args.queries)?).await?;
+    let mut lines = String::new();
+    for ranking in &rankings {
+        let line = serde_json::to_string(ranking)
+            .map_err(|error| Failure::because("internal", format!("a ranking cannot be written: {error}")))?;
+        lines.push_str(&line);
+        lines.push('\n');
+    }
+    write_whole(&args.out, lines.as_bytes())?;
+    let [middle, slow] = [50, 95].map(|percent| percentile(&rankings, percent).as_secs_f64() * 1_000.0);
+    let answer = json!({ "queries": rankings.len(), "p50_ms": middle, "p95_ms": slow });
+    out.answer(&answer, |_| {
+        format!("ranked {} queries, each in {middle:.1} ms (median), {slow:.1} ms (95th of 100)", rankings.len())
+    })
+}
+
+fn percentile(rankings: &[CorpusRanking], percent: usize) -> Duration {
+    let mut took: Vec<Duration> = rankings.iter().map(|ranking| ranking.took).collect();
+    took.sort_unstable();
+    let place = took.len() * percent / 100;
+    took.get(place.min(took.len().saturating_sub(1))).copied().unwrap_or_default()
+}
+
+/// A file of JSON lines.
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Failure> {
+    let unreadable = |error: std::io::Error| Failure::because("io", format!("{}: {error}", path.display()));
+    let mut items = Vec::new();
+    for (number, line) in (1..).zip(BufReader::new(File::open(path).map_err(unreadable)?).lines()) {
+        let line = line.map_err(unreadable)?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let bad = |error| Failure::because("badInput", format!("{}, line {number}: {error}", path.display()));
+        items.push(serde_json::from_str(&line).map_err(bad)?);
+    }
+    Ok(items)
+}

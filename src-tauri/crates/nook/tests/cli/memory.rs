@@ -1,0 +1,96 @@
+//! What is remembered: written, found, changed, taken along, forgotten.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, card};
+
+struct Remembering {
+    world: World,
+}
+
+impl Remembering {
+    fn open() -> Self {
+        let world = World::without_model();
+        for name in ["Mira", "Bo"] {
+            let file = world.file(&format!("{name}.json"), card(name));
+            world.json(&["import", &file]);
+        }
+        Self { world }
+    }
+
+    fn add(&self, text: &str, more: &[&str]) -> Value {
+        self.world.json(&[&["memory", "add", "--character", "Mira", text], more].concat())
+    }
+
+    fn texts(&self, args: &[&str]) -> Vec<String> {
+        let answer = self.world.json(&[&["memory"], args].concat());
+        let items = answer["items"].as_array().unwrap();
+        items.iter().map(|item| item["text"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+#[test]
+fn memories_are_added_found_changed_pinned_and_forgotten() {
+    let mira = Remembering::open();
+    let tea = mira.add("Likes green tea.", &["--type", "preference", "--importance", "7"]);
+    for key in ["id", "type", "text", "importance", "scope", "sources", "created", "score"] {
+        assert!(tea.get(key).is_some(), "{key} is missing: {tea}");
+    }
+    assert_eq!((&tea["type"], &tea["importance"], &tea["scope"]), (&json!("preference"), &json!(7), &json!("pair")));
+    mira.add("Has a sister called Ida.", &["--scope", "character"]);
+    mira.add("Owns a boat.", &["--scope", "profile"]);
+
+    let mine = ["list", "--character", "Mira"];
+    assert_eq!(mira.texts(&mine), ["Likes green tea.", "Owns a boat.", "Has a sister called Ida."]);
+    assert_eq!(mira.texts(&["list", "--character", "Bo"]), ["Owns a boat."]);
+    assert_eq!(mira.texts(&["search", "--character", "Mira", "Which teas?"]), ["Likes green tea."]);
+    assert!(mira.texts(&["search", "--character", "Bo", "Which teas?"]).is_empty());
+
+    let id = tea["id"].as_str().unwrap();
+    let changed = mira.world.json(&["memory", "edit", id, "--character", "Mira", "--text", "Likes black tea."]);
+    assert_eq!((&changed["text"], &changed["importance"]), (&json!("Likes black tea."), &json!(7)));
+    assert_eq!(mira.world.json(&["memory", "pin", id])["pinned"], json!(true));
+    assert_eq!(mira.world.json(&["memory", "pin", id, "--off"])["pinned"], json!(false));
+    assert_eq!(mira.world.json(&["memory", "forget", id])["forgotten"], json!(id));
+    assert_eq!(mira.texts(&mine), ["Owns a boat.", "Has a sister called Ida."]);
+    mira.world.run(&["memory", "forget", id, "--json"]).assert_failed("notFound");
+    mira.world.run(&["memory", "edit", id, "--character", "Mira", "--json"]).assert_failed("notFound");
+}
+
+#[test]
+fn an_export_has_every_memory_of_a_character() {
+    let mira = Remembering::open();
+    mira.add("Likes green tea.", &[]);
+    let file = mira.world.path("mira-memory.json");
+    let written = mira.world.json(&["memory", "export", "--character", "Mira", "--out", file.to_str().unwrap()]);
+    let content = std::fs::read(&file).unwrap();
+    assert_eq!(written["bytes"], json!(content.len()));
+    let content: Value = serde_json::from_slice(&content).unwrap();
+    assert_eq!(content["items"][0]["text"], "Likes green tea.");
+}
+
+#[test]
+fn a_corpus_is_ranked_without_a_data_folder() {
+    let world = World::without_model();
+    let line = |id, speaker, text| json!({ "conversation_id": "c", "id": id, "session": 1, "time": null, "speaker": speaker, "text": text, "caption": null });
+    let messages = [
+        line("1", "Ann", "It rained."),
+        line("2", "Bea", "I sold my boat to a man from Lisbon."),
+        line("3", "Ann", "Good."),
+        line("4", "Bea", "It is."),
+    ];
+    let messages = world.file("turns.jsonl", messages.map(|line| format!("{line}\n")).concat());
+    let query =
+        json!({ "conversation_id": "c", "question_id": "q1", "question": "Who bought the boat that Bea sold?" });
+    let queries = world.file("questions.jsonl", query.to_string());
+    let ranked = world.path("run.jsonl");
+    let rank = ["memory", "rank", "--messages", &messages, "--queries", &queries, "--out", ranked.to_str().unwrap()];
+    assert_eq!(world.json(&rank)["queries"], json!(1));
+    let run: Value = serde_json::from_slice(&std::fs::read(&ranked).unwrap()).unwrap();
+    assert_eq!((&run["question_id"], &run["ranked_ids"][0]), (&json!("q1"), &json!("2")));
+    assert_eq!(run["ranked_ids"].as_array().unwrap().len(), 4);
+    assert!(!world.data_dir().exists());
+
+    world.file("questions.jsonl", "{}");
+    world.run(&[&rank[..], &["--json"]].concat()).assert_failed("badInput");
+}
