@@ -1,6 +1,8 @@
 //! Memory on the wire: what was told is in the bytes of later prompts, and what was forgotten is in none (invariants 3, 10,
 //! 12).
 
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
 use engine::api::{Event, Memory, MemoryDraft, MemoryScope, SettingOwner, SettingValue};
 use serde_json::json;
 use tests::headless::{Headless, shown};

@@ -5,12 +5,16 @@ use std::time::{Duration, Instant};
 
 use domain::chat::{Chat, Role, SwipeState, WindowState};
 use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use store::{Character, NewMessage, NewSwipe, Query, Store, StoreError, Write};
 use uuid::Uuid;
 
+use super::about::About;
 use super::older::{self, Depth};
 use super::terms;
+use crate::clock::Clock;
 use crate::error::{Answer, bad_input};
 
 /// Ids of an answer.
@@ -23,6 +27,9 @@ pub struct CorpusMessage {
     pub id: String,
     pub speaker: String,
     pub text: String,
+    /// When it was said, as ISO 8601 without a zone; what cannot be read is unknown.
+    #[serde(default)]
+    pub time: Option<String>,
     /// What a picture in it shows.
     #[serde(default)]
     pub caption: Option<String>,
@@ -84,7 +91,9 @@ async fn search(store: &Store, conversation: &Conversation, question: &str) -> A
     let words = terms::terms(question, &names);
     let query = Query::any_of(words.iter().map(String::as_str));
     let chat = conversation.chat;
-    let found = store.read(move |store| older::find(store, chat, i64::MAX, &query, Depth::All)).await?;
+    let mut found = store.read(move |store| older::find(store, chat, i64::MAX, &query, Depth::All)).await?;
+    let (user, others) = names.split_at(names.len().min(1));
+    older::order(&mut found, &About::of(question, user, others), &Clock::stopped(Timestamp(0)));
     Ok(found.into_iter().map(|(message, _)| message.id).collect())
 }
 
@@ -120,7 +129,10 @@ fn say(store: &mut Write<'_>, mut of: Conversation, message: CorpusMessage) -> R
         Some(caption) => format!("{}\n{caption}", message.text),
         None => message.text,
     };
-    let (id, created) = (MessageId(Uuid::now_v7()), Timestamp(0));
+    let said = message.time.and_then(|time| time.parse::<DateTime>().ok());
+    let zoned = said.and_then(|said| said.to_zoned(TimeZone::UTC).ok());
+    let created = Timestamp(zoned.map_or(0, |zoned| zoned.timestamp().as_millisecond()));
+    let id = MessageId(Uuid::now_v7());
     let swipe = NewSwipe { id: SwipeId(Uuid::now_v7()), text, state: SwipeState::Finished, created, model: None };
     store.messages_mut().append(&NewMessage {
         id,
@@ -171,7 +183,7 @@ mod tests {
 
     fn message(conversation: &str, id: &str, speaker: &str, text: &str) -> CorpusMessage {
         let [conversation_id, id, speaker, text] = [conversation, id, speaker, text].map(str::to_owned);
-        CorpusMessage { conversation_id, id, speaker, text, caption: None }
+        CorpusMessage { conversation_id, id, speaker, text, time: None, caption: None }
     }
 
     fn query(conversation: &str, question: &str) -> CorpusQuery {
@@ -188,7 +200,7 @@ mod tests {
             message("a", "3", "Ann", "It rained."),
             message("a", "4", "Bea", "It did."),
         ];
-        let ranked = rank(corpus.clone(), vec![query("a", "What is Ann's parrot called?")]).await.unwrap();
+        let ranked = rank(corpus.clone(), vec![query("a", "What is the parrot called?")]).await.unwrap();
         assert_eq!(ranked[0].ranked_ids, ["1", "3", "2", "4"], "the hit, those near it, newest first, then the others");
         assert!(rank(corpus, vec![query("c", "Parrot?")]).await.is_err());
     }

@@ -7,6 +7,7 @@
 
 pub mod corpus;
 
+mod about;
 mod facts;
 mod older;
 mod panel;
@@ -27,6 +28,7 @@ use crate::Engine;
 use crate::answer::Answerer;
 use crate::collect::Collected;
 use crate::error::Answer;
+use about::About;
 use facts::Facts;
 use older::{Depth, Ranked, Voices};
 pub(crate) use wishes::{Said, obey};
@@ -113,7 +115,9 @@ impl Engine {
         Ok(found.await?)
     }
 
-    fn lay_out(&self, collected: &Collected, recalled: &mut Recalled, facts: &Facts, older: Ranked) {
+    fn lay_out(&self, collected: &Collected, recalled: &mut Recalled, facts: &Facts, mut older: Ranked) {
+        older::order(&mut older, &about(collected), self.clock());
+        older::leave_out_the_weak(&mut older);
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         let voices = Voices { user: &collected.persona.name, character: collected.speaker() };
         recalled.digest.extend(facts.digest(now));
@@ -181,6 +185,13 @@ fn question(collected: &Collected) -> Query {
         }
     }
     Query::any_of(words.iter().map(String::as_str))
+}
+
+/// Whose words, and of when, this turn asks for.
+fn about(collected: &Collected) -> About {
+    let said = collected.history.iter().rev().find(|message| message.role == Role::User);
+    let text = said.map_or("", |message| message.text.as_str());
+    About::of(text, &[&collected.persona.name], &[collected.card.name(), collected.speaker()])
 }
 
 /// The newest messages, as many as are sure to stay in the window: three quarters of the history's budget, by a guess. What

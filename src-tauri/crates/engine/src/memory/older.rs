@@ -7,10 +7,13 @@ use domain::ChatId;
 use domain::chat::Role;
 use store::{Query, Read, StoreError, TextHit, WindowMessage};
 
+use super::about::About;
 use crate::clock::Clock;
 
 /// Candidates of one source (S2.14).
 const CANDIDATES: usize = 15;
+/// Messages for which it is looked whose words they are, and of when.
+const LOOKED_AT: usize = 60;
 /// Messages with some of the words that are weighed at all.
 const HITS: u32 = 200;
 /// Messages on each side that a message is understood by.
@@ -59,7 +62,7 @@ pub(crate) fn find(
     let hits = store.message_texts().search(chat, position, query, HITS)?;
     let mut ranked = rank(&hits, position);
     if depth == Depth::Turn {
-        leave_out_the_weak(&mut ranked);
+        ranked.truncate(LOOKED_AT);
     }
     let places: Vec<i64> = ranked.iter().map(|(place, _)| *place).collect();
     let scores: BTreeMap<i64, f32> = ranked.into_iter().collect();
@@ -94,7 +97,16 @@ fn rank(hits: &[TextHit], before: i64) -> Vec<(i64, f32)> {
     ranked.into_iter().map(|(place, score)| (place, score as f32)).collect()
 }
 
-fn leave_out_the_weak(ranked: &mut Vec<(i64, f32)>) {
+/// Puts first what fits the hints of the question as well.
+pub(crate) fn order(ranked: &mut Ranked, about: &About, clock: &Clock) {
+    for (message, score) in ranked.iter_mut() {
+        *score = about.weigh(*score, message.role, clock.civil(message.created));
+    }
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.position.cmp(&a.0.position)));
+}
+
+/// Leaves what is good enough for a prompt; `ranked` is in order.
+pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<(T, f32)>) {
     let floor = ranked.first().map_or(0.0, |best| best.1) * FLOOR;
     ranked.retain(|(_, score)| *score >= floor);
     ranked.truncate(CANDIDATES);

@@ -11,7 +11,7 @@ struct Remembering {
 impl Remembering {
     fn open() -> Self {
         let world = World::without_model();
-        for name in ["Mira", "Bo"] {
+        for name in ["Runa", "Bo"] {
             let file = world.file(&format!("{name}.json"), card(name));
             world.json(&["import", &file]);
         }
@@ -19,7 +19,7 @@ impl Remembering {
     }
 
     fn add(&self, text: &str, more: &[&str]) -> Value {
-        self.world.json(&[&["memory", "add", "--character", "Mira", text], more].concat())
+        self.world.json(&[&["memory", "add", "--character", "Runa", text], more].concat())
     }
 
     fn texts(&self, args: &[&str]) -> Vec<String> {
@@ -31,38 +31,38 @@ impl Remembering {
 
 #[test]
 fn memories_are_added_found_changed_pinned_and_forgotten() {
-    let mira = Remembering::open();
-    let tea = mira.add("Likes green tea.", &["--type", "preference", "--importance", "7"]);
+    let runa = Remembering::open();
+    let tea = runa.add("Likes green tea.", &["--type", "preference", "--importance", "7"]);
     for key in ["id", "type", "text", "importance", "scope", "sources", "created", "score"] {
         assert!(tea.get(key).is_some(), "{key} is missing: {tea}");
     }
     assert_eq!((&tea["type"], &tea["importance"], &tea["scope"]), (&json!("preference"), &json!(7), &json!("pair")));
-    mira.add("Has a sister called Ida.", &["--scope", "character"]);
-    mira.add("Owns a boat.", &["--scope", "profile"]);
+    runa.add("Has a sister called Ida.", &["--scope", "character"]);
+    runa.add("Owns a boat.", &["--scope", "profile"]);
 
-    let mine = ["list", "--character", "Mira"];
-    assert_eq!(mira.texts(&mine), ["Likes green tea.", "Owns a boat.", "Has a sister called Ida."]);
-    assert_eq!(mira.texts(&["list", "--character", "Bo"]), ["Owns a boat."]);
-    assert_eq!(mira.texts(&["search", "--character", "Mira", "Which teas?"]), ["Likes green tea."]);
-    assert!(mira.texts(&["search", "--character", "Bo", "Which teas?"]).is_empty());
+    let hers = ["list", "--character", "Runa"];
+    assert_eq!(runa.texts(&hers), ["Likes green tea.", "Owns a boat.", "Has a sister called Ida."]);
+    assert_eq!(runa.texts(&["list", "--character", "Bo"]), ["Owns a boat."]);
+    assert_eq!(runa.texts(&["search", "--character", "Runa", "Which teas?"]), ["Likes green tea."]);
+    assert!(runa.texts(&["search", "--character", "Bo", "Which teas?"]).is_empty());
 
     let id = tea["id"].as_str().unwrap();
-    let changed = mira.world.json(&["memory", "edit", id, "--character", "Mira", "--text", "Likes black tea."]);
+    let changed = runa.world.json(&["memory", "edit", id, "--character", "Runa", "--text", "Likes black tea."]);
     assert_eq!((&changed["text"], &changed["importance"]), (&json!("Likes black tea."), &json!(7)));
-    assert_eq!(mira.world.json(&["memory", "pin", id])["pinned"], json!(true));
-    assert_eq!(mira.world.json(&["memory", "pin", id, "--off"])["pinned"], json!(false));
-    assert_eq!(mira.world.json(&["memory", "forget", id])["forgotten"], json!(id));
-    assert_eq!(mira.texts(&mine), ["Owns a boat.", "Has a sister called Ida."]);
-    mira.world.run(&["memory", "forget", id, "--json"]).assert_failed("notFound");
-    mira.world.run(&["memory", "edit", id, "--character", "Mira", "--json"]).assert_failed("notFound");
+    assert_eq!(runa.world.json(&["memory", "pin", id])["pinned"], json!(true));
+    assert_eq!(runa.world.json(&["memory", "pin", id, "--off"])["pinned"], json!(false));
+    assert_eq!(runa.world.json(&["memory", "forget", id])["forgotten"], json!(id));
+    assert_eq!(runa.texts(&hers), ["Owns a boat.", "Has a sister called Ida."]);
+    runa.world.run(&["memory", "forget", id, "--json"]).assert_failed("notFound");
+    runa.world.run(&["memory", "edit", id, "--character", "Runa", "--json"]).assert_failed("notFound");
 }
 
 #[test]
 fn an_export_has_every_memory_of_a_character() {
-    let mira = Remembering::open();
-    mira.add("Likes green tea.", &[]);
-    let file = mira.world.path("mira-memory.json");
-    let written = mira.world.json(&["memory", "export", "--character", "Mira", "--out", file.to_str().unwrap()]);
+    let runa = Remembering::open();
+    runa.add("Likes green tea.", &[]);
+    let file = runa.world.path("runa-memory.json");
+    let written = runa.world.json(&["memory", "export", "--character", "Runa", "--out", file.to_str().unwrap()]);
     let content = std::fs::read(&file).unwrap();
     assert_eq!(written["bytes"], json!(content.len()));
     let content: Value = serde_json::from_slice(&content).unwrap();

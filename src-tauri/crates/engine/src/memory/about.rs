@@ -1,0 +1,142 @@
+//! Whose words, and of when, a question wants: two hints beside its own words (memory.md, section 3, items 3 and 6). They are
+//! read in English only; a question in another language gives none.
+
+use domain::chat::Role;
+use jiff::civil::DateTime;
+
+use super::terms::{terms, words};
+
+const FIRST: [&str; 5] = ["i", "me", "my", "mine", "myself"];
+const SECOND: [&str; 4] = ["you", "your", "yours", "yourself"];
+/// Ways to ask that name whoever is asked, not whom the question is about.
+const ASKING: [&str; 6] =
+    ["do you remember", "do you recall", "do you know", "can you tell me", "tell me", "remind me"];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+/// March and May are other words as well, unless one of these stands before them.
+const BEFORE_MONTHS: [&str; 10] = ["in", "of", "last", "this", "since", "until", "early", "mid", "late", "during"];
+
+/// What the words of a message, and those around it, count at most.
+const WORDS: f32 = 2.0;
+/// What a hint counts beside them.
+const HINT: f32 = 0.5;
+
+/// The hints of one question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct About {
+    /// `None` where nobody is named, or both are.
+    speaker: Option<Role>,
+    months: Vec<i8>,
+    years: Vec<i16>,
+}
+
+impl About {
+    /// `user` and `character` are the names of the two who talk.
+    pub(crate) fn of(text: &str, user: &[&str], character: &[&str]) -> Self {
+        let mut asked = words(text).collect::<Vec<_>>().join(" ");
+        for phrase in ASKING {
+            asked = asked.replace(phrase, "");
+        }
+        let asked: Vec<&str> = asked.split_whitespace().collect();
+        let named = |names: &[&str], pronouns: &[&str]| {
+            let names = || names.iter().flat_map(|name| terms(name, &[]));
+            asked.iter().any(|word| pronouns.contains(word) || names().any(|name| name == *word))
+        };
+        let speaker = match (named(user, &FIRST), named(character, &SECOND)) {
+            (true, false) => Some(Role::User),
+            (false, true) => Some(Role::Character),
+            _ => None,
+        };
+        Self { speaker, months: months(&asked), years: years(&asked) }
+    }
+
+    /// `score`, from 0 to 1, with what the hints say about a message of `role` at `at`; from 0 to 1 as well.
+    pub(crate) fn weigh(&self, score: f32, role: Role, at: DateTime) -> f32 {
+        let by_speaker = self.speaker.map(|speaker| speaker == role);
+        let by_date = (!self.months.is_empty() || !self.years.is_empty()).then(|| self.fits(at));
+        let hints = [by_speaker, by_date];
+        let given = hints.iter().flatten().count() as f32;
+        let right = hints.iter().flatten().filter(|right| **right).count() as f32;
+        (WORDS * score + HINT * right) / (WORDS + HINT * given)
+    }
+
+    /// What happens in a month is told of in that month or the next.
+    fn fits(&self, at: DateTime) -> bool {
+        let before = (at.month() + 10) % 12 + 1;
+        let month = self.months.is_empty() || self.months.contains(&at.month()) || self.months.contains(&before);
+        month && (self.years.is_empty() || self.years.contains(&at.year()))
+    }
+}
+
+fn months(asked: &[&str]) -> Vec<i8> {
+    let month = |(place, word): (usize, &&str)| {
+        let number = (1..).zip(MONTHS).find(|(_, name)| name == word).map(|(number, _)| number)?;
+        let before = place.checked_sub(1).and_then(|before| asked.get(before));
+        let sure = !matches!(*word, "march" | "may") || before.is_some_and(|word| BEFORE_MONTHS.contains(word));
+        sure.then_some(number)
+    };
+    asked.iter().enumerate().filter_map(month).collect()
+}
+
+fn years(asked: &[&str]) -> Vec<i16> {
+    let years = asked.iter().filter(|word| word.len() == 4).filter_map(|word| word.parse().ok());
+    years.filter(|year| (1900..2100).contains(year)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+
+    fn about(text: &str) -> About {
+        About::of(text, &["Sam"], &["Mira of the Quay", "Mira"])
+    }
+
+    #[test]
+    fn whose_words_are_wanted_is_known_by_name_or_pronoun_unless_both_are_named() {
+        for (text, speaker) in [
+            ("Where did I lose my keys?", Some(Role::User)),
+            ("What is Sam's job?", Some(Role::User)),
+            ("Where were you born?", Some(Role::Character)),
+            ("What does Mira like?", Some(Role::Character)),
+            ("Do you remember my sister?", Some(Role::User)),
+            ("Do you know what I gave you?", None),
+            ("Which of the boats was it?", None),
+            ("Et la mer?", None),
+        ] {
+            assert_eq!(about(text).speaker, speaker, "{text}");
+        }
+    }
+
+    #[test]
+    fn months_and_years_are_read_and_other_words_are_not() {
+        let read = |text: &str| (about(text).months, about(text).years);
+        assert_eq!(read("What happened in May 2026?"), (vec![5], vec![2026]));
+        assert_eq!(read("May I march to the pier, or in 15 July steps of 3000?"), (vec![7], vec![]));
+    }
+
+    #[test]
+    fn a_hint_lifts_what_it_fits_and_never_leaves_the_scale() {
+        let (may, june, july) = (date(2026, 5, 9), date(2026, 6, 9), date(2026, 7, 9));
+        let weigh = |text: &str, day: jiff::civil::Date| about(text).weigh(0.5, Role::User, day.at(12, 0, 0, 0));
+        assert_eq!(weigh("And the boat?", may), 0.5);
+        assert_eq!(weigh("What did I say in May?", may), weigh("What did I say in May?", june));
+        assert!(weigh("What did I say in May?", may) > weigh("What did I say in May?", july));
+        assert!(weigh("What did you say?", may) < 0.5);
+        assert_eq!(about("my boat in May 2026").weigh(1.0, Role::User, may.at(0, 0, 0, 0)), 1.0);
+        assert_eq!(about("in December").weigh(1.0, Role::User, date(2026, 1, 2).at(0, 0, 0, 0)), 1.0);
+    }
+}
