@@ -1,0 +1,118 @@
+//! The words of `memory`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use engine::api::MemoryScope;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryVerb {
+    /// Everything that counts with a character
+    List {
+        /// Name or id
+        #[arg(long)]
+        character: String,
+    },
+    /// What fits some words, best first
+    Search {
+        /// Name or id
+        #[arg(long, required_unless_present = "chat")]
+        character: Option<String>,
+        /// What a turn with those words would recall in this chat: id or title
+        #[arg(long, conflicts_with = "character")]
+        chat: Option<String>,
+        words: String,
+    },
+    /// Remember a text
+    Add {
+        #[command(flatten)]
+        what: MemoryArgs,
+        text: String,
+    },
+    /// Change a memory: what is not said stays
+    Edit {
+        /// As `memory list` shows it
+        id: String,
+        /// Name or id
+        #[arg(long)]
+        character: String,
+        #[arg(long)]
+        text: Option<String>,
+        #[arg(long = "type", value_name = "TYPE")]
+        kind: Option<String>,
+        #[arg(long, value_name = "1-10", value_parser = clap::value_parser!(u32).range(1..=10))]
+        importance: Option<u32>,
+    },
+    /// Tell it whatever else there is to tell
+    Pin {
+        id: String,
+        /// Not any more
+        #[arg(long)]
+        off: bool,
+    },
+    /// Forget a memory
+    Forget { id: String },
+    /// Write everything that counts with a character to a JSON file
+    Export {
+        /// Name or id
+        #[arg(long)]
+        character: String,
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// Rank the messages of a corpus for questions about it, to measure recall; needs no data folder
+    Rank(RankArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RankArgs {
+    /// JSON lines of {conversation_id, id, speaker, text, caption?}, each conversation in its order
+    #[arg(long, value_name = "FILE")]
+    pub(crate) messages: PathBuf,
+    /// JSON lines of {conversation_id, question_id, question}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    /// Gets JSON lines of {conversation_id, question_id, ranked_ids}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MemoryArgs {
+    /// Name or id
+    #[arg(long)]
+    pub(crate) character: String,
+    /// Where it counts: everywhere, with the character, with the character and one persona, or in one chat
+    #[arg(long, default_value = "pair")]
+    pub(crate) scope: ScopeWord,
+    /// Of a pair: name or id; without it the default persona
+    #[arg(long)]
+    pub(crate) persona: Option<String>,
+    /// Of a chat: id or title
+    #[arg(long, required_if_eq("scope", "chat"))]
+    pub(crate) chat: Option<String>,
+    /// note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion or open_thread
+    #[arg(long = "type", value_name = "TYPE", default_value = "note")]
+    pub(crate) kind: String,
+    #[arg(long, value_name = "1-10", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10))]
+    pub(crate) importance: u32,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ScopeWord {
+    Profile,
+    Character,
+    Pair,
+    Chat,
+}
+
+impl From<ScopeWord> for MemoryScope {
+    fn from(word: ScopeWord) -> Self {
+        match word {
+            ScopeWord::Profile => Self::Profile,
+            ScopeWord::Character => Self::Character,
+            ScopeWord::Pair => Self::Pair,
+            ScopeWord::Chat => Self::Chat,
+        }
+    }
+}
