@@ -5,7 +5,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::StoreError;
 
 /// Position 0 leads from an empty file to format 1. What has shipped is never edited.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_tables.sql")];
+pub(crate) const MIGRATIONS: &[&str] =
+    &[include_str!("migrations/0001_tables.sql"), include_str!("migrations/0002_memory.sql")];
 
 /// 0 in an empty file.
 pub(crate) fn format(conn: &Connection) -> rusqlite::Result<u32> {

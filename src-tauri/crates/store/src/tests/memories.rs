@@ -5,8 +5,8 @@ use domain::memory::{Memory, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
 use uuid::Uuid;
 
-use super::{CHARACTER, CHAT, furnished, message, message_id, say, swipe_id};
-use crate::{NewSwipe, Query, Store};
+use super::{CHARACTER, CHAT, OPTIONS, furnish, furnished, message, message_id, open, say, swipe_id};
+use crate::{NewSwipe, Query, Store, migrate, open as opening};
 
 const PAIR: MemoryScope = MemoryScope::Pair { character: CHARACTER, persona: None };
 
@@ -257,4 +257,17 @@ async fn a_deleted_message_takes_its_memories_from_the_files() {
     drop(store);
     let bytes = std::fs::read(dir.path().join("inglenook.db")).unwrap();
     assert!(!bytes.windows(CANARY.len()).any(|at| at == CANARY.as_bytes()));
+}
+
+/// What was said before anything was remembered can be found as well.
+#[tokio::test]
+async fn a_folder_from_before_memory_is_searched_after_its_upgrade() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..1]).unwrap().store;
+    furnish(&before).await;
+    say(&before, 1, "The lighthouse is dark.").await;
+    drop(before);
+
+    let store = open(dir.path()).store;
+    assert_eq!(said(&store, &["lighthouse"]).await, [message_id(1)]);
 }

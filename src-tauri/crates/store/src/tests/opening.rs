@@ -8,6 +8,9 @@ use domain::chat::SwipeState;
 use super::{CHAT, OPTIONS, furnish, message_id, open, say, shown, swipe_id, was_checked};
 use crate::{Notice, Opened, Store, StoreError, migrate, open as opening};
 
+/// The format of this app.
+const NOW: u32 = migrate::MIGRATIONS.len() as u32;
+
 const NEXT: &str = "ALTER TABLE persona ADD COLUMN pronouns TEXT NOT NULL DEFAULT ''";
 
 fn open_with(dir: &Path, migrations: &[&str]) -> Result<Opened, StoreError> {
@@ -111,12 +114,11 @@ async fn an_older_file_is_upgraded_and_kept_as_it_was() {
     some_chat(dir.path()).await;
 
     let opened = open_with(dir.path(), &newer(NEXT)).unwrap();
-    let [Notice::Upgraded { from: 1, to: 2, backup }] = opened.notices.as_slice() else {
-        panic!("{:?}", opened.notices)
-    };
+    let [Notice::Upgraded { from, to, backup }] = opened.notices.as_slice() else { panic!("{:?}", opened.notices) };
+    assert_eq!((*from, *to), (NOW, NOW + 1));
     assert_eq!(shown(&opened.store).await, ["hello"]);
     let copy = rusqlite::Connection::open(backup).unwrap();
-    assert_eq!(migrate::format(&copy).unwrap(), 1);
+    assert_eq!(migrate::format(&copy).unwrap(), NOW);
     let text: String = copy.query_row("SELECT text FROM swipe", [], |row| row.get(0)).unwrap();
     assert_eq!(text, "hello");
     drop(opened);
@@ -130,7 +132,7 @@ async fn a_failed_upgrade_changes_nothing() {
     some_chat(dir.path()).await;
     let broken = newer("ALTER TABLE persona ADD COLUMN half TEXT; INSERT INTO nowhere VALUES (1)");
     let failed = open_with(dir.path(), &broken);
-    assert!(matches!(failed, Err(StoreError::Migration { from: 1, to: 2, .. })));
+    assert!(matches!(failed, Err(StoreError::Migration { from: NOW, .. })));
     let opened = open(dir.path());
     assert_eq!(shown(&opened.store).await, ["hello"]);
     let columns =
@@ -144,7 +146,7 @@ async fn data_of_a_newer_app_is_left_alone() {
     drop(open_with(dir.path(), &newer(NEXT)).unwrap());
     let before = std::fs::read(dir.path().join("inglenook.db")).unwrap();
     let refused = Store::open(dir.path(), OPTIONS).err().unwrap();
-    assert!(matches!(refused, StoreError::TooNew { found: 2, known: 1 }));
+    assert!(matches!(refused, StoreError::TooNew { found, known: NOW } if found == NOW + 1));
     assert!(refused.to_string().contains("update the app"));
     assert_eq!(std::fs::read(dir.path().join("inglenook.db")).unwrap(), before);
 }
