@@ -32,7 +32,8 @@ struct Speed {
 #[tokio::main]
 async fn main() {
     let model = tests::headless::models_dir().join("SmolLM2-135M-Instruct.Q4_1.gguf");
-    let settings = local::Settings { worker: worker(), threads: THREADS, ..local::Settings::default() };
+    let settings =
+        local::Settings { worker: tests::headless::worker(), threads: THREADS, ..local::Settings::default() };
     let host = LocalHost::new(settings).unwrap();
     let path = model.clone();
     let inspected = tokio::task::spawn_blocking(move || local::inspect(&path, |_, _| {}).unwrap()).await.unwrap();
@@ -122,13 +123,6 @@ fn median(speeds: &[Speed]) -> Speed {
         figures[figures.len() / 2]
     };
     Speed { prefill: middle(|speed| speed.prefill), decode: middle(|speed| speed.decode) }
-}
-
-/// The worker of whichever build there is; the C++ inside is optimised in all of them.
-fn worker() -> PathBuf {
-    let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
-    let built = ["release", "debug"].map(|profile| target.join(profile).join("inglenook-worker"));
-    built.into_iter().find(|path| path.exists()).expect("no worker: run `cargo build -p worker`")
 }
 
 fn python() -> PathBuf {

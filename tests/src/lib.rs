@@ -1,3 +1,4 @@
-//! Helpers shared by the whole-turn tests.
+//! Helpers shared by the whole-turn tests and benches.
 
 pub mod headless;
+pub mod reuse;

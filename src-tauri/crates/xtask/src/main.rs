@@ -1,9 +1,10 @@
-//! `cargo xtask`: set up, run, test, bundle, take screenshots.
+//! `cargo xtask`: set up, run, test, measure, bundle, take screenshots.
 //!
 //! Promises: every command sets up what it needs first, says what it installs and why, and does nothing twice;
 //! `test` always ends with the line `N passed, N failed`.
 //! Absent: knowledge of the product. It calls cargo, npm, apt, pip and the bundler, in that order of preference.
 
+mod bench;
 mod bundle;
 mod models;
 mod process;
@@ -36,6 +37,8 @@ enum Command {
     },
     /// Runs every check there is and ends with the line `N passed, N failed`.
     Test(test::Options),
+    /// Measures one of the figures that the README quotes.
+    Bench(bench::Options),
     /// Builds the installers into target/package/<profile>/bundle.
     Bundle(bundle::Options),
     /// Photographs every screen of the UI into ui/test-results/screenshots.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Command::Setup => setup(),
         Command::Run { release } => run::window(release),
         Command::Test(options) => return test::all(&options),
+        Command::Bench(options) => bench::bench(&options),
         Command::Bundle(options) => bundle::bundle(&options),
         Command::Screenshots => run::screenshots(),
     };

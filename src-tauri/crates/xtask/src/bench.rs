@@ -1,0 +1,60 @@
+//! The project's own measurements, as the README quotes them.
+
+use crate::models;
+use crate::process::{cargo, run};
+use crate::run::with_surroundings;
+use crate::system::{self, Need};
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// What is measured.
+    #[arg(value_enum)]
+    name: Name,
+    /// Passed on to the measurement, such as `--context 4096 --turns 100` for `reuse`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Name {
+    /// Making the prompt of one turn, without model and network.
+    Assembly,
+    /// The worker beside llama.cpp's own server.
+    Decode,
+    /// Lorebooks over a chat.
+    Lore,
+    /// Which part of a long chat's prompts was read before, beside a sliding window.
+    Reuse,
+    /// Counting tokens.
+    Tokenize,
+}
+
+impl Name {
+    /// Package, bench, profile.
+    fn place(self) -> [&'static str; 3] {
+        match self {
+            Self::Assembly => ["tests", "assembly", "bench"],
+            Self::Decode => ["tests", "decode", "bench"],
+            Self::Lore => ["context", "lore", "bench"],
+            // The worker does the work and is optimised in every build; nothing of ours is timed.
+            Self::Reuse => ["tests", "reuse", "dev"],
+            Self::Tokenize => ["local", "tokenize", "bench"],
+        }
+    }
+}
+
+/// Builds the measurement and what it needs, and runs it.
+///
+/// # Errors
+/// When a step fails.
+pub(crate) fn bench(options: &Options) -> Result<()> {
+    system::ensure(&[Need::Build])?;
+    models::ensure_defaults()?;
+    run(cargo("build").args(["--locked", "-p", "worker"]))?;
+    let [package, name, profile] = options.name.place();
+    let mut call = cargo("bench");
+    call.args(["--locked", "--profile", profile, "-p", package, "--bench", name, "--"]).args(&options.arguments);
+    run(with_surroundings(&mut call)?)
+}

@@ -1,0 +1,205 @@
+//! One turn's prompt through the engine's own path, from the store to the bytes, with neither model nor network: a card with
+//! 1,000 lorebook entries, 100 regex scripts and thousands of messages.
+//!
+//! `cargo xtask bench assembly`, after `cargo xtask setup`.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use domain::chat::{Role, SwipeState};
+use domain::{ChatId, MessageId, SwipeId, Timestamp};
+use engine::api::{AssemblyTimings, PromptReport, RegexScriptRow, WhatIf};
+use engine::{Engine, Options, TurnOptions};
+use provider::fake::FakeProvider;
+use serde_json::{Value, json};
+use store::{NewMessage, NewSwipe, Store};
+use tests::headless::{NOW, ended, models_dir, worker};
+use tests::reuse::script;
+
+const ENTRIES: usize = 1_000;
+const SCRIPTS: usize = 100;
+const WARM_UP: usize = 10;
+const ROUNDS: usize = 100;
+
+/// What is measured.
+struct Case {
+    name: &'static str,
+    messages: usize,
+    /// Tokens.
+    context: u32,
+    /// The default model, counting exactly; else an endpoint, whose counts are estimates.
+    local: bool,
+    /// Milliseconds that 95 of 100 turns may take.
+    bar: f64,
+}
+
+const CASES: [Case; 3] = [
+    Case { name: "5,000 messages, 8k window, local model", messages: 5_000, context: 8_192, local: true, bar: 10.0 },
+    Case { name: "5,000 messages, 200 turns, endpoint", messages: 5_000, context: 96_000, local: false, bar: 10.0 },
+    Case {
+        name: "10,000 messages, 200k window, endpoint",
+        messages: 10_000,
+        context: 200_000,
+        local: false,
+        bar: 50.0,
+    },
+];
+
+#[tokio::main]
+async fn main() {
+    println!("{:<40} {:>8} {:>8} {:>8} {:>6}   of p50: collect, find, count, plan", "ms", "p50", "p95", "worst", "bar");
+    for case in CASES {
+        case.run().await;
+    }
+}
+
+impl Case {
+    async fn run(&self) {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = self.open(dir.path()).await;
+        let card = card().to_string().into_bytes();
+        let imported = engine.import_bytes("world.json".into(), card).await.unwrap();
+        let chat = engine.new_chat(imported.imported[0].id.clone()).await.unwrap().id;
+        for index in 0..SCRIPTS {
+            engine.save_regex_script(regex_script(index)).await.unwrap();
+        }
+        engine.shutdown().await;
+        drop(engine);
+        fill(dir.path(), chat.parse().unwrap(), self.messages).await;
+
+        let engine = self.open(dir.path()).await;
+        // A turn is sent, as in any chat that is older than its window: from then on the window has its anchor.
+        let sampler = domain::sampling::SamplerOptions { max_tokens: Some(1), ..Default::default() };
+        let mut events = engine.subscribe();
+        let options = TurnOptions { sampler, ..TurnOptions::default() };
+        engine.send_with(chat.clone(), script::said(0), options).await.unwrap();
+        ended(&mut events, &chat).await;
+        self.measure(&engine, &chat).await;
+        engine.shutdown().await;
+    }
+
+    async fn open(&self, dir: &Path) -> Engine {
+        let provider = || Arc::new(FakeProvider::new()) as Arc<dyn provider::Provider>;
+        let options = Options {
+            data_dir: dir.to_owned(),
+            model_dirs: if self.local { vec![models_dir()] } else { Vec::new() },
+            worker: self.local.then(worker),
+            without_keychain: true,
+            environment: [("INGLENOOK_CONTEXT_LIMIT".to_owned(), self.context.to_string())].into(),
+            provider: (!self.local).then(provider),
+            ..Options::default()
+        };
+        Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Every turn brings other words, as every send does.
+    async fn measure(&self, engine: &Engine, chat: &str) {
+        let mut taken: Vec<(Duration, AssemblyTimings)> = Vec::new();
+        let mut last: Option<PromptReport> = None;
+        for round in 0..WARM_UP + ROUNDS {
+            let text = format!("{} And {}?", script::said(round), word(round * 7));
+            let started = Instant::now();
+            let report = engine.preview_prompt(chat.to_owned(), text, WhatIf::default()).await.unwrap();
+            if round >= WARM_UP {
+                taken.push((started.elapsed(), report.timings));
+            }
+            last = Some(report);
+        }
+        taken.sort_by_key(|(time, _)| *time);
+        let ms = |time: Duration| time.as_secs_f64() * 1_000.0;
+        let at = |part: usize| &taken[(ROUNDS * part / 100).min(ROUNDS - 1)];
+        let of = at(50).1;
+        println!(
+            "{:<40} {:>8.1} {:>8.1} {:>8.1} {:>6} {:>13.1} {:.1} {:.1} {:.1}",
+            self.name,
+            ms(at(50).0),
+            ms(at(95).0),
+            ms(at(100).0),
+            self.bar,
+            of.collect_ms,
+            of.activate_ms,
+            of.count_ms,
+            of.plan_ms
+        );
+        let report = last.unwrap();
+        let messages = report.blocks.iter().filter(|block| block.kept && block.kind == "message").count();
+        println!("{:<40} {} tokens, {messages} messages in the window", "", report.tokens.total);
+    }
+}
+
+/// Replies of some 250 tokens; one message in three names a lorebook entry.
+async fn fill(dir: &Path, chat: ChatId, messages: usize) {
+    let store = Store::open(dir, store::Options { now: NOW, backups: 1 }).unwrap().store;
+    let message = move |index: usize| {
+        let role = if index.is_multiple_of(2) { Role::User } else { Role::Character };
+        let text = match role {
+            Role::User => script::said(index / 2),
+            _ => (0..5).map(|part| script::said(index * 5 + part)).collect::<Vec<_>>().join(" "),
+        };
+        let named = if index.is_multiple_of(3) { word(index % (ENTRIES * 4)) } else { String::new() };
+        let created = Timestamp(NOW.0 - ((messages - index) as i64) * 60_000);
+        let swipe = NewSwipe {
+            id: SwipeId(uuid::Uuid::now_v7()),
+            text: format!("{text} {named}"),
+            state: SwipeState::Finished,
+            created,
+            model: None,
+        };
+        let id = MessageId(uuid::Uuid::now_v7());
+        NewMessage { id, chat, role, created, swipes: vec![swipe], selected: 0, context_block: None }
+    };
+    let append = move |store: &mut store::Write<'_>| {
+        (0..messages).try_for_each(|index| store.messages_mut().append(&message(index)).map(|_| ()))
+    };
+    store.write(append).await.unwrap();
+}
+
+const SYLLABLES: [&str; 20] = [
+    "ka", "lor", "mi", "ven", "tha", "rus", "el", "dor", "an", "gri", "sol", "pe", "wyn", "qua", "bel", "zor", "hu",
+    "sae", "tir", "nok",
+];
+
+/// A word of its own for every number.
+fn word(mut number: usize) -> String {
+    let mut word = String::new();
+    for _ in 0..4 {
+        word.push_str(SYLLABLES[number % SYLLABLES.len()]);
+        number /= SYLLABLES.len();
+    }
+    word
+}
+
+/// The card of the reuse script with a larger world.
+fn card() -> Value {
+    let entries: Vec<Value> = (0..ENTRIES)
+        .map(|number| {
+            let keys: Vec<String> = (0..4).map(|key| word(number * 4 + key)).collect();
+            let content =
+                format!("{} lies beyond the {}, and nobody goes there twice.", word(number * 4), word(number * 7));
+            json!({ "keys": keys, "content": content, "extensions": {}, "enabled": true, "insertion_order": 100,
+                "use_regex": false })
+        })
+        .collect();
+    let mut card = script::card();
+    card["data"]["character_book"] = json!({ "name": "World", "extensions": {}, "entries": entries });
+    card
+}
+
+/// What people write: status lines, thoughts, words to soften; every tenth looks around.
+fn regex_script(index: usize) -> RegexScriptRow {
+    let find = match index % 10 {
+        0 => format!(r"/<status{index}>([\s\S]*?)<\/status{index}>/g"),
+        1 => format!(r"/\*(\w+ {index}[^*]*)\*/gi"),
+        2 => format!(r"/\b(lamp{index}|wick{index}|oil{index})\b/gi"),
+        3 => format!(r"/^\[OOC{index}: (.*)\]$/gm"),
+        4 => format!(r"/(?<!\w)mood{index}: (\d+)/g"),
+        _ => format!(r"/(shivers{index}) down (?:his|her) spine/gi"),
+    };
+    let name = format!("script {index}");
+    let json = json!({ "scriptName": name, "findRegex": find, "replaceString": "$1", "placement": [1, 2],
+        "promptOnly": true });
+    RegexScriptRow { id: String::new(), name, json: json.to_string(), enabled: true, problem: None }
+}

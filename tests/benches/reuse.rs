@@ -1,0 +1,63 @@
+//! Of 200 scripted turns with the real worker and model: which part of the prompts was read before, beside a sliding window
+//! over the same chat.
+//!
+//! `cargo xtask bench reuse [--context 8192] [--turns 200]`, after `cargo xtask setup`; it takes a quarter of an hour. The
+//! replies are prepared ones; with `--write 250` the model writes its own, of up to so many tokens, which takes hours.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
+
+use std::time::Instant;
+
+use domain::ModelId;
+use local::{LocalHost, Settings, Tokenizer};
+use tests::reuse::{Control, Measure, Replies, Side};
+
+/// Turns of the control that the worker reads as well, to hold the counted figure against.
+const CHECKED: usize = 3;
+
+#[tokio::main]
+async fn main() {
+    let measure = Measure {
+        context: argument("--context", 8_192),
+        turns: argument("--turns", 200) as usize,
+        replies: match argument("--write", 0) {
+            0 => Replies::Prepared,
+            tokens => Replies::Written(tokens),
+        },
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let started = Instant::now();
+    let told = |turn: usize, figures: &engine::api::Figures| {
+        let [prompt, reused, wrote] =
+            [figures.prompt, figures.reused, figures.generated].map(Option::unwrap_or_default);
+        eprintln!("turn {turn}: {prompt} tokens, {reused} reused, {wrote} written, {:.0?}", started.elapsed());
+    };
+    let held = measure.hold(dir.path(), told).await;
+
+    let model = measure.model(dir.path());
+    let tokenizer = Tokenizer::open(&model).unwrap();
+    let control = Control::new(&tokenizer, &held.head, measure.room(), &held.chat);
+    let host = LocalHost::new(Settings { worker: tests::headless::worker(), ..Settings::default() }).unwrap();
+    let row = local::inspect(&model, |_, _| {}).unwrap().into_model(ModelId(Default::default()));
+    let (measured, counted) = control.by_provider(host.provider(&row, measure.context).as_ref(), CHECKED).await;
+    host.shutdown().await;
+    assert_eq!(measured, counted, "the worker reuses another number of tokens than prompts share");
+
+    let turns = measure.turns as u64;
+    println!("{} turns at {} tokens of context, {} epochs", turns, measure.context, held.epochs);
+    println!("tokens of a reply, mean: {}", held.generated / turns);
+    println!("{:>16} {:>12} {:>34}", "", "reused", "tokens read: median, p95, worst");
+    line("ours", &held.ours);
+    line("sliding window", &control.by_tokens());
+}
+
+fn line(name: &str, side: &Side) {
+    let [median, p95, worst] = side.read();
+    println!("{name:>16} {:>10.1} % {median:>20} {p95:>6} {worst:>6}", side.share() * 100.0);
+}
+
+/// The number behind `name` on the command line. Cargo adds words of its own.
+fn argument(name: &str, default: u32) -> u32 {
+    let mut words = std::env::args().skip_while(|word| word != name).skip(1);
+    words.next().map_or(default, |word| word.parse().unwrap_or_else(|_| panic!("{name} takes a number")))
+}

@@ -1,0 +1,134 @@
+//! The control: the same chat sent as a sliding window does. Lore stands in the head, and the oldest message is left out
+//! whenever the prompt is over the limit, anew on every turn.
+
+use domain::prompt::{Prompt, Segment};
+use domain::sampling::SamplerOptions;
+use futures_util::StreamExt;
+use local::Tokenizer;
+use provider::{GenerationEvent, Provider, Request};
+use tokio_util::sync::CancellationToken;
+
+use super::{Side, script};
+
+/// Messages that are searched for keys, as SillyTavern does unless it is told otherwise.
+const SCAN_DEPTH: usize = 2;
+
+/// A message of the chat that is replayed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub by_user: bool,
+    pub text: String,
+}
+
+/// The sliding window over a chat that was held before.
+pub struct Control<'a> {
+    tokenizer: &'a Tokenizer,
+    head: &'a str,
+    /// Tokens that a prompt may take.
+    room: usize,
+    chat: &'a [Said],
+    tokens: Vec<usize>,
+}
+
+impl<'a> Control<'a> {
+    pub fn new(tokenizer: &'a Tokenizer, head: &'a str, room: usize, chat: &'a [Said]) -> Self {
+        let mut control = Self { tokenizer, head, room, chat, tokens: Vec::new() };
+        control.tokens = chat.iter().map(|said| control.ids(&message(said)).len()).collect();
+        control
+    }
+
+    /// What the model would reuse over the whole chat: the tokens that a prompt shares with the one before and its reply.
+    pub fn by_tokens(&self) -> Side {
+        self.shared(&self.asked())
+    }
+
+    /// The last turns through `provider`, by its own figures; and the same turns by their tokens.
+    pub async fn by_provider(&self, provider: &dyn Provider, turns: usize) -> (Side, Side) {
+        let asked = self.asked();
+        let last = &asked[asked.len().saturating_sub(turns + 1)..];
+        let mut side = Side::default();
+        for (index, at) in last.iter().enumerate() {
+            let (prompt, reused) = send(provider, self.prompt(*at)).await;
+            // The first one fills the cache.
+            if index > 0 {
+                side.add(prompt, reused);
+            }
+        }
+        (side, self.shared(last).without_first())
+    }
+
+    /// Places of the user's messages that got a reply.
+    fn asked(&self) -> Vec<usize> {
+        let pairs = self.chat.windows(2).enumerate();
+        pairs.filter(|(_, pair)| pair[0].by_user && !pair[1].by_user).map(|(at, _)| at).collect()
+    }
+
+    fn shared(&self, asked: &[usize]) -> Side {
+        let mut side = Side::default();
+        let mut before: Vec<u32> = Vec::new();
+        for at in asked {
+            let now = self.ids(&self.prompt(*at));
+            let common = before.iter().zip(&now).take_while(|(a, b)| a == b).count();
+            side.add(now.len() as u32, common as u32);
+            before = now;
+            before.extend(self.tokenizer.tokenize(&plain(&self.chat[at + 1].text)));
+        }
+        side
+    }
+
+    /// The prompt that asks for an answer to the message at `at`.
+    fn prompt(&self, at: usize) -> Vec<Segment> {
+        let mut prompt =
+            vec![control("<|im_start|>system\n"), plain(&self.head_with_lore(at)), control("<|im_end|>\n")];
+        let opening = control("<|im_start|>assistant\n");
+        let fixed = self.ids(&prompt).len() + self.ids(std::slice::from_ref(&opening)).len();
+        let mut room = self.room.saturating_sub(fixed);
+        let fitting = self.tokens[..=at].iter().rev().take_while(|tokens| {
+            let left = room.checked_sub(**tokens);
+            room = left.unwrap_or(0);
+            left.is_some()
+        });
+        let first = at + 1 - fitting.count();
+        prompt.extend(self.chat[first..=at].iter().flat_map(message));
+        prompt.push(opening);
+        prompt
+    }
+
+    fn head_with_lore(&self, at: usize) -> String {
+        let near = &self.chat[(at + 1).saturating_sub(SCAN_DEPTH)..=at];
+        let named = |key: &str| near.iter().any(|said| said.text.contains(key));
+        let lore = script::entries().filter(|(key, _)| named(key)).map(|(_, text)| text);
+        std::iter::once(self.head.to_owned()).chain(lore).collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn ids(&self, segments: &[Segment]) -> Vec<u32> {
+        segments.iter().flat_map(|segment| self.tokenizer.tokenize(segment)).collect()
+    }
+}
+
+fn message(said: &Said) -> [Segment; 3] {
+    let role = if said.by_user { "user" } else { "assistant" };
+    [control(&format!("<|im_start|>{role}\n")), plain(&said.text), control("<|im_end|>\n")]
+}
+
+fn control(text: &str) -> Segment {
+    Segment { text: text.to_owned(), control: true }
+}
+
+fn plain(text: &str) -> Segment {
+    Segment { text: text.to_owned(), control: false }
+}
+
+/// Tokens of the prompt, and how many of them the provider had read before.
+async fn send(provider: &dyn Provider, segments: Vec<Segment>) -> (u32, u32) {
+    let sampling = SamplerOptions { max_tokens: Some(1), ..SamplerOptions::default() }.resolve(1);
+    let prompt = Prompt { segments, ..Prompt::default() };
+    let request = Request { cache_key: "control".to_owned(), prompt, sampling };
+    let mut stream = provider.stream(request, CancellationToken::new());
+    while let Some(event) = stream.next().await {
+        if let GenerationEvent::Finished { usage, .. } = event.expect("the control is answered") {
+            return (usage.prompt.expect("a prompt's size"), usage.reused.expect("what was reused"));
+        }
+    }
+    panic!("the stream ended without a word");
+}

@@ -1,0 +1,218 @@
+//! How much of its prompts a model need not read again: a long scripted chat through the engine with the real worker, and
+//! the same chat sent by a sliding window.
+
+mod control;
+pub mod script;
+
+use std::path::{Path, PathBuf};
+
+pub use control::{Control, Said};
+use domain::prompt::Segment;
+use engine::api::{EndReason, Figures, Message, SettingOwner, SettingValue, WhatIf};
+use engine::{Engine, Options, TurnOptions};
+use local::Tokenizer;
+
+use crate::headless::{ended, models_dir, shown, worker};
+
+/// What the small model was trained for. Beyond, it talks nonsense, but reads and reuses as ever.
+const TRAINED: u32 = 8_192;
+/// Kept free for a reply, as the settings have it when nobody changed them.
+const RESERVE: u32 = 512;
+
+/// Tokens that are enough to have a reply at all, which a prepared one can then take the place of.
+const FEW: u32 = 4;
+
+/// A chat to measure.
+#[derive(Debug, Clone, Copy)]
+pub struct Measure {
+    /// Tokens of context.
+    pub context: u32,
+    pub turns: usize,
+    pub replies: Replies,
+}
+
+/// Where the replies come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replies {
+    /// The model writes so many tokens, or stops before.
+    Written(u32),
+    /// The model writes a few tokens; then a prepared text of some 250 tokens takes its place. The model reads it with the next
+    /// turn, and it counts as reused where the prompt only grew, as it would be had the model written it. That is ten times
+    /// as fast, and every reply has its length.
+    Prepared,
+}
+
+/// Sums of prompt tokens, and of those that the model had read before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Side {
+    /// Of each turn: tokens, and how many were reused.
+    turns: Vec<(u32, u32)>,
+}
+
+impl Side {
+    pub(crate) fn add(&mut self, prompt: u32, reused: u32) {
+        self.turns.push((prompt, reused));
+    }
+
+    fn without_first(mut self) -> Self {
+        self.turns.remove(0);
+        self
+    }
+
+    /// Of all prompt tokens the part that was reused, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        let sum = |part: fn(&(u32, u32)) -> u32| self.turns.iter().map(part).map(f64::from).sum::<f64>();
+        sum(|turn| turn.1) / sum(|turn| turn.0)
+    }
+
+    /// Tokens read at send: in the middle of the turns, in the slowest of twenty, at worst.
+    pub fn read(&self) -> [u32; 3] {
+        let mut read: Vec<u32> = self.turns.iter().map(|(prompt, reused)| prompt - reused).collect();
+        read.sort_unstable();
+        let at = |part: usize| read[(read.len() * part / 100).min(read.len() - 1)];
+        [at(50), at(95), at(100)]
+    }
+}
+
+/// A chat that was held, with its figures.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    pub ours: Side,
+    /// Tokens that the model wrote.
+    pub generated: u64,
+    /// How often the prefix began anew.
+    pub epochs: u32,
+    /// The system message of the first prompt.
+    pub head: String,
+    pub chat: Vec<Said>,
+    /// Tokens of the last reply that the model would know, had it written them.
+    unread: u32,
+}
+
+impl Measure {
+    /// Tokens that a prompt may take.
+    pub fn room(&self) -> usize {
+        (self.context - RESERVE) as usize
+    }
+
+    /// The default model, in a copy that says it takes the context where it was trained for less.
+    pub fn model(&self, dir: &Path) -> PathBuf {
+        let name = "SmolLM2-135M-Instruct.Q4_1.gguf";
+        let original = models_dir().join(name);
+        if self.context <= TRAINED {
+            return original;
+        }
+        let mut bytes = std::fs::read(original).expect("the model is read");
+        let key = b"llama.context_length";
+        let at = bytes.windows(key.len()).position(|window| window == key).expect("the model tells its context");
+        // Behind the key stands the type of the value, 4 bytes, then the value.
+        let value = at + key.len() + 4;
+        bytes[value..value + 4].copy_from_slice(&self.context.to_le_bytes());
+        let copy = dir.join(name);
+        std::fs::write(&copy, bytes).expect("the copy of the model is written");
+        copy
+    }
+
+    /// Holds the chat. `told` hears the figures of each turn.
+    pub async fn hold(&self, dir: &Path, mut told: impl FnMut(usize, &Figures)) -> Held {
+        let engine = self.open(dir).await;
+        let tokenizer = Tokenizer::open(&self.model(dir)).expect("the model's words are known");
+        let card = script::card().to_string().into_bytes();
+        let imported = engine.import_bytes("odile.json".into(), card).await.expect("the card is taken");
+        let chat = engine.new_chat(imported.imported[0].id.clone()).await.expect("a chat").id;
+        let mut held = Held { head: head(&engine, &chat).await, ..Held::default() };
+        for turn in 0..self.turns {
+            if let Some((key, value)) = script::changed(turn, self.turns) {
+                set(&engine, &chat, key, value).await;
+            }
+            let reply = self.turn(&engine, &chat, turn, &mut held).await;
+            told(turn, &reply.swipes[0].figures.clone().expect("figures"));
+            if self.replies == Replies::Prepared {
+                let text = script::replied(turn);
+                put(dir, &reply.swipes[0].id, &text);
+                held.unread = tokenizer.count(&Segment { text, control: false });
+                held.generated += u64::from(held.unread);
+            }
+        }
+        let whole = engine.whole_chat(chat).await.expect("the chat is there");
+        let said = |message: &Message| Said {
+            by_user: message.role == engine::api::Role::User,
+            text: shown(message).to_owned(),
+        };
+        held.chat = whole.page.messages.iter().map(said).collect();
+        engine.shutdown().await;
+        held
+    }
+
+    async fn open(&self, dir: &Path) -> Engine {
+        let model = self.model(dir);
+        let longest = match self.replies {
+            Replies::Written(tokens) => tokens,
+            Replies::Prepared => FEW,
+        };
+        let variables = [
+            ("INGLENOOK_CONTEXT_LIMIT", self.context),
+            ("INGLENOOK_REPLY_RESERVE", RESERVE),
+            ("INGLENOOK_MAX_TOKENS", longest),
+        ];
+        let options = Options {
+            data_dir: dir.join("data"),
+            worker: Some(worker()),
+            without_keychain: true,
+            environment: variables.map(|(name, value)| (name.to_owned(), value.to_string())).into(),
+            ..Options::default()
+        };
+        let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
+        engine.add_model(model).await.expect("the model is taken");
+        engine
+    }
+
+    async fn turn(&self, engine: &Engine, chat: &str, turn: usize, held: &mut Held) -> Message {
+        let sampler = domain::sampling::SamplerOptions {
+            seed: Some(turn as u32 + 1),
+            // Else so small a model soon copies its own last reply, each time a shorter one.
+            temperature: Some(if self.replies == Replies::Prepared { 0.0 } else { 1.3 }),
+            repeat_penalty: Some(1.25),
+            ..Default::default()
+        };
+        let options = TurnOptions { sampler, ..TurnOptions::default() };
+        let mut events = engine.subscribe();
+        engine.send_with(chat.to_owned(), script::said(turn), options).await.expect("the words are taken");
+        let (reply, reason) = ended(&mut events, chat).await;
+        assert!(matches!(reason, EndReason::Stop | EndReason::Length), "turn {turn}: {reason:?}");
+        let reply = reply.expect("a reply");
+        let swipe = &reply.swipes[0];
+        let figures = swipe.figures.as_ref().expect("figures");
+        let reused = figures.reused.expect("what was reused");
+        let moved = engine.manifest(swipe.id.clone()).await.expect("a manifest").new_epoch.is_some();
+        // The last token of a reply is never read.
+        let known = if moved { 0 } else { held.unread.saturating_sub(1) };
+        held.ours.add(figures.prompt.expect("a prompt's size"), reused + known);
+        if self.replies != Replies::Prepared {
+            held.generated += u64::from(figures.generated.unwrap_or(0));
+        }
+        held.epochs += u32::from(moved);
+        reply
+    }
+}
+
+/// Puts `text` in the place of a reply. Not by the engine: what a user edits begins a new epoch.
+fn put(dir: &Path, swipe: &str, text: &str) {
+    let id: domain::SwipeId = swipe.parse().expect("an id");
+    let database = rusqlite::Connection::open(dir.join("data/inglenook.db")).expect("the database opens");
+    let changed = database.execute("UPDATE swipe SET text = ?1 WHERE id = ?2", (text, id.0.as_bytes()));
+    assert_eq!(changed.expect("the text is taken"), 1);
+}
+
+async fn head(engine: &Engine, chat: &str) -> String {
+    let report = engine.preview_prompt(chat.to_owned(), "Hello.".to_owned(), WhatIf::default()).await;
+    report.expect("a prompt").messages[0].text.clone()
+}
+
+async fn set(engine: &Engine, chat: &str, key: &str, value: &str) {
+    let owner = SettingOwner::Chat { id: chat.to_owned() };
+    engine
+        .set_setting(owner, key.to_owned(), Some(SettingValue::Text(value.to_owned())))
+        .await
+        .expect("a setting is taken");
+}
