@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use domain::ModelId;
 use local::{LocalHost, Settings, Tokenizer};
-use tests::reuse::{Control, Measure, Replies, Side};
+use tests::reuse::{Control, Measure, Replies, Side, script};
 
 /// Turns of the control that the worker reads as well, to hold the counted figure against.
 const CHECKED: usize = 3;
@@ -20,8 +20,9 @@ async fn main() {
     let measure = Measure {
         context: argument("--context", 8_192),
         turns: argument("--turns", 200) as usize,
+        brief: false,
         replies: match argument("--write", 0) {
-            0 => Replies::Prepared,
+            0 => Replies::Prepared(script::LONG),
             tokens => Replies::Written(tokens),
         },
     };
@@ -49,6 +50,9 @@ async fn main() {
     println!("{:>16} {:>12} {:>34}", "", "reused", "tokens read: median, p95, worst");
     line("ours", &held.ours);
     line("sliding window", &control.by_tokens());
+    println!(
+        "The sliding window's figures are counted over all {turns} turns; the worker read its last {CHECKED}, and agreed."
+    );
 }
 
 fn line(name: &str, side: &Side) {

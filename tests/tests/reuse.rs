@@ -9,8 +9,9 @@ use tests::reuse::{Control, Measure, Replies};
 #[tokio::test]
 async fn most_of_a_long_chat_is_read_once() {
     let dir = tempfile::tempdir().unwrap();
-    let measure = Measure { context: 2_048, turns: 40, replies: Replies::Written(40) };
+    let measure = Measure { context: 2_048, turns: 40, brief: true, replies: Replies::Prepared(1) };
     let held = measure.hold(dir.path(), |_, _| {}).await;
+    // The first, and two more.
     assert!(held.epochs > 2, "the window moved too seldom to show anything: {} epochs", held.epochs);
 
     let model = measure.model(dir.path());
@@ -20,13 +21,14 @@ async fn most_of_a_long_chat_is_read_once() {
     let host = LocalHost::new(settings).unwrap();
     let provider =
         host.provider(&local::inspect(&model, |_, _| {}).unwrap().into_model(ModelId(Default::default())), 2_048);
-    let (measured, counted) = control.by_provider(provider.as_ref(), 1).await;
+    // In a smaller room, which takes less time: what the tokens say is what the worker says, and so for the whole chat.
+    let (measured, counted) =
+        Control::new(&tokenizer, &held.head, 640, &held.chat).by_provider(provider.as_ref(), 1).await;
     host.shutdown().await;
-    // So what the tokens say of the whole chat is what the worker would have said.
     assert_eq!(measured, counted);
 
     let (ours, sliding) = (held.ours.share(), control.by_tokens().share());
     println!("{ours:.3} of the prompts reused, {sliding:.3} by a sliding window; {} epochs", held.epochs);
-    assert!(ours >= 0.73, "{ours:.3} reused");
+    assert!(ours >= 0.80, "{ours:.3} reused");
     assert!(ours >= sliding + 0.30, "{ours:.3} reused, {sliding:.3} by a sliding window");
 }

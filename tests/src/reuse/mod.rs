@@ -28,6 +28,8 @@ pub struct Measure {
     /// Tokens of context.
     pub context: u32,
     pub turns: usize,
+    /// The user says one sentence and not three.
+    pub brief: bool,
     pub replies: Replies,
 }
 
@@ -36,10 +38,10 @@ pub struct Measure {
 pub enum Replies {
     /// The model writes so many tokens, or stops before.
     Written(u32),
-    /// The model writes a few tokens; then a prepared text of some 250 tokens takes its place. The model reads it with the next
-    /// turn, and it counts as reused where the prompt only grew, as it would be had the model written it. That is ten times
-    /// as fast, and every reply has its length.
-    Prepared,
+    /// The model writes a few tokens; then a prepared text of so many sentences takes its place. The model reads it with the
+    /// next turn, and it counts as reused where the prompt only grew, as it would be had the model written it. That is ten
+    /// times as fast, and every reply has its length.
+    Prepared(usize),
 }
 
 /// Sums of prompt tokens, and of those that the model had read before.
@@ -127,8 +129,8 @@ impl Measure {
             }
             let reply = self.turn(&engine, &chat, turn, &mut held).await;
             told(turn, &reply.swipes[0].figures.clone().expect("figures"));
-            if self.replies == Replies::Prepared {
-                let text = script::replied(turn);
+            if let Replies::Prepared(sentences) = self.replies {
+                let text = script::replied(turn, sentences);
                 put(dir, &reply.swipes[0].id, &text);
                 held.unread = tokenizer.count(&Segment { text, control: false });
                 held.generated += u64::from(held.unread);
@@ -144,11 +146,15 @@ impl Measure {
         held
     }
 
+    fn prepared(&self) -> bool {
+        matches!(self.replies, Replies::Prepared(_))
+    }
+
     async fn open(&self, dir: &Path) -> Engine {
         let model = self.model(dir);
         let longest = match self.replies {
             Replies::Written(tokens) => tokens,
-            Replies::Prepared => FEW,
+            Replies::Prepared(_) => FEW,
         };
         let variables = [
             ("INGLENOOK_CONTEXT_LIMIT", self.context),
@@ -171,13 +177,14 @@ impl Measure {
         let sampler = domain::sampling::SamplerOptions {
             seed: Some(turn as u32 + 1),
             // Else so small a model soon copies its own last reply, each time a shorter one.
-            temperature: Some(if self.replies == Replies::Prepared { 0.0 } else { 1.3 }),
+            temperature: Some(if self.prepared() { 0.0 } else { 1.3 }),
             repeat_penalty: Some(1.25),
             ..Default::default()
         };
         let options = TurnOptions { sampler, ..TurnOptions::default() };
         let mut events = engine.subscribe();
-        engine.send_with(chat.to_owned(), script::said(turn), options).await.expect("the words are taken");
+        let words = if self.brief { script::said_briefly(turn) } else { script::said(turn) };
+        engine.send_with(chat.to_owned(), words, options).await.expect("the words are taken");
         let (reply, reason) = ended(&mut events, chat).await;
         assert!(matches!(reason, EndReason::Stop | EndReason::Length), "turn {turn}: {reason:?}");
         let reply = reply.expect("a reply");
@@ -188,7 +195,7 @@ impl Measure {
         // The last token of a reply is never read.
         let known = if moved { 0 } else { held.unread.saturating_sub(1) };
         held.ours.add(figures.prompt.expect("a prompt's size"), reused + known);
-        if self.replies != Replies::Prepared {
+        if !self.prepared() {
             held.generated += u64::from(figures.generated.unwrap_or(0));
         }
         held.epochs += u32::from(moved);

@@ -64,14 +64,25 @@ const QUESTIONS: [&str; 5] = [
 pub fn said(turn: usize) -> String {
     let (way, thought, question) =
         (WAYS[turn % WAYS.len()], THOUGHTS[turn % THOUGHTS.len()], QUESTIONS[turn % QUESTIONS.len()]);
-    let asks = asked(turn).map(|index| format!(" They speak of {} too.", place(index))).unwrap_or_default();
-    format!("{way} {thought}{asks} {question}")
+    format!("{way} {thought}{} {question}", asks(turn))
 }
 
-/// A reply of some 250 tokens that was written beforehand.
-pub fn replied(turn: usize) -> String {
+/// The same in a third of the words.
+pub fn said_briefly(turn: usize) -> String {
+    format!("{}{}", WAYS[turn % WAYS.len()], asks(turn))
+}
+
+fn asks(turn: usize) -> String {
+    asked(turn).map(|index| format!(" They speak of {} too.", place(index))).unwrap_or_default()
+}
+
+/// Sentences of a long reply: some 250 tokens.
+pub const LONG: usize = 13;
+
+/// A reply that was written beforehand: of each sentence some 20 tokens.
+pub fn replied(turn: usize, length: usize) -> String {
     let sentences: Vec<&str> = WAYS.iter().chain(&THOUGHTS).copied().collect();
-    let parts = (0..sentences.len()).map(|part| sentences[(turn * 5 + part * 3) % sentences.len()]);
+    let parts = (0..length).map(|part| sentences[(turn * 5 + part * 3) % sentences.len()]);
     std::iter::once(format!("\"{} evenings,\" she says.", turn + 2).as_str()).chain(parts).collect::<Vec<_>>().join(" ")
 }
 

@@ -29,9 +29,9 @@ fn mira() -> Given {
 
 #[track_caller]
 fn composed(template: &PromptTemplate, given: Given) -> Composed {
-    let library: Library = built_in().unwrap();
-    assert_eq!(check(&serde_json::to_string(template).unwrap(), &library), []);
-    let resolved = resolve(template, &library).unwrap();
+    let library: &Library = built_in().unwrap();
+    assert_eq!(check(&serde_json::to_string(template).unwrap(), library), []);
+    let resolved = resolve(template, library).unwrap();
     let variables = Variables::resolve(given).unwrap();
     compose(&resolved, &variables, &Flags::of(&variables, &[Flag::IncludeScene])).unwrap()
 }

@@ -6,15 +6,15 @@ mod common;
 
 use common::*;
 use context::reuse::reuse;
-use context::{Assembled, Budget, ChatTemplate, Frame, HistoryMessage, Retention, Setup, assemble};
+use context::{Assembled, Budget, ChatTemplate, Frame, HistoryMessage, Setup, assemble};
 use domain::chat::{Role, WindowState};
 
 /// 200 turns: 60 tokens asked, 250 answered, something new recalled on three turns of ten. Per cent of the prompts' tokens
 /// that stood in the prompt before, or were its reply.
-fn reused(limit: u32, tail: usize, retention: Retention) -> u64 {
-    let budget = Budget { reserve: 512, min_tail_messages: tail, ..Budget::local(limit, 0) };
+fn reused(limit: u32) -> u64 {
+    let budget = Budget { reserve: 512, ..Budget::local(limit, 0) };
     let template = ChatTemplate::chatml();
-    let setup = Setup { retention, ..Setup::new(Some(&template), "model", budget) };
+    let setup = Setup::new(Some(&template), "model", budget);
     let (mut history, mut state): (Vec<HistoryMessage>, WindowState) = Default::default();
     let (mut kept, mut all, mut before): (u64, u64, Option<(Assembled, String)>) = (0, 0, None);
     for turn in 0..200_u128 {
@@ -39,10 +39,7 @@ fn reused(limit: u32, tail: usize, retention: Retention) -> u64 {
 
 #[test]
 fn most_of_a_prompt_has_been_read_before() {
-    let kept = |limit, tail| reused(limit, tail, Retention::AppendOnly);
-    let shares = [kept(8_192, 10), kept(16_384, 10)];
-    assert!(shares[0] >= 90 && shares[1] >= 94, "{shares:?} % reused at 8k, 16k");
-    // Ten messages are two thirds of such a window: whoever wants speed instead, keeps fewer.
-    let small = [kept(4_096, 10), kept(4_096, 4)];
-    assert!(small[0] >= 73 && small[1] >= 78, "{small:?} % reused at 4k with ten and with four messages that stay");
+    let shares = [2_048, 4_096, 8_192, 16_384].map(reused);
+    let bars = [80, 88, 93, 96];
+    assert!(shares.iter().zip(bars).all(|(share, bar)| *share >= bar), "{shares:?} % reused at 2k, 4k, 8k, 16k");
 }

@@ -121,13 +121,62 @@ fn between_epochs_the_digest_stays_as_it_was() {
     assert_eq!(next.shares.digest_used, sent.shares.digest_used);
 }
 
-/// C26: what no summary covers stays while the limit allows it, and is told of.
-#[test]
-fn nothing_leaves_uncovered_while_there_is_room() {
+/// A chat whose window has just used up its share of 700 tokens, and the state before it did.
+fn a_full_share() -> (Frame, WindowState) {
     let mut frame = frame(chat(20, 20), "", "");
     let state = first(&frame, 700).unwrap().window;
     frame.history.extend((20..25).map(|n| said(n, if n % 2 == 0 { Role::Character } else { Role::User }, &words(20))));
     frame.history.push(said(30, Role::User, "Now?"));
+    (frame, state)
+}
+
+/// More than retrieval may take.
+fn much_lore() -> Vec<Candidate> {
+    (0..20).map(|entry| lore(&format!("{entry}"), &words(20), entry as f32)).collect()
+}
+
+/// What is free is the history's until retrieval needs it; then retrieval has all that it would have had.
+#[test]
+fn a_window_grows_into_room_that_retrieval_does_not_claim() {
+    let (mut frame, state) = a_full_share();
+    frame.context = much_lore()[..2].to_vec();
+    let grown = with_setup(&frame, 700, &state, |_| {});
+    assert!(grown.shares.history_used > grown.shares.history_budget, "{:?}", grown.shares);
+    assert_eq!((grown.new_epoch, grown.left.len()), (None, 0));
+    let recalled =
+        |sent: &Assembled| sent.blocks.iter().filter(|block| block.score.is_some() && block.dropped.is_none()).count();
+    assert_eq!(recalled(&grown), 2);
+
+    let mut again = frame.clone();
+    store(&mut again.history, &grown);
+    let again = with_setup(&again, 700, &grown.window, |_| {});
+    assert_eq!((again.new_epoch, text(&again)), (None, text(&grown)), "a swipe answers the same prompt");
+
+    let capped = with_setup(&frame, 700, &state, |setup| setup.budget.history_cap = grown.shares.history_budget);
+    assert!(capped.shares.history_used <= grown.shares.history_budget);
+
+    frame.context = much_lore();
+    let moved = with_setup(&frame, 700, &state, |_| {});
+    assert_eq!(moved.new_epoch, Some(EpochReason::Full), "{}", plan(&moved));
+    assert!(recalled(&moved) > 4 && moved.shares.history_used < moved.shares.history_budget);
+}
+
+/// So that they are summarised before they must leave.
+#[test]
+fn a_grown_window_tells_which_messages_are_due_to_leave() {
+    let (frame, state) = a_full_share();
+    let grown = with_setup(&frame, 700, &state, |setup| setup.watermark = Watermark::Nothing);
+    assert_eq!((grown.new_epoch, grown.left.len()), (None, 0));
+    let full = Frame { context: much_lore(), ..frame };
+    assert_eq!(grown.uncovered, with_setup(&full, 700, &state, |_| {}).left);
+    assert!(!grown.uncovered.is_empty());
+}
+
+/// C26: what no summary covers stays while the limit allows it, and is told of.
+#[test]
+fn nothing_leaves_uncovered_while_there_is_room() {
+    let (mut frame, state) = a_full_share();
+    frame.context = much_lore();
     let cut = with_setup(&frame, 700, &state, |_| {});
     assert!(!cut.left.is_empty() && cut.uncovered.is_empty());
     let waits = with_setup(&frame, 700, &state, |setup| setup.watermark = Watermark::Nothing);

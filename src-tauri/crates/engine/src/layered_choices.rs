@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use context::chat_template::formats;
-use context::prompt_template::{Kind, built_in, built_in_modes};
+use context::prompt_template::{Kind, Library, built_in, built_in_modes};
 use store::PresetKind;
 
 use crate::Engine;
@@ -16,11 +16,10 @@ pub(crate) struct Choices(BTreeMap<&'static str, Vec<SettingChoice>>);
 impl Choices {
     /// What ships.
     pub(crate) fn built_in() -> Self {
-        let library = built_in().unwrap_or_default();
-        let chats = library.iter().filter(|template| template.kind == Kind::Roleplay);
+        let library = built_in().into_iter().flat_map(Library::iter);
+        let chats = library.filter(|template| template.kind == Kind::Roleplay);
         let templates = chats.map(|template| choice(&template.id, &template.name)).collect();
-        let modes = built_in_modes().unwrap_or_default();
-        let modes = modes.iter().map(|mode| choice(&mode.name, &mode.title)).collect();
+        let modes = built_in_modes().unwrap_or_default().iter().map(|mode| choice(&mode.name, &mode.title)).collect();
         let formats = formats().iter().map(|format| choice(&format.name, &format.title)).collect();
         Self([("template", templates), ("mode", modes), ("chat_format", formats)].into())
     }

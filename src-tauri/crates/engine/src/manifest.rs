@@ -168,7 +168,9 @@ impl Engine {
         chat: ChatId,
         except: Option<SwipeId>,
     ) -> Answer<Option<(Recorded, String)>> {
-        let newest = self.store().read(move |store| store.manifests().past(chat, i64::MAX, 2)).await?;
+        // No more than needed: a chat that was imported has thousands of messages without one, and all would be looked at.
+        let asked = 1 + u32::from(except.is_some());
+        let newest = self.store().read(move |store| store.manifests().past(chat, i64::MAX, asked)).await?;
         let Some(last) = newest.into_iter().find(|manifest| Some(manifest.swipe) != except) else { return Ok(None) };
         Ok(self.kept_manifest(last.swipe).await?.map(|kept| (kept, last.text)))
     }

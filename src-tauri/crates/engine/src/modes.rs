@@ -15,7 +15,7 @@ impl Engine {
         let built_in = built_in()?;
         let (modes, own) = self.modes().await?;
         let row = |mode: Mode| {
-            let built_in = find_mode(&built_in, &mode.name).is_ok();
+            let built_in = find_mode(built_in, &mode.name).is_ok();
             let changed = built_in && own.iter().any(|preset| preset.key == mode.name);
             api::Mode { name: mode.name, text: mode.text, built_in, changed }
         };
@@ -68,7 +68,7 @@ impl Engine {
     /// The built-in modes with the user's in their place, then the user's own.
     async fn modes(&self) -> Answer<(Vec<Mode>, Vec<Preset>)> {
         let own = self.store().read(|store| store.presets().list(PresetKind::Mode)).await?;
-        let mut modes = built_in()?;
+        let mut modes = built_in()?.to_vec();
         for preset in &own {
             let Ok(mode) = serde_json::from_str::<Mode>(&preset.json) else { continue };
             match modes.iter_mut().find(|known| known.name == mode.name) {
@@ -80,6 +80,6 @@ impl Engine {
     }
 }
 
-fn built_in() -> Answer<Vec<Mode>> {
+fn built_in() -> Answer<&'static [Mode]> {
     prompt_template::built_in_modes().map_err(|error| internal(&error.to_string()))
 }

@@ -1,5 +1,7 @@
 //! Prompt templates: the built-in ones, those of the user, and what an editor asks about them.
 
+use std::borrow::Cow;
+
 use context::prompt_template::{
     self, Kind, Library, Problem, PromptTemplate, ResolvedTemplate, VariableSource, from_json, resolve,
 };
@@ -25,7 +27,7 @@ impl Engine {
     pub async fn list_templates(&self) -> Answer<Vec<TemplateSummary>> {
         let (library, own) = self.template_library().await?;
         let built_in = built_in()?;
-        let row = |template: &PromptTemplate| summary(template, &built_in, &own);
+        let row = |template: &PromptTemplate| summary(template, built_in, &own);
         Ok(library.iter().map(row).collect())
     }
 
@@ -37,7 +39,7 @@ impl Engine {
             Some(preset) => preset.json.clone(),
             None => serde_json::to_string_pretty(template).map_err(|error| internal(&error.to_string()))?,
         };
-        Ok(TemplateDocument { summary: summary(template, &built_in()?, kept.as_slice()), json })
+        Ok(TemplateDocument { summary: summary(template, built_in()?, kept.as_slice()), json })
     }
 
     pub async fn save_template(&self, id: String, json: String) -> Answer<TemplateDocument> {
@@ -147,19 +149,19 @@ impl Engine {
             Err(why) => {
                 let built_in = built_in()?;
                 let default = built_in.get(DEFAULT).ok_or_else(|| internal("the default template is missing"))?;
-                let resolved = resolve(default, &built_in).map_err(|error| internal(&error.to_string()))?;
+                let resolved = resolve(default, built_in).map_err(|error| internal(&error.to_string()))?;
                 Ok((resolved, Some(format!("{why}, so the built-in template is used."))))
             }
         }
     }
 
     /// All templates, the user's own in place of built-ins with the same id; and the rows of the user's own.
-    pub(crate) async fn template_library(&self) -> Answer<(Library, Vec<Preset>)> {
+    pub(crate) async fn template_library(&self) -> Answer<(Cow<'static, Library>, Vec<Preset>)> {
         let own = self.store().read(|store| store.presets().list(PresetKind::Template)).await?;
-        let mut library = built_in()?;
+        let mut library = Cow::Borrowed(built_in()?);
         for preset in &own {
             match from_json(&preset.json) {
-                Ok(read) => library.put(PromptTemplate { id: preset.key.clone(), ..read.template }),
+                Ok(read) => library.to_mut().put(PromptTemplate { id: preset.key.clone(), ..read.template }),
                 Err(error) => tracing::warn!(%error, template = preset.key, "a stored template cannot be read"),
             }
         }
@@ -167,7 +169,7 @@ impl Engine {
     }
 }
 
-fn built_in() -> Answer<Library> {
+fn built_in() -> Answer<&'static Library> {
     prompt_template::built_in().map_err(|error| internal(&error.to_string()))
 }
 

@@ -198,8 +198,8 @@ impl Engine {
             _ => Aim::Last,
         };
         let answerer = self.answerer(&chat, &options).await?;
-        let previous = self.turn_before(chat.id, None).await?;
-        let collected = self.collect(chat, aim, &answerer, &options).await?;
+        let (previous, collected) =
+            tokio::try_join!(self.turn_before(chat.id, None), self.collect(chat, aim, &answerer, &options))?;
         let made = self.make(&collected, &answerer, &options).await?;
         Ok(made.report(&collected, &answerer.name, previous.as_ref()))
     }

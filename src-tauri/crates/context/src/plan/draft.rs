@@ -39,6 +39,8 @@ pub(crate) struct Draft<'a> {
     /// The newest message that tells the time; an epoch leaves it that.
     pub(crate) newest_clock: Option<usize>,
     pub(crate) shares: Shares,
+    /// The window is larger than its share of the budget, because retrieval may not need the rest.
+    pub(crate) grown: bool,
     pub(crate) left: Vec<MessageId>,
     pub(crate) uncovered: Vec<MessageId>,
 }
@@ -73,6 +75,7 @@ impl<'a> Draft<'a> {
             last,
             newest_clock: frame.history[..last].iter().rposition(clock::tells),
             shares: Shares::default(),
+            grown: false,
             left: Vec::new(),
             uncovered: Vec::new(),
         })
@@ -84,10 +87,24 @@ impl<'a> Draft<'a> {
         self.give_up_examples_for_the_last_exchange();
         self.compare();
         self.gather_late();
-        self.fit_window();
+        if !self.grow() {
+            self.fit_window();
+        }
+        self.fit_retrieval()
+    }
+
+    fn fit_retrieval(&mut self) -> Result<(), AssembleError> {
         self.fit_digest();
         self.fit_late();
         self.costs.settle()
+    }
+
+    /// Plans the window anew, within its share: what it had grown into is needed.
+    pub(crate) fn shrink(&mut self) -> Result<(), AssembleError> {
+        self.grown = false;
+        self.gather_late();
+        self.fit_window();
+        self.fit_retrieval()
     }
 
     /// Sees whether the prefix goes on.

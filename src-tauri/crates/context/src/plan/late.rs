@@ -80,7 +80,9 @@ impl<'a> Draft<'a> {
     /// Fills what history and digest leave, in shares (C12).
     pub(crate) fn fit_late(&mut self) {
         let budget = self.setup.budget;
-        let retrieval = budget.retrieval(self.shares.usable, self.shares.history_used);
+        // A window beyond its share takes nothing that retrieval was sure of.
+        let history = if self.grown { self.shares.history_budget } else { self.shares.history_used };
+        let retrieval = budget.retrieval(self.shares.usable, history);
         let room = retrieval.saturating_sub(self.shares.digest_used);
         self.shares.retrieval_budget = retrieval;
         if self.resends() && self.setup.placement == Placement::CacheFirst {

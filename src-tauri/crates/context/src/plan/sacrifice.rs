@@ -18,7 +18,9 @@ impl Draft<'_> {
             let Some(excess) = compiled.total.checked_sub(self.setup.budget.room()).filter(|excess| *excess > 0) else {
                 return Ok(compiled);
             };
-            if self.give_up(excess)? == 0 {
+            if self.grown {
+                self.shrink()?;
+            } else if self.give_up(excess)? == 0 {
                 return Err(self.overflow(&compiled).into());
             }
         }

@@ -17,13 +17,38 @@ struct Stretch {
 }
 
 impl Draft<'_> {
-    /// Leaves the window as it is while it fits, and else moves its start.
+    /// Lets a window that has used up its share go on growing into room that retrieval does not claim; true if it did. The
+    /// whole window goes on, and this turn's context gets what it would beside a window of its share: whether both fit
+    /// is seen in the prompt itself. So the window moves when the context is full, and not when a share is; it never
+    /// moves sooner for that. (The budget in design.md, section 4, would have it move at its share.)
+    pub(crate) fn grow(&mut self) -> bool {
+        let anchor = self.anchor().min(self.last);
+        let budget = self.setup.budget;
+        let most = self.share_out().min(budget.history_cap);
+        let whole = self.weigh(anchor, most);
+        let used_up = whole.tokens > u64::from(self.shares.history_budget);
+        let fits = !over_full(self.last - anchor, whole.tokens, most, &budget);
+        // What begins anew is read anew: the best moment to trim.
+        self.grown = used_up && fits && self.epoch.is_none();
+        if !self.grown {
+            return false;
+        }
+        self.take(anchor, &whole);
+        if self.setup.watermark != Watermark::Off {
+            self.epoch = Some(EpochReason::Full);
+            let (_, start) = self.trimmed(anchor);
+            self.epoch = None;
+            self.uncovered = self.uncovered_before(start, anchor);
+        }
+        true
+    }
+
+    /// Leaves the window as it is while it fits into its share, and else moves its start.
     pub(crate) fn fit_window(&mut self) {
         let anchor = self.anchor().min(self.last);
         let from = if self.epoch.is_some_and(EpochReason::finds_a_new_anchor) { 0 } else { anchor };
-        let usable = self.usable();
-        let history = self.setup.budget.history(usable);
-        (self.shares.usable, self.shares.history_budget) = (usable, history);
+        let usable = self.share_out();
+        let history = self.shares.history_budget;
         let whole = self.weigh(from, history);
         if !over_full(self.last - from, whole.tokens, history, &self.setup.budget) {
             self.take(from, &whole);
@@ -31,14 +56,28 @@ impl Draft<'_> {
         }
         let began = self.epoch;
         self.begin(EpochReason::Full);
-        let rest = self.weigh(from, history);
-        let start = rest.first + leaving(&rest.costs, history, &self.setup.budget);
+        let (rest, start) = self.trimmed(from);
         let due = self.uncovered_before(start, anchor);
         if due.is_empty() {
             return self.move_to(start, anchor, &rest);
         }
         self.uncovered = due;
         self.wait(began, from, start, anchor, usable);
+    }
+
+    /// What is usable, and the history's share of it.
+    fn share_out(&mut self) -> u32 {
+        let usable = self.usable();
+        (self.shares.usable, self.shares.history_budget) = (usable, self.setup.budget.history(usable));
+        usable
+    }
+
+    /// Where the window starts after a trim, in the new epoch.
+    fn trimmed(&mut self, from: usize) -> (Stretch, usize) {
+        let history = self.shares.history_budget;
+        let rest = self.weigh(from, history);
+        let start = rest.first + leaving(&rest.costs, history, &self.setup.budget);
+        (rest, start)
     }
 
     /// Keeps what no summary covers, as far as the limit itself allows it (C26).

@@ -1,5 +1,7 @@
 //! The templates that ship.
 
+use std::sync::LazyLock;
+
 use super::load::{LoadError, from_json};
 use super::resolve::Library;
 
@@ -26,11 +28,16 @@ pub(super) const SHIPPED: &[(&str, &str)] = shipped![
     "continue",
 ];
 
-/// All templates that ship.
+/// All templates that ship. They are read once.
 ///
 /// # Errors
 /// None, as a test reads every file; the type is that of reading any template.
-pub fn built_in() -> Result<Library, LoadError> {
+pub fn built_in() -> Result<&'static Library, &'static LoadError> {
+    static LIBRARY: LazyLock<Result<Library, LoadError>> = LazyLock::new(read);
+    LIBRARY.as_ref()
+}
+
+fn read() -> Result<Library, LoadError> {
     let mut library = Library::default();
     for (_, text) in SHIPPED {
         library.put(from_json(text)?.template);

@@ -221,7 +221,7 @@ mod tests {
         {
             template.as_object_mut().unwrap().entry(field).or_insert(value);
         }
-        let found = check(&template.to_string(), &built_in().unwrap());
+        let found = check(&template.to_string(), built_in().unwrap());
         let line = |it: Problem| {
             format!("{} | {} | {}", it.section.unwrap_or_default(), it.variable.unwrap_or_default(), it.message)
         };
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn what_ships_has_no_problem() {
         for (id, json) in SHIPPED {
-            assert_eq!(check(json, &built_in().unwrap()), [], "{id}");
+            assert_eq!(check(json, built_in().unwrap()), [], "{id}");
         }
     }
 
@@ -291,7 +291,7 @@ mod tests {
         #[test]
         fn never_panics(text in any::<String>(), line in r"[${}a-z. \n]{0,40}", condition in ".{0,30}") {
             let library = built_in().unwrap();
-            check(&text, &library);
+            check(&text, library);
             problems(json!({"extends": text, "sections": [{"name": text, "condition": condition, "lines": [line]}]}));
         }
     }

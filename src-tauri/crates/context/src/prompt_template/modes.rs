@@ -1,6 +1,7 @@
 //! Conversation modes: a name, and a text in the context block of the turn that changes it (S1.7, S1.8, C20).
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -59,12 +60,14 @@ pub struct UnknownMode {
     pub known: Vec<String>,
 }
 
-/// The modes that ship: default, study, chill, creative.
+/// The modes that ship: default, study, chill, creative. They are read once.
 ///
 /// # Errors
 /// None, as a test reads the file; the type is that of reading any.
-pub fn built_in_modes() -> Result<Vec<Mode>, ModeError> {
-    modes_from_json(include_str!("../../../../../presets/prompts/modes.json"))
+pub fn built_in_modes() -> Result<&'static [Mode], &'static ModeError> {
+    static MODES: LazyLock<Result<Vec<Mode>, ModeError>> =
+        LazyLock::new(|| modes_from_json(include_str!("../../../../../presets/prompts/modes.json")));
+    MODES.as_ref().map(Vec::as_slice)
 }
 
 /// Reads a file of modes.
@@ -115,7 +118,7 @@ mod tests {
         );
         let given = Given::default().text("character.name", "Mira").text("persona.name", "Tom");
         let variables = Variables::resolve(given).unwrap();
-        for mode in &modes {
+        for mode in modes {
             let spoken = mode.spoken(&variables).unwrap();
             assert_eq!(spoken.is_empty(), mode.name == "default");
             assert!(spoken.is_empty() || spoken.contains("Stay Mira"), "{spoken}");
@@ -125,8 +128,8 @@ mod tests {
     #[test]
     fn an_unknown_mode_lists_the_valid_ones() {
         let modes = built_in_modes().unwrap();
-        assert_eq!(find_mode(&modes, " Study ").unwrap().name, "study");
-        let error = find_mode(&modes, "angry").unwrap_err();
+        assert_eq!(find_mode(modes, " Study ").unwrap().name, "study");
+        let error = find_mode(modes, "angry").unwrap_err();
         assert_eq!(error.to_string(), "there is no mode `angry`; there are default, study, chill, creative");
     }
 

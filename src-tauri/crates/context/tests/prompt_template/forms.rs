@@ -42,7 +42,7 @@ fn a_child_adds_to_a_section_or_overrides_it_and_keeps_its_place() {
         "extends": "Base Role-play", "sections": [
             {"name": "rules", "rules": ["Rhyme."]},
             {"name": "identity", "override": true, "lines": ["Be ${character.name}."]}]});
-    let child = resolve(&from_json(&child.to_string()).unwrap().template, &library).unwrap();
+    let child = resolve(&from_json(&child.to_string()).unwrap().template, library).unwrap();
     let head = of(&child, mira(), &[]).flow(SectionRole::System);
     assert!(head.starts_with("Be Mira.\n\n1. Answer"), "{head}");
     assert!(head.contains("\n3. Rhyme."), "{head}");

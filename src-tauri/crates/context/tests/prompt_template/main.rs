@@ -62,7 +62,7 @@ fn template(sections: Value) -> ResolvedTemplate {
 
 fn shipped(id: &str) -> ResolvedTemplate {
     let library = built_in().unwrap();
-    resolve(library.get(id).unwrap(), &library).unwrap()
+    resolve(library.get(id).unwrap(), library).unwrap()
 }
 
 fn of(template: &ResolvedTemplate, given: Given, switches: &[Flag]) -> Composed {
@@ -255,7 +255,7 @@ fn every_style_knows_every_variable() {
     let sms = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "mine", "name": "Mine", "extends": "sms",
         "sections": [{"name": "more", "order": 99, "lines": ["${scene.auto}", "${memory.context}"]}]});
     let template = from_json(&sms.to_string()).unwrap().template;
-    let resolved = resolve(&template, &built_in().unwrap()).unwrap();
+    let resolved = resolve(&template, built_in().unwrap()).unwrap();
     let composed = of(&resolved, full(), &[]);
     let more = composed.sections.iter().find(|section| section.name == "more").unwrap();
     assert_eq!(more.text, "Scene: On the pier.\nFacts:\nTom likes tea.");

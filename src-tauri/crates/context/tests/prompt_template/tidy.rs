@@ -67,11 +67,11 @@ proptest! {
     fn shuffled_sections_compose_the_same(keys in prop::collection::vec(any::<u32>(), 24)) {
         let library = built_in().unwrap();
         let mut template = library.get("base-roleplay").unwrap().clone();
-        let expected = of(&resolve(&template, &library).unwrap(), full(), &Flag::SWITCHES);
+        let expected = of(&resolve(&template, library).unwrap(), full(), &Flag::SWITCHES);
         let mut shuffled: Vec<_> = keys.into_iter().chain(0..).zip(template.sections).collect();
         shuffled.sort_by_key(|(key, _)| *key);
         template.sections = shuffled.into_iter().map(|(_, section)| section).collect();
-        prop_assert_eq!(of(&resolve(&template, &library).unwrap(), full(), &Flag::SWITCHES), expected);
+        prop_assert_eq!(of(&resolve(&template, library).unwrap(), full(), &Flag::SWITCHES), expected);
     }
 
     /// What people write is put in as it is: nothing of it is read as a variable.
