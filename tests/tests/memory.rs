@@ -168,6 +168,8 @@ async fn an_old_message_comes_back_when_it_is_asked_about() {
             .await;
     }
     assert!(!sent.contains("ZEBULON"), "it never left the window, so this shows nothing");
+    let told = pair.say(&chat, "My uncle would love the pier, and his parrot the gulls.").await;
+    assert!(!told.contains("ZEBULON"), "nobody asked, and every excerpt fills the window:\n{told}");
     let asked = pair.say(&chat, "What did my uncle call his parrot?").await;
     assert_eq!(asked.matches("ZEBULON").count(), 1, "{asked}");
     assert!(asked.contains("21 November 2026: My uncle named"), "it says whose words, of which day:\n{asked}");

@@ -41,8 +41,9 @@ impl<'a> Window<'a> {
         .await
     }
 
+    /// Presses the element, as soon as it stands still and nothing is in front of it.
     pub(crate) async fn press(&self, id: &str) {
-        self.part(id).await.click().await.unwrap_or_else(|error| panic!("{id} cannot be pressed: {error}"));
+        until(&format!("{id} to be pressed"), || async { self.part(id).await.click().await.ok() }).await;
     }
 
     /// Runs `script` in the page: a function's body with `arguments`.

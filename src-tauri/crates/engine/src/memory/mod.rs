@@ -39,6 +39,10 @@ const IMPORTANT: u8 = 8;
 const PATIENCE: Duration = Duration::from_millis(500);
 /// A question with fewer words to look for than this is about what was said right before it.
 const TELLING: usize = 2;
+/// Marks of a question, in the scripts that have one.
+const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
+/// Words that ask for what is past without one.
+const PAST: [&str; 3] = ["remember", "remind", "recall"];
 /// Bytes of a token, about, where it is only to be known what may leave the window this turn.
 const BYTES_A_TOKEN: usize = 3;
 
@@ -97,7 +101,7 @@ impl Engine {
     }
 
     async fn find(&self, collected: &Collected, answerer: &Answerer) -> Answer<(Facts, Ranked)> {
-        let query = question(collected);
+        let (query, asked) = (question(collected), asks(collected));
         let scopes = scopes(&collected.chat, collected.persona.id);
         let chat = collected.chat.id;
         // The anchor may move this turn, so what is about to leave the window is looked through as well.
@@ -107,7 +111,7 @@ impl Engine {
             let facts = facts::find(store, &scopes, &query)?;
             let position = first.map(|first| store.messages().position(first)).transpose()?.flatten();
             let older = match position {
-                Some(position) if !query.is_empty() => older::find(store, chat, position, &query, Depth::Turn)?,
+                Some(position) if asked && !query.is_empty() => older::find(store, chat, position, &query, Depth::Turn)?,
                 _ => Ranked::new(),
             };
             Ok((facts, older))
@@ -185,6 +189,13 @@ fn question(collected: &Collected) -> Query {
         }
     }
     Query::any_of(words.iter().map(String::as_str))
+}
+
+/// Earlier messages are looked for when they may be asked about (S2.15). What a story tells shares words with all that was
+/// told before; as each excerpt stays in the window, that would only be full, and read anew, the sooner.
+fn asks(collected: &Collected) -> bool {
+    let said = collected.history.iter().rev().find(|message| message.role == Role::User);
+    said.is_some_and(|said| said.text.contains(QUESTION) || terms::words(&said.text).any(|word| PAST.contains(&&*word)))
 }
 
 /// Whose words, and of when, this turn asks for.
