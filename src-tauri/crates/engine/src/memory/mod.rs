@@ -111,7 +111,9 @@ impl Engine {
             let facts = facts::find(store, &scopes, &query)?;
             let position = first.map(|first| store.messages().position(first)).transpose()?.flatten();
             let older = match position {
-                Some(position) if asked && !query.is_empty() => older::find(store, chat, position, &query, Depth::Turn)?,
+                Some(position) if asked && !query.is_empty() => {
+                    older::find(store, chat, position, &query, Depth::Turn)?
+                }
                 _ => Ranked::new(),
             };
             Ok((facts, older))
