@@ -330,12 +330,11 @@ test("/mode switches the mode of the chat, and what the mode says is in the next
 });
 
 test("a message is pinned, and a new scene leaves it in the chat", async () => {
-	// Not the number of messages: the list draws only those near the reader.
-	const pinned = await messages().first().getAttribute("data-message-id");
-	await messages().first().hover();
-	await messages().first().getByTestId("message-menu").click();
+	// The last one: the list draws only those near the reader, and a new scene leads to the end.
+	const pinned = await last().getAttribute("data-message-id");
+	await last().getByTestId("message-menu").click();
 	await id("pin").click();
-	await messages().first().locator(".pinned").waitFor();
+	await last().locator(".pinned").waitFor();
 	await id("chat-menu").click();
 	await id("new-scene").click();
 	const begun = page.waitForResponse((response) => response.url().endsWith("/api/op/new_scene"));
