@@ -196,15 +196,19 @@ fn question(collected: &Collected) -> Query {
 /// Earlier messages are looked for when they may be asked about (S2.15). What a story tells shares words with all that was
 /// told before; as each excerpt stays in the window, that would only be full, and read anew, the sooner.
 fn asks(collected: &Collected) -> bool {
-    let said = collected.history.iter().rev().find(|message| message.role == Role::User);
-    said.is_some_and(|said| said.text.contains(QUESTION) || terms::words(&said.text).any(|word| PAST.contains(&&*word)))
+    let said = last_said(collected);
+    said.contains(QUESTION) || terms::words(said).any(|word| PAST.contains(&&*word))
 }
 
 /// Whose words, and of when, this turn asks for.
 fn about(collected: &Collected) -> About {
+    About::of(last_said(collected), &[&collected.persona.name], &[collected.card.name(), collected.speaker()])
+}
+
+/// The user's words that this turn answers.
+fn last_said(collected: &Collected) -> &str {
     let said = collected.history.iter().rev().find(|message| message.role == Role::User);
-    let text = said.map_or("", |message| message.text.as_str());
-    About::of(text, &[&collected.persona.name], &[collected.card.name(), collected.speaker()])
+    said.map_or("", |message| &message.text)
 }
 
 /// The newest messages, as many as are sure to stay in the window: three quarters of the history's budget, by a guess. What
