@@ -1,5 +1,5 @@
 //! One turn's prompt through the engine's own path, from the store to the bytes, with neither model nor network: a card with
-//! 1,000 lorebook entries, 100 regex scripts and thousands of messages.
+//! 1,000 lorebook entries, 100 regex scripts, 10,000 memories and thousands of messages.
 //!
 //! `cargo xtask bench assembly`, after `cargo xtask setup`.
 
@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use domain::chat::{Role, SwipeState};
-use domain::{ChatId, MessageId, SwipeId, Timestamp};
+use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::{CharacterId, ChatId, MemoryId, MessageId, SwipeId, Timestamp};
 use engine::api::{AssemblyTimings, PromptReport, RegexScriptRow, WhatIf};
 use engine::{Engine, Options, TurnOptions};
 use provider::fake::FakeProvider;
@@ -21,6 +22,7 @@ use tests::reuse::script;
 
 const ENTRIES: usize = 1_000;
 const SCRIPTS: usize = 100;
+const MEMORIES: usize = 10_000;
 const WARM_UP: usize = 10;
 const ROUNDS: usize = 100;
 
@@ -61,14 +63,15 @@ impl Case {
         let dir = tempfile::tempdir().unwrap();
         let engine = self.open(dir.path()).await;
         let card = card().to_string().into_bytes();
-        let imported = engine.import_bytes("world.json".into(), card).await.unwrap();
-        let chat = engine.new_chat(imported.imported[0].id.clone()).await.unwrap().id;
+        let character = engine.import_bytes("world.json".into(), card).await.unwrap().imported[0].id.clone();
+        let chat = engine.new_chat(character.clone()).await.unwrap().id;
         for index in 0..SCRIPTS {
             engine.save_regex_script(regex_script(index)).await.unwrap();
         }
         engine.shutdown().await;
         drop(engine);
         fill(dir.path(), chat.parse().unwrap(), self.messages).await;
+        remember(dir.path(), character.parse().unwrap()).await;
 
         let engine = self.open(dir.path()).await;
         // A turn is sent, as in any chat that is older than its window: from then on the window has its anchor.
@@ -125,8 +128,16 @@ impl Case {
             of.plan_ms
         );
         let report = last.unwrap();
-        let messages = report.blocks.iter().filter(|block| block.kept && block.kind == "message").count();
-        println!("{:<40} {} tokens, {messages} messages in the window", "", report.tokens.total);
+        let kept = |kinds: &[&str]| {
+            report.blocks.iter().filter(|block| block.kept && kinds.contains(&block.kind.as_str())).count()
+        };
+        println!(
+            "{:<40} {} tokens, {} messages in the window, {} memories told",
+            "",
+            report.tokens.total,
+            kept(&["message"]),
+            kept(&["memory", "fact", "relationship", "lastSession"])
+        );
     }
 }
 
@@ -155,6 +166,34 @@ async fn fill(dir: &Path, chat: ChatId, messages: usize) {
         (0..messages).try_for_each(|index| store.messages_mut().append(&message(index)).map(|_| ()))
     };
     store.write(append).await.unwrap();
+}
+
+/// What years with one character leave behind, of all importances; every fourth names what turns are about.
+async fn remember(dir: &Path, character: CharacterId) {
+    let store = Store::open(dir, store::Options { now: NOW, backups: 1 }).unwrap().store;
+    let memory = move |index: usize| {
+        let created = Timestamp(NOW.0 - ((MEMORIES - index) as i64) * 3_600_000);
+        let about = if index.is_multiple_of(4) { "the lamp on the quay" } else { "nothing in particular" };
+        Memory {
+            id: MemoryId(uuid::Uuid::now_v7()),
+            kind: MemoryType::ALL[index % MemoryType::ALL.len()],
+            scope: match index % 10 {
+                0 => MemoryScope::Profile,
+                1 | 2 => MemoryScope::Character(character),
+                _ => MemoryScope::Pair { character, persona: None },
+            },
+            text: format!("The user told of {} and {}, and of {about}.", word(index * 3), word(index * 5)),
+            importance: (index % 10 + 1) as u8,
+            pinned: false,
+            sources: Vec::new(),
+            created,
+            updated: created,
+        }
+    };
+    let insert = move |store: &mut store::Write<'_>| {
+        (0..MEMORIES).try_for_each(|index| store.memories_mut().insert(&memory(index)))
+    };
+    store.write(insert).await.unwrap();
 }
 
 const SYLLABLES: [&str; 20] = [

@@ -9,12 +9,17 @@ use engine::{Engine, Options};
 use tests::headless::{ended, shown};
 
 async fn open(dir: &tempfile::TempDir) -> Engine {
+    open_with(dir, &[]).await
+}
+
+async fn open_with(dir: &tempfile::TempDir, variables: &[(&str, &str)]) -> Engine {
     let models = tests::headless::models_dir();
     let options = Options {
         data_dir: dir.path().to_owned(),
         model_dirs: vec![models],
         worker: Some(tests::headless::worker()),
         without_keychain: true,
+        environment: variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         ..Options::default()
     };
     Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
@@ -72,4 +77,56 @@ async fn a_killed_worker_leaves_the_text_and_the_next_reply_is_good() {
     assert_eq!(reply.unwrap().swipes.len(), 2);
     engine.shutdown().await;
     assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
+}
+
+const SMALL: [(&str, &str); 4] = [
+    ("INGLENOOK_CONTEXT_LIMIT", "1024"),
+    ("INGLENOOK_REPLY_RESERVE", "64"),
+    ("INGLENOOK_MAX_TOKENS", "40"),
+    ("INGLENOOK_MEMORY", "off"),
+];
+const WORDS: &str =
+    "The fog came in over the quay tonight, and the lamplighter was late again. What do you make of it?";
+
+/// Turns at which the window had been cut before, and of all turns the most tokens that were read beside the input.
+async fn windows_cut_before_turns(engine: &Engine) -> (usize, u32) {
+    let chat = engine.startup().await.unwrap().chat.unwrap();
+    let (mut epoch, mut cuts, mut most) = (1, 0, 0);
+    for turn in 0..16 {
+        let mut events = engine.subscribe();
+        engine.send_message(chat.clone(), WORDS.into()).await.unwrap();
+        let (reply, _) = ended(&mut events, &chat).await;
+        engine.settle().await;
+        let swipe = &reply.unwrap().swipes[0];
+        let manifest = engine.manifest(swipe.id.clone()).await.unwrap();
+        let evaluated = swipe.figures.as_ref().unwrap().evaluated.unwrap();
+        if turn > 0 {
+            cuts += usize::from(manifest.epoch > epoch);
+            most = most.max(evaluated.saturating_sub(manifest.tokens.by_zone.input));
+        }
+        epoch = manifest.epoch;
+    }
+    (cuts, most)
+}
+
+/// Design, section 4: the next prefix is read in idle time, the trimmed one if the next turn will trim.
+#[tokio::test]
+async fn a_full_window_is_cut_and_read_while_nobody_waits() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open_with(&dir, &SMALL).await;
+    let (cuts, most) = windows_cut_before_turns(&engine).await;
+    assert!(cuts > 0, "no window was full");
+    // What opens and ends a message; and a reply may be tokenized anew in another way.
+    assert!(most < 64, "{most} tokens were read while the user waited");
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn nothing_is_read_ahead_where_that_is_switched_off() {
+    let dir = tempfile::tempdir().unwrap();
+    let variables: Vec<_> = SMALL.into_iter().chain([("INGLENOOK_READ_AHEAD", "off")]).collect();
+    let engine = open_with(&dir, &variables).await;
+    let (cuts, most) = windows_cut_before_turns(&engine).await;
+    assert!(cuts > 0 && most > 100, "{most} tokens at {cuts} cuts");
+    engine.shutdown().await;
 }

@@ -4,6 +4,7 @@
 mod control;
 pub mod script;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use control::{Control, Said};
@@ -161,11 +162,15 @@ impl Measure {
             ("INGLENOOK_REPLY_RESERVE", RESERVE),
             ("INGLENOOK_MAX_TOKENS", longest),
         ];
+        let mut environment: BTreeMap<_, _> =
+            variables.map(|(name, value)| (name.to_owned(), value.to_string())).into();
+        // Else much would be read between the turns, and counted as reused.
+        environment.insert("INGLENOOK_READ_AHEAD".to_owned(), "off".to_owned());
         let options = Options {
             data_dir: dir.join("data"),
             worker: Some(worker()),
             without_keychain: true,
-            environment: variables.map(|(name, value)| (name.to_owned(), value.to_string())).into(),
+            environment,
             ..Options::default()
         };
         let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));

@@ -10,7 +10,6 @@ use domain::{ModelId, Timestamp};
 use local::LocalHost;
 use provider::Provider;
 use store::{AssetHash, Store};
-use tokio_util::sync::CancellationToken;
 
 use crate::api::Settings;
 use crate::characters::CardCache;
@@ -19,6 +18,7 @@ use crate::error::{Answer, not_found};
 use crate::events::{Announcer, Events};
 use crate::layered::Environment;
 use crate::lore::LoreCache;
+use crate::read_ahead::ReadingAhead;
 use crate::running::Running;
 use crate::scripts::ScriptCache;
 use crate::secrets::Secrets;
@@ -80,7 +80,7 @@ struct Inner {
     templates: Mutex<Templates>,
     notices: Vec<String>,
     provider: Option<Arc<dyn Provider>>,
-    reading_ahead: CancellationToken,
+    reading_ahead: ReadingAhead,
     scripts: Mutex<ScriptCache>,
     lore: Mutex<LoreCache>,
     card: Mutex<CardCache>,
@@ -127,7 +127,7 @@ impl Engine {
             templates: Mutex::default(),
             notices: opened.notices,
             provider: options.provider,
-            reading_ahead: CancellationToken::new(),
+            reading_ahead: ReadingAhead::default(),
             scripts: Mutex::default(),
             lore: Mutex::default(),
             card: Mutex::default(),
@@ -159,24 +159,9 @@ impl Engine {
         Ok(Asset { bytes: bytes.map_err(|_| not_found("file"))?, mime: known.mime })
     }
 
-    /// Loads the model that will answer next and lets it read the open chat, so that the first reply need not wait.
-    pub fn warm_up_in_background(&self) {
-        let engine = self.clone();
-        tokio::spawn(async move { engine.read_ahead().await });
-    }
-
-    /// The user is here: the model is theirs.
-    pub(crate) fn stop_reading_ahead(&self) {
-        self.inner.reading_ahead.cancel();
-    }
-
-    pub(crate) fn reading_ahead(&self) -> CancellationToken {
-        self.inner.reading_ahead.clone()
-    }
-
     /// Ends: replies stop and what they wrote is kept, the worker goes. Takes a few seconds at the most.
     pub async fn shutdown(&self) {
-        self.stop_reading_ahead();
+        self.inner.reading_ahead.end();
         self.inner.running.cancel_all();
         if tokio::time::timeout(GOODBYE, self.inner.running.idle()).await.is_err() {
             tracing::warn!("a reply did not end in time");
@@ -200,6 +185,10 @@ impl Engine {
 
     pub(crate) fn events(&self) -> &Announcer {
         &self.inner.events
+    }
+
+    pub(crate) fn reading_ahead(&self) -> &ReadingAhead {
+        &self.inner.reading_ahead
     }
 
     pub(crate) fn running(&self) -> &Running {

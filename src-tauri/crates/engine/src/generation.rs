@@ -99,11 +99,16 @@ impl Engine {
             Ok(message) => (reason, message),
             Err(error) => (EndReason::Failed { error }, None),
         };
-        let chat = job.chat.id.to_string();
+        let Job { chat, options, place, .. } = job;
+        let (id, chat) = (chat.id, chat.id.to_string());
+        let _at_work = self.reading_ahead().at_work();
         // The place is free before the listeners hear of the end: their next send must not find it taken.
-        drop(job);
+        drop(place);
         self.events().changed(Changed::Chats, Some(chat.clone()));
         self.events().announce(Event::Ended { chat, message, reason });
+        if whole {
+            self.make_room(id, &options).await;
+        }
     }
 
     async fn write_reply(&self, job: &Job, draft: &mut Draft, started: Instant) -> Answer<Finish> {

@@ -40,6 +40,7 @@ mod opening;
 mod passages;
 mod personas;
 mod picture;
+mod read_ahead;
 mod remote_count;
 mod report;
 mod running;

@@ -4,19 +4,14 @@ use std::path::{Path, PathBuf};
 
 use domain::ModelId;
 use domain::model::{LocalModel, ModelChoice};
-use domain::sampling::Sampling;
-use futures_util::StreamExt;
 use local::library::{self, Inspected};
-use provider::Request;
-use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::Engine;
 use crate::api::{self, ApiError, Changed, Fits, ModelRef};
-use crate::collect::Aim;
+use crate::convert;
 use crate::error::{Answer, bad_input, internal};
 use crate::remote_count::RemoteCounting;
-use crate::{convert, turn::TurnOptions};
 
 /// An exact or estimated count.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -119,35 +114,6 @@ impl Engine {
     /// Process id of the running worker, for tests and the health report.
     pub async fn worker_pid(&self) -> Option<u32> {
         self.local().status().pid
-    }
-
-    /// Lets the local model read the chat that is open, up to its last reply. Failing is for the first reply to tell.
-    pub(crate) async fn read_ahead(&self) {
-        let cancel = self.reading_ahead();
-        let read = cancel.run_until_cancelled(self.try_read_ahead(cancel.clone())).await;
-        if let Some(Err(error)) = read {
-            tracing::info!(%error, "the open chat was not read ahead");
-        }
-    }
-
-    async fn try_read_ahead(&self, cancel: CancellationToken) -> Answer<()> {
-        let Some(open) = self.startup().await?.chat else { return Ok(()) };
-        let chat = self.chat(open.parse()?).await?;
-        let answerer = self.answerer(&chat, &TurnOptions::default()).await?;
-        if answerer.template.is_none() {
-            return Ok(());
-        }
-        let key = chat.id.to_string();
-        let options = TurnOptions::default();
-        let collected = self.collect(chat, Aim::Last, &answerer, &options).await?;
-        let prompt = self.make(&collected, &answerer, &options).await?.assembled.prompt;
-        // Nothing is written: the tokens stay in the worker's cache for the next prompt, which begins with them.
-        let sampling = Sampling { max_tokens: 0, ..answerer.sampling };
-        let mut reading = answerer.provider.stream(Request { cache_key: key, prompt, sampling }, cancel);
-        while let Some(event) = reading.next().await {
-            event?;
-        }
-        Ok(())
     }
 }
 

@@ -66,7 +66,10 @@ impl Made {
             },
             placement: self.placement,
             epoch: window.epoch,
-            new_epoch: new_epoch.map(EpochReason::words).map(str::to_owned),
+            new_epoch: new_epoch
+                .map(EpochReason::words)
+                .or_else(|| begun_since(previous, window.epoch))
+                .map(str::to_owned),
             anchor: window.anchor.map(|id| id.to_string()),
             model: model.to_owned(),
             template: collected.template.id.clone(),
@@ -101,6 +104,11 @@ impl Made {
             text: planned.text.clone(),
         }
     }
+}
+
+/// The window was cut while nobody waited, or a turn that began it has no reply.
+fn begun_since(previous: Option<&(Recorded, String)>, epoch: u32) -> Option<&'static str> {
+    previous.filter(|(kept, _)| kept.report.epoch < epoch).map(|_| "it began since the turn before")
 }
 
 fn zone_tokens(by_zone: &mut api::ZoneTokens, zone: Zone) -> &mut u32 {

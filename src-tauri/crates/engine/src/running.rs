@@ -50,6 +50,15 @@ impl Running {
         self.lock().keys().any(|other| *other != chat)
     }
 
+    /// No chat's place is taken.
+    pub(crate) fn none(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    pub(crate) fn none_in(&self, chat: ChatId) -> bool {
+        !self.lock().contains_key(&chat)
+    }
+
     pub(crate) fn cancel(&self, chat: ChatId) {
         if let Some(reply) = self.lock().get(&chat) {
             reply.cancel.cancel();
@@ -64,7 +73,7 @@ impl Running {
     pub(crate) async fn idle(&self) {
         loop {
             let ended = self.ended.notified();
-            if self.lock().is_empty() {
+            if self.none() {
                 return;
             }
             ended.await;

@@ -213,7 +213,7 @@ impl Engine {
 
     /// Announces the reply and lets it run. Returns its message with the swipe that is being written selected.
     async fn start(&self, job: Job) -> Answer<api::Message> {
-        self.stop_reading_ahead();
+        self.reading_ahead().stop();
         job.place.describe(job.target.message(), job.target.swipe(), job.target.base());
         let speakers = self.speakers(&job.chat).await?;
         let reply = job.target.as_begun(&speakers, self.now());

@@ -184,6 +184,9 @@ settings! {
     message_ceiling: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 10_000 }, Messages, Context, EVERYWHERE;
     placement: Placement = text("cache-first"), Kind::Choice(Placement::WORDS), None, Context, EVERYWHERE;
     context_retention: ContextRetention = text("append-only"), Kind::Choice(ContextRetention::WORDS), None, Context, EVERYWHERE;
+    /// A local model reads what the next turn will need while nobody waits: the open chat at the start, and a window that is
+    /// due to be cut (design, section 4). Off: it works only when it is asked.
+    read_ahead: bool = Value::Switch(true), Kind::Switch, None, Context, MACHINE;
     /// Off: nothing is recalled and nothing is learnt; what the user pinned stays (S3.24, S4.59).
     memory: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
 
