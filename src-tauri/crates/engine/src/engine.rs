@@ -163,7 +163,7 @@ impl Engine {
     pub async fn shutdown(&self) {
         self.inner.reading_ahead.end();
         self.inner.running.cancel_all();
-        if tokio::time::timeout(GOODBYE, self.inner.running.idle()).await.is_err() {
+        if tokio::time::timeout(GOODBYE, self.settle()).await.is_err() {
             tracing::warn!("a reply did not end in time");
         }
         if tokio::time::timeout(GOODBYE, self.inner.local.shutdown()).await.is_err() {

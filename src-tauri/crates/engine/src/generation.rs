@@ -101,7 +101,6 @@ impl Engine {
         };
         let Job { chat, options, place, .. } = job;
         let (id, chat) = (chat.id, chat.id.to_string());
-        let _at_work = self.reading_ahead().at_work();
         // The place is free before the listeners hear of the end: their next send must not find it taken.
         drop(place);
         self.events().changed(Changed::Chats, Some(chat.clone()));

@@ -1,7 +1,7 @@
 //! Reading while nobody waits: the open chat at the start, and after a reply the window that the next turn would have to cut
 //! (design, section 4). Whatever the user does comes first and ends it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use context::EpochReason;
 use domain::ChatId;
@@ -27,22 +27,22 @@ pub(crate) struct ReadingAhead {
     leave: Mutex<CancellationToken>,
     /// Cancelled at the end, with every leave.
     ended: CancellationToken,
-    at_work: watch::Sender<usize>,
+    at_work: Arc<watch::Sender<usize>>,
 }
 
-/// Counts among the work until it is dropped.
-pub(crate) struct AtWork<'a>(&'a ReadingAhead);
+/// Counts among the work until it is dropped, which whoever has an engine does behind that: then the data folder is free.
+pub(crate) struct AtWork(Arc<watch::Sender<usize>>);
 
-impl Drop for AtWork<'_> {
+impl Drop for AtWork {
     fn drop(&mut self) {
-        self.0.at_work.send_modify(|works| *works -= 1);
+        self.0.send_modify(|works| *works -= 1);
     }
 }
 
 impl Default for ReadingAhead {
     fn default() -> Self {
         let ended = CancellationToken::new();
-        Self { leave: Mutex::new(ended.child_token()), ended, at_work: watch::Sender::new(0) }
+        Self { leave: Mutex::new(ended.child_token()), ended, at_work: Arc::new(watch::Sender::new(0)) }
     }
 }
 
@@ -65,23 +65,24 @@ impl ReadingAhead {
         self.ended.cancel();
     }
 
-    pub(crate) fn at_work(&self) -> AtWork<'_> {
+    pub(crate) fn at_work(&self) -> AtWork {
         self.at_work.send_modify(|works| *works += 1);
-        AtWork(self)
+        AtWork(Arc::clone(&self.at_work))
     }
 }
 
 impl Engine {
     /// Loads the model that will answer next and lets it read the open chat, so that the first reply need not wait.
     pub fn warm_up_in_background(&self) {
-        let engine = self.clone();
+        let (engine, at_work) = (self.clone(), self.reading_ahead().at_work());
         tokio::spawn(async move {
-            let _at_work = engine.reading_ahead().at_work();
             engine.read(|leave| engine.read_open_chat(leave)).await;
+            drop(engine);
+            drop(at_work);
         });
     }
 
-    /// Waits until nothing is read ahead, for measurements and tests.
+    /// Waits until nothing is written and nothing read ahead.
     pub async fn settle(&self) {
         let mut at_work = self.reading_ahead().at_work.subscribe();
         // The sender lives as long as the engine.

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{ChatId, MessageId, SwipeId};
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{ApiError, Generating};
@@ -13,7 +12,6 @@ use crate::error::Answer;
 #[derive(Clone, Default)]
 pub(crate) struct Running {
     replies: Arc<Mutex<HashMap<ChatId, Reply>>>,
-    ended: Arc<Notify>,
 }
 
 struct Reply {
@@ -69,17 +67,6 @@ impl Running {
         self.lock().values().for_each(|reply| reply.cancel.cancel());
     }
 
-    /// Waits until nothing is being written.
-    pub(crate) async fn idle(&self) {
-        loop {
-            let ended = self.ended.notified();
-            if self.none() {
-                return;
-            }
-            ended.await;
-        }
-    }
-
     fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, Reply>> {
         self.replies.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,7 +107,6 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.running.lock().remove(&self.chat);
-        self.running.ended.notify_waiters();
     }
 }
 

@@ -218,8 +218,12 @@ impl Engine {
         let speakers = self.speakers(&job.chat).await?;
         let reply = job.target.as_begun(&speakers, self.now());
         self.events().announce(api::Event::Started { chat: job.chat.id.to_string(), message: reply.clone() });
-        let engine = self.clone();
-        tokio::spawn(async move { engine.generate(job).await });
+        let (engine, at_work) = (self.clone(), self.reading_ahead().at_work());
+        tokio::spawn(async move {
+            engine.generate(job).await;
+            drop(engine);
+            drop(at_work);
+        });
         Ok(reply)
     }
 }
