@@ -8,6 +8,7 @@ use engine::api::{
 };
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
+use serde_json::json;
 use tests::headless::{Headless, ended, shown};
 
 fn chat_owner(chat: &str) -> SettingOwner {
@@ -213,6 +214,41 @@ async fn a_change_of_one_field_leaves_the_others() {
     let app = app.restart().await;
     let settings = app.engine.get_settings().await.unwrap();
     assert_eq!((settings.theme, settings.language.as_str()), (Theme::Dark, "de"));
+}
+
+/// S4.8: what a template suggests counts while nobody says otherwise, and is told from what people set.
+#[tokio::test]
+async fn a_template_suggests_how_long_replies_are() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let owner = chat_owner(&chat);
+    let longest = |all: &LayeredSettings| {
+        let setting = one(all, "max_tokens");
+        (setting.value.clone(), setting.origin)
+    };
+    let sent = async || {
+        app.model.reply("Hm.");
+        app.say(&chat, "Hi.").await;
+        app.model.last_request().unwrap().sampling.max_tokens
+    };
+    assert_eq!(longest(&app.engine.layered_settings(owner.clone()).await.unwrap()).1, SettingLayer::BuiltIn);
+    assert_eq!(sent().await, 512);
+
+    let all = set(&app, &owner, "template", SettingValue::Text("sms".into())).await;
+    assert_eq!(longest(&all), (SettingValue::Whole(90), SettingLayer::Template));
+    assert_eq!(sent().await, 90);
+
+    set(&app, &SettingOwner::Global, "max_tokens", SettingValue::Whole(300)).await;
+    let all = app.engine.layered_settings(owner.clone()).await.unwrap();
+    assert_eq!(longest(&all), (SettingValue::Whole(300), SettingLayer::Global));
+    assert_eq!(sent().await, 300);
+
+    app.engine.set_setting(SettingOwner::Global, "max_tokens".into(), None).await.unwrap();
+    let own = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "own", "name": "Own", "style": "sms",
+        "sections": [{"name": "a", "lines": ["Be brief."]}]});
+    let own = app.engine.save_template(String::new(), own.to_string()).await.unwrap().summary.id;
+    set(&app, &owner, "template", SettingValue::Text(own)).await;
+    assert_eq!(sent().await, 90, "its style is that of short messages");
 }
 
 /// S3.25: limits come from the model's profile.

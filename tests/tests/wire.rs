@@ -46,7 +46,11 @@ impl Lighthouse {
     }
 
     async fn set(&self, key: &str, value: &str) {
-        let owner = SettingOwner::Chat { id: self.chat.clone() };
+        self.set_in(&self.chat, key, value).await;
+    }
+
+    async fn set_in(&self, chat: &str, key: &str, value: &str) {
+        let owner = SettingOwner::Chat { id: chat.to_owned() };
         self.app.engine.set_setting(owner, key.into(), Some(SettingValue::Text(value.into()))).await.unwrap();
     }
 
@@ -308,6 +312,48 @@ async fn a_prompt_manager_preset_becomes_a_template_that_composes_the_prompt() {
     let sent = house.say("Hello.").await;
     assert!(sent.contains("Write Ada's next line. CANARY-MAIN"), "{sent}");
     assert!(sent.contains("Ada keeps the lighthouse for Traveller."), "{sent}");
+    house.set("extra_instructions", "Mind the tides.").await;
+    house.set("session_goal", "light the lamp").await;
+    house.set("mode", "study").await;
+    house.say("Remember that I own a boat named ZEPHYRINE.").await;
+    let later = house.chat_with("Ada").await;
+    house.set_in(&later, "template", &template.id).await;
+    assert!(house.say_in(&later, "What is the name of my boat?").await.contains("ZEPHYRINE"), "it recalls");
+    let sent = house.say("Go on.").await;
+    for set in ["Mind the tides.", "towards this: light the lamp", "Traveller is studying now."] {
+        assert!(sent.contains(set), "{set:?} was not sent:\n{sent}");
+    }
+}
+
+/// S4.54, S4.60: a template of an older form names memories beside its rules. They are sent as blocks with receipts and the
+/// head stays as it was: each prompt begins with the one before it.
+#[tokio::test]
+async fn memories_of_an_older_template_are_blocks_and_leave_the_head_alone() {
+    let house = Lighthouse::open().await;
+    let old = json!({"schema": "olio.llm.promptTemplate", "name": "Old", "sections": {
+        "identity": {"order": 10, "content": ["You are ${system.firstName}."]},
+        "memory": {"order": 20, "content": ["Known: ${memory.context}"]}}});
+    let report = house.app.engine.import_bytes("old.json".into(), old.to_string().into_bytes()).await.unwrap();
+    let warnings = &report.imported[0].warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("choosing a mode does nothing")), "{warnings:?}");
+    let later = house.chat_with("Ada").await;
+    house.set_in(&later, "template", &report.imported[0].id).await;
+    let before = house.say_in(&later, "Nice weather.").await;
+    house.say("Remember that I own a boat named ZEPHYRINE.").await;
+    let sent = house.say_in(&later, "What is the name of my boat?").await;
+    assert!(before.starts_with("You are Ada.") && sent.starts_with(&before), "the head changed:\n{sent}");
+    let blocks = house.blocks(&later, "ZEPHYRINE").await;
+    let [block] = blocks.as_slice() else { panic!("not one block: {blocks:?}\n{sent}") };
+    assert!(matches!(block.origin, Origin::Memory { .. }) && block.zone == Zone::Input, "{block:?}");
+}
+
+/// S4.2, S4.20: what ships reads well for the one character whom a chat has.
+#[tokio::test]
+async fn a_group_scene_of_one_character_lacks_no_word() {
+    let house = Lighthouse::open().await;
+    house.set("template", "group-scene").await;
+    let sent = house.say("Good evening.").await;
+    assert!(sent.starts_with("This is a scene with Ada and Traveller.\n\n1. Write only for Ada,"), "{sent}");
 }
 
 /// S4.21: a template is filled in for a chat before it is saved, and what is wrong with one is said by section.
@@ -320,6 +366,12 @@ async fn a_template_is_checked_and_rendered_without_being_stored() {
     let base = engine.get_template("base-roleplay".into()).await.unwrap();
     let rendered = engine.render_template(base.json.clone(), house.chat.clone()).await.unwrap();
     assert!(rendered.text.contains("Ada keeps the lighthouse") && rendered.tokens > 20, "{rendered:?}");
+    let told = |name: &str| rendered.problems.iter().any(|one| one.section.as_deref() == Some(name));
+    assert!(
+        told("scene") && !told("description"),
+        "what is said in vain is told beside the preview: {:?}",
+        rendered.problems
+    );
     let broken = base.json.replace("${character.description}", "${character.nonsense}");
     let problems = engine.check_template(broken.clone()).await.unwrap();
     assert_eq!(problems[0].section.as_deref(), Some("description"), "{problems:?}");

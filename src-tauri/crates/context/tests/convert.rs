@@ -5,8 +5,8 @@
 use context::chat_template::{ChatTemplate, Piece, Turn};
 use context::convert::{ConvertError, Converted, PresetKind, convert};
 use context::prompt_template::{
-    Composed, Flag, Flags, Given, Library, Placement, PromptTemplate, SectionRole, Variables, built_in, check, compose,
-    resolve,
+    Composed, Flag, Flags, Given, Library, Placement, PromptTemplate, SectionRole, Severity, Variables, built_in,
+    check, compose, resolve,
 };
 use domain::prompt::PromptRole;
 use proptest::prelude::*;
@@ -29,11 +29,17 @@ fn mira() -> Given {
 
 #[track_caller]
 fn composed(template: &PromptTemplate, given: Given) -> Composed {
+    composed_with(template, given, &[Flag::IncludeScene])
+}
+
+#[track_caller]
+fn composed_with(template: &PromptTemplate, given: Given, switches: &[Flag]) -> Composed {
     let library: &Library = built_in().unwrap();
-    assert_eq!(check(&serde_json::to_string(template).unwrap(), library), []);
+    let problems = check(&serde_json::to_string(template).unwrap(), library);
+    assert!(problems.iter().all(|problem| problem.severity == Severity::Warning), "{problems:?}");
     let resolved = resolve(template, library).unwrap();
     let variables = Variables::resolve(given).unwrap();
-    compose(&resolved, &variables, &Flags::of(&variables, &[Flag::IncludeScene])).unwrap()
+    compose(&resolved, &variables, &Flags::of(&variables, switches)).unwrap()
 }
 
 fn picture(composed: &Composed) -> String {
@@ -119,11 +125,43 @@ fn the_prompt_manager_keeps_its_order_and_places() {
     ");
     insta::assert_snapshot!(report(&converted), @r"
     squash_system_messages: neighbouring system texts are always one message here
+    prompt_order: behind it stand this program's own parts: content rating, extra instructions, goal, memories, documents, mode, reminder
+    stop: no text ends a reply, as with presets of this kind; the built-in templates end one where a speaker's name begins a line
     prompt_order: one list is used for all characters; the others are left out
     prompt_order: ghost: there is no such prompt
     prompt: somethingNew: left out: a place that is not known here
     frequency_penalty: this sampler is not here; its value 0.3 is kept
     openai_max_context: the context size is a setting of the model here
+    ");
+}
+
+/// What people set for a chat, and what is recalled, has a place in a preset that never heard of it.
+#[test]
+fn a_preset_knows_the_settings_of_the_chat_and_its_memories() {
+    let set = mira()
+        .text("rating", "T")
+        .text("extra", "No rhymes.")
+        .text("goal", "light the lamp")
+        .text("reminder.text", "It is late.")
+        .text("mode.text", "Explain.")
+        .text("memory.facts", "Tom likes tea.")
+        .text("memory.count", "1");
+    let mut preset = prompt_manager();
+    preset["prompts"][0]["name"] = json!("memory");
+    let template = &converted(&preset).templates[0];
+    let picture = picture(&composed_with(template, set, &[Flag::ReminderDue]));
+    let own = picture.split_once("Remember high.").unwrap().1.trim();
+    insta::assert_snapshot!(own, @r"
+    [rating] Content rating: T (PG-13), for teenagers.
+    [extra] No rhymes.
+    [memory-2 Context] What Mira remembers:
+    Facts:
+    Tom likes tea.
+    [mode Context] Explain.
+    [reminder Context] Reminder:
+    Keep in mind: light the lamp
+    It is late.
+    [goal] Gently steer the story towards this: light the lamp
     ");
 }
 
@@ -334,7 +372,7 @@ fn a_bundle_is_one_template_one_format_and_samplers() {
 #[test]
 fn a_preset_of_garbage_is_read_in_good_time() {
     let same = json!({"prompts": vec![prompt("x", "y"); 8_000]});
-    assert_eq!(converted(&same).templates[0].sections.len(), 990);
+    assert_eq!(converted(&same).templates[0].sections.len(), 990 + 7, "those, and the program's own");
     let deep = json!({"story_string": format!("{}{{{{persona}}}}{}", "{{#if persona}}a\n".repeat(30_000), "{{/if}}".repeat(30_000))});
     assert!(report(&converted(&deep)).contains("deeper than 20"));
 }

@@ -194,7 +194,7 @@ impl Engine {
     /// What answers in `chat`: the turn's choice, else the chat's, else the default, else any local model.
     pub(crate) async fn answerer(&self, chat: &Chat, options: &TurnOptions) -> Answer<Answerer> {
         let choice = self.choice(chat, options).await;
-        let values = self.resolved(chat, choice.as_ref().ok().copied()).await?.values;
+        let values = self.resolved(chat, choice.as_ref().ok().copied(), options.template.as_deref()).await?.values;
         let sampling = options.sampler.over(values.sampling(crate::seed()));
         let asked =
             Asked { context: options.context.filter(|tokens| *tokens > 0).or(values.context_limit), sampling, values };

@@ -1,19 +1,19 @@
 //! The frame of a turn: everything that may be sent, in the words of this card, persona and chat.
 
-use context::frame::{BlockKind, Candidate, Frame, HeadPart, Now, Place, Placed, Share, Source};
+use context::frame::{BlockKind, Candidate, Frame, HeadPart, Now, Place, Placed, Source};
 use context::macros::{Expanded, MacroState, ModelFacts};
 use context::prompt_template::{
-    self as template, Composed, ComposedSection, Flag, Flags, Given, Placement, SectionKind, SectionRole, Variables,
+    self as template, Composed, ComposedSection, Flags, Placement, Recalls, SectionKind, SectionRole,
 };
 use domain::Timestamp;
 use domain::prompt::PromptRole;
-use domain::settings::ContentRating;
 use serde_json::Value;
 
 use crate::answer::Answerer;
 use crate::clock::Clock;
 use crate::collect::Collected;
 use crate::error::{Answer, bad_input};
+use crate::variables;
 use crate::words::{self, Moment, Words};
 
 /// A frame, and what was noticed while it was made.
@@ -51,9 +51,7 @@ pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, h
     let mut built = builder.finish(stop);
     built.frame.history.clone_from(&collected.history);
     built.frame.placed.extend(collected.lore.placed.iter().cloned());
-    // A template that has no place for memories has none; what was said in this chat is no memory.
-    let remembers = collected.template.has(SectionKind::Memory);
-    let wanted = |candidate: &&Candidate| remembers || candidate.kind.share() != Some(Share::Memory);
+    let wanted = |candidate: &&Candidate| has_place(composed.recalls, candidate.kind);
     built.frame.digest.extend(collected.memory.digest.iter().filter(wanted).cloned());
     built.frame.context.extend(collected.memory.context.iter().filter(wanted).cloned());
     let last = collected.history.last();
@@ -63,8 +61,8 @@ pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, h
 
 /// The chat's template with this turn's variables, macros still in it.
 pub(crate) fn compose(collected: &Collected) -> Answer<Composed> {
-    let variables = variables(collected)?;
-    let switches = switches(collected);
+    let variables = variables::of(collected)?;
+    let switches = variables::switches(collected);
     let composed = template::compose(&collected.template, &variables, &Flags::of(&variables, &switches));
     composed.map_err(|error| {
         bad_input(
@@ -72,55 +70,6 @@ pub(crate) fn compose(collected: &Collected) -> Answer<Composed> {
             "Correct it, or choose another one.",
         )
     })
-}
-
-fn variables(collected: &Collected) -> Answer<Variables> {
-    let (card, persona, values) = (&collected.card, &collected.persona, &collected.values);
-    let memory = &collected.memory;
-    let given = Given::default()
-        .text("character.name", card.spoken_name())
-        .text("character.fullName", card.name())
-        .text("character.description", card.description())
-        .text("character.personality", card.personality())
-        .text("character.scenario", card.scenario())
-        .text("character.examplesRaw", card.mes_example())
-        .text("character.systemPrompt", card.system_prompt())
-        .text("character.postHistory", card.post_history_instructions())
-        .list("character.tags", card.tags().into_iter().map(str::to_owned))
-        .text("persona.name", &persona.name)
-        .text("persona.description", &persona.description)
-        .text("rating", rating(values.content_rating))
-        .text("goal", &values.session_goal)
-        .text("extra", &values.extra_instructions)
-        .text("reminder.text", &values.reminder)
-        .text("mode", &collected.mode.name)
-        .text("memory.relationship", memory.joined(&[BlockKind::Relationship]))
-        .text("memory.facts", memory.joined(&[BlockKind::Fact, BlockKind::Memory]))
-        .text("memory.lastSession", memory.joined(&[BlockKind::LastSession]))
-        .text("memory.count", memory.count().to_string());
-    let unknown =
-        |error: template::UnknownVariable| bad_input(error.to_string(), "Report this as a fault of the program.");
-    let before = Variables::resolve(given.clone()).map_err(unknown)?;
-    let spoken = collected.mode.spoken(&before).map_err(|error| {
-        bad_input(format!("The mode \"{}\": {error}.", collected.mode.name), "Correct the mode's text.")
-    })?;
-    Variables::resolve(given.text("mode.text", spoken)).map_err(unknown)
-}
-
-fn rating(rating: ContentRating) -> &'static str {
-    match rating {
-        ContentRating::Unset => "",
-        ContentRating::Everyone => "E",
-        ContentRating::Teen => "T",
-        ContentRating::Mature => "M",
-        ContentRating::Adult => "AO",
-    }
-}
-
-fn switches(collected: &Collected) -> Vec<Flag> {
-    let values = &collected.values;
-    let due = (collected.position + 1) % i64::from(values.remind_every_messages.max(1)) == 0;
-    if due { vec![Flag::ReminderDue] } else { Vec::new() }
 }
 
 struct Builder<'a> {
@@ -301,6 +250,16 @@ impl<'a> Builder<'a> {
 
     fn finish(self, stop: Vec<String>) -> Built {
         Built { stop, ..self.built }
+    }
+}
+
+/// A template that has no place for memories has none; what was said in this chat is no memory.
+fn has_place(recalls: Recalls, kind: BlockKind) -> bool {
+    match kind {
+        BlockKind::Relationship => recalls.relationship,
+        BlockKind::Fact | BlockKind::Memory => recalls.facts,
+        BlockKind::LastSession => recalls.last_session,
+        _ => true,
     }
 }
 

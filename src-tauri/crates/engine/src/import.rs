@@ -81,6 +81,11 @@ impl Engine {
     }
 
     async fn import_card(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> Answer<()> {
+        // A template has a name as well, and the oldest cards have little more.
+        if let Some(imported) = self.import_template(&file, &bytes).await? {
+            report.imported.push(imported);
+            return Ok(());
+        }
         let (card, warnings) = match Card::read(&bytes) {
             Ok(read) => read,
             Err(error) => {

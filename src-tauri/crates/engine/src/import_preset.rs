@@ -1,7 +1,7 @@
 //! What people bring besides cards and models: prompt templates, SillyTavern's presets, regex scripts.
 
 use context::convert::{Converted, convert};
-use context::prompt_template::{self, PromptTemplate};
+use context::prompt_template::{self, Problem, PromptTemplate};
 use domain::regex_script;
 use serde_json::Value;
 use store::{Preset, PresetKind};
@@ -12,15 +12,20 @@ use crate::api::{Changed, Imported};
 use crate::error::{Answer, internal};
 
 impl Engine {
-    /// Imports `bytes` if they are a template, a preset or a regex script; `None` if they are none of these. The file is
-    /// kept as it came beside what was made of it.
+    /// Imports `bytes` if they are a template of any form; `None` if they are not.
+    pub(crate) async fn import_template(&self, file: &str, bytes: &[u8]) -> Answer<Option<Imported>> {
+        let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+        let Ok(loaded) = prompt_template::from_json(text) else { return Ok(None) };
+        let mut notes = loaded.notes;
+        notes.extend(self.doubts(&loaded.template).await?.into_iter().map(in_words));
+        self.keep_template(file, loaded.template, text, notes).await.map(Some)
+    }
+
+    /// Imports `bytes` if they are a preset or a regex script; `None` if they are none of these. The file is kept as it came
+    /// beside what was made of it.
     pub(crate) async fn import_preset(&self, file: &str, bytes: &[u8]) -> Answer<Option<Vec<Imported>>> {
         let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
         let name = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-        if let Ok(loaded) = prompt_template::from_json(text) {
-            let imported = self.keep_template(file, loaded.template, text, loaded.notes).await?;
-            return Ok(Some(vec![imported]));
-        }
         if let Some(scripts) = scripts(text) {
             let mut imported = Vec::new();
             for script in scripts {
@@ -40,6 +45,9 @@ impl Engine {
         }
         let mut imported = Vec::new();
         for template in converted.templates {
+            // Which variables stand in it is the conversion's doing, not the author's.
+            let doubts = self.doubts(&template).await?.into_iter().filter(|doubt| doubt.variable.is_none());
+            notes.extend(doubts.map(in_words));
             imported.push(self.keep_template(file, template, text, std::mem::take(&mut notes)).await?);
         }
         if let Some(format) = converted.format {
@@ -60,6 +68,13 @@ impl Engine {
         }
         self.events().changed(Changed::Presets, None);
         Ok(imported)
+    }
+
+    /// What a template says in vain.
+    async fn doubts(&self, template: &PromptTemplate) -> Answer<Vec<Problem>> {
+        let json = serde_json::to_string(template).map_err(|error| internal(&error.to_string()))?;
+        let (library, _) = self.template_library().await?;
+        Ok(prompt_template::check(&json, &library))
     }
 
     async fn keep_template(
@@ -99,6 +114,11 @@ impl Engine {
         self.events().changed(Changed::Presets, Some(preset.key.clone()));
         Ok(preset)
     }
+}
+
+fn in_words(problem: Problem) -> String {
+    let place = problem.section.map(|name| format!("section \"{name}\": ")).unwrap_or_default();
+    format!("{place}{}", problem.message)
 }
 
 fn row(kind: &str, preset: &Preset, file: &str, warnings: Vec<String>) -> Imported {

@@ -113,6 +113,7 @@ impl Engine {
         let mut own = stack.layers.layer(origin).cloned().unwrap_or_default();
         own.set(setting, value.clone());
         stack.layers.put(origin, own);
+        self.suggest(&mut stack.layers, None).await?;
         stack.problems.retain(|(of, problem)| *of != origin || problem.key != setting.key);
         if value.is_some() {
             refuse_contradiction(setting, &resolve(&stack.layers))?;
@@ -129,14 +130,21 @@ impl Engine {
     }
 
     /// The settings of a turn in `chat`, answered by `model`.
-    pub(crate) async fn resolved(&self, chat: &Chat, model: Option<ModelChoice>) -> Answer<Resolved> {
-        let stack = self.read_stack(owners(Some(chat.id), Some(chat.character), model)).await?;
+    ///
+    /// `template` is the turn's own, where it has one.
+    pub(crate) async fn resolved(
+        &self,
+        chat: &Chat,
+        model: Option<ModelChoice>,
+        template: Option<&str>,
+    ) -> Answer<Resolved> {
+        let stack = self.read_stack(owners(Some(chat.id), Some(chat.character), model), template).await?;
         Ok(resolve(&stack.layers))
     }
 
     /// The settings where no chat is yet.
     pub(crate) async fn resolved_before_chat(&self, character: Option<CharacterId>) -> Answer<Resolved> {
-        Ok(resolve(&self.read_stack(owners(None, character, None)).await?.layers))
+        Ok(resolve(&self.read_stack(owners(None, character, None), None).await?.layers))
     }
 
     /// What the environment overrides, in words; an error names what it could not.
@@ -176,10 +184,10 @@ impl Engine {
                 owners(Some(id), Some(chat.character), model)
             }
         };
-        self.read_stack(owners).await
+        self.read_stack(owners, None).await
     }
 
-    async fn read_stack(&self, owners: Vec<Owner>) -> Answer<Stack> {
+    async fn read_stack(&self, owners: Vec<Owner>, template: Option<&str>) -> Answer<Stack> {
         let asked = owners.clone();
         let stored = self
             .store()
@@ -197,7 +205,16 @@ impl Engine {
         let environment = self.environment();
         layers.put(Origin::Environment, environment.layer.clone());
         problems.extend(environment.problems.iter().map(|problem| (Origin::Environment, problem.clone())));
+        self.suggest(&mut layers, template).await?;
         Ok(Stack { layers, problems, owners })
+    }
+
+    /// Puts in what the template suggests: `named`, else the one that the layers choose (S4.8).
+    async fn suggest(&self, layers: &mut Layers, named: Option<&str>) -> Answer<()> {
+        let id = named.map_or_else(|| resolve(layers).values.template, str::to_owned);
+        let (template, _) = self.template(&id).await?;
+        layers.put(Origin::Template, Layer::of_template(template.reply_tokens()));
+        Ok(())
     }
 }
 

@@ -36,7 +36,8 @@ fn one(setting: &'static Setting, stack: &Stack, choices: &Choices) -> LayeredSe
 
 /// The layers that say something, readable or not, from below.
 fn at_layers(setting: &Setting, stack: &Stack) -> Vec<SettingAt> {
-    let all = Scope::ALL.map(Origin::from).into_iter().chain([Origin::Environment]);
+    let stored = Scope::ALL.map(Origin::from);
+    let all = [Origin::Template].into_iter().chain(stored).chain([Origin::Environment]);
     all.filter_map(|origin| {
         let value = stack.layers.layer(origin).and_then(|layer| layer.get(setting.key));
         let problem = stack.problems.iter().find(|(of, problem)| *of == origin && problem.key == setting.key);
@@ -81,6 +82,7 @@ fn group(group: Group) -> SettingGroup {
 fn layer(origin: Origin) -> SettingLayer {
     match origin {
         Origin::BuiltIn => SettingLayer::BuiltIn,
+        Origin::Template => SettingLayer::Template,
         Origin::Global => SettingLayer::Global,
         Origin::Model => SettingLayer::Model,
         Origin::Character => SettingLayer::Character,

@@ -51,6 +51,7 @@ mod start;
 mod target;
 mod templates;
 mod turn;
+mod variables;
 mod words;
 mod xray;
 

@@ -12,8 +12,8 @@ use uuid::Uuid;
 use crate::Engine;
 use crate::answer::{Answerer, Counter};
 use crate::api::{
-    Changed, RenderedSection, RenderedTemplate, TemplateDocument, TemplateKind, TemplateProblem, TemplateSummary,
-    VariableDoc,
+    Changed, RenderedSection, RenderedTemplate, Severity, TemplateDocument, TemplateKind, TemplateProblem,
+    TemplateSummary, VariableDoc,
 };
 use crate::collect::Aim;
 use crate::error::{Answer, bad_input, internal, not_found};
@@ -44,7 +44,7 @@ impl Engine {
 
     pub async fn save_template(&self, id: String, json: String) -> Answer<TemplateDocument> {
         let problems = self.check_template(json.clone()).await?;
-        if let Some(problem) = problems.first() {
+        if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
             let place = problem.section.as_ref().map(|name| format!("In section \"{name}\": ")).unwrap_or_default();
             return Err(bad_input(format!("{place}{}.", problem.message), "Correct it, then save again."));
         }
@@ -88,6 +88,7 @@ impl Engine {
             name: doc.name.to_owned(),
             group: doc.group.to_owned(),
             description: doc.description.to_owned(),
+            supplied: doc.supplied,
             inputs: match doc.source {
                 VariableSource::Given => Vec::new(),
                 VariableSource::SameAs(of) => vec![of.to_owned()],
@@ -100,7 +101,7 @@ impl Engine {
     /// The template filled in for a chat, whatever fits: what the plan would leave out is there as well.
     pub async fn render_template(&self, json: String, chat: String) -> Answer<RenderedTemplate> {
         let problems = self.check_template(json.clone()).await?;
-        if !problems.is_empty() {
+        if problems.iter().any(|problem| problem.severity == Severity::Error) {
             return Ok(RenderedTemplate { problems, ..RenderedTemplate::default() });
         }
         let (library, _) = self.template_library().await?;
@@ -123,7 +124,7 @@ impl Engine {
             text: sections.iter().map(|section| section.text.as_str()).collect::<Vec<_>>().join("\n\n"),
             tokens: tokens.iter().sum(),
             sections,
-            problems: Vec::new(),
+            problems,
         })
     }
 
@@ -189,7 +190,11 @@ fn summary(template: &PromptTemplate, built_in: &Library, own: &[Preset]) -> Tem
 }
 
 pub(crate) fn problem(problem: Problem) -> TemplateProblem {
-    TemplateProblem { section: problem.section, variable: problem.variable, message: problem.message }
+    let severity = match problem.severity {
+        prompt_template::Severity::Error => Severity::Error,
+        prompt_template::Severity::Warning => Severity::Warning,
+    };
+    TemplateProblem { severity, section: problem.section, variable: problem.variable, message: problem.message }
 }
 
 /// `wanted`, or something like it that no template has.

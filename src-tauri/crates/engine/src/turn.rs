@@ -98,7 +98,7 @@ impl Engine {
             selected: 0,
             context_block: None,
         };
-        let learns = self.resolved(chat, None).await?.values.memory;
+        let learns = self.resolved(chat, None, None).await?.values.memory;
         let persona = self.persona_of(chat.persona).await?;
         let row = chat.clone();
         let (message, done) = self

@@ -697,7 +697,9 @@ choices: SettingChoice[] } |
 { kind: "text"; max: number };
 
 /**  A layer of settings; later ones win. */
-export type SettingLayer = "builtIn" | "global" | "model" | "character" | "chat" | "environment";
+export type SettingLayer = "builtIn" | 
+/**  What the chosen prompt template suggests. */
+"template" | "global" | "model" | "character" | "chat" | "environment";
 
 /**  Whose layer of settings. */
 export type SettingOwner = { scope: "global" } | { scope: "model"; model: ModelRef } | { scope: "character"; id: string } | { scope: "chat"; id: string };
@@ -729,6 +731,13 @@ export type SettingsChange = {
 	defaultModel?: ModelRef | null,
 	defaultPersona?: string | null,
 };
+
+/**  How bad a problem of a template is. */
+export type Severity = 
+/**  It cannot be used or saved. */
+"error" | 
+/**  It can, and does not do what it seems to. */
+"warning";
 
 /**  What was already there. */
 export type Skipped = {
@@ -787,6 +796,7 @@ export type TemplateKind = "roleplay" |
 
 /**  What is wrong with a template, and where. */
 export type TemplateProblem = {
+	severity: Severity,
 	section: string | null,
 	variable: string | null,
 	message: string,
@@ -812,6 +822,8 @@ export type VariableDoc = {
 	group: string,
 	description: string,
 	inputs: string[],
+	/**  False while no part of the program knows it: then it is always empty. */
+	supplied: boolean,
 };
 
 /**  Changes to try on a prompt without sending it. */

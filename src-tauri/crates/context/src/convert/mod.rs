@@ -6,6 +6,7 @@
 mod bundle;
 mod context_template;
 mod instruct;
+mod own_parts;
 mod prompt_manager;
 mod sampler;
 mod story_string;

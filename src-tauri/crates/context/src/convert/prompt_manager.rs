@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Converted, Note, excluded, flag, literal, override_of, sampler, template, text};
+use super::{Converted, Note, excluded, flag, literal, override_of, own_parts, sampler, template, text};
 use crate::prompt_template::{
     Kind, Line, MAX_SECTIONS, Placement, PromptTemplate, Section, SectionKind, SectionRole, Slot, escape, slug,
 };
@@ -16,7 +16,7 @@ const DEPTH: u64 = 4;
 /// Order of a prompt in the chat that says none.
 const INJECTION_ORDER: i64 = 100;
 
-/// Prompts of a preset at the most: a template holds little more.
+/// Prompts of a preset at the most: a template holds little more, and some of it is ours.
 const MOST: usize = MAX_SECTIONS - 10;
 
 /// Fields that this module or the samplers read.
@@ -60,6 +60,14 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
             converted.report.push(Note::new(field, why));
         }
     }
+    converted.report.push(Note::new(
+        "prompt_order",
+        "behind it stand this program's own parts: content rating, extra instructions, goal, memories, documents, mode, reminder",
+    ));
+    converted.report.push(Note::new(
+        "stop",
+        "no text ends a reply, as with presets of this kind; the built-in templates end one where a speaker's name begins a line",
+    ));
     let sections = Manager { preset, report: &mut converted.report, taken: BTreeMap::new() }.sections();
     let defaults = crate::prompt_template::Defaults { reply_tokens: None, stop: Some(Vec::new()) };
     converted.templates.push(PromptTemplate { sections, defaults, ..template(&name) });
@@ -115,6 +123,9 @@ impl<'m> Manager<'m> {
             sections.push(self.named(switched(section, on)));
         }
         sections.extend(self.group_nudge(order + 10));
+        for (section, order) in own_parts::sections().into_iter().zip((order + 20..).step_by(10)) {
+            sections.push(self.named(Section { order: Some(order), ..section }));
+        }
         sections
     }
 
@@ -213,7 +224,6 @@ impl<'m> Manager<'m> {
         let (kind, slot) = match text(prompt, "identifier") {
             "main" => (SectionKind::Rules, Some(Slot::SystemPrompt)),
             "jailbreak" => (SectionKind::PostHistory, Some(Slot::PostHistory)),
-            "nsfw" => (SectionKind::Extra, None),
             _ => (SectionKind::Other, None),
         };
         if prompt.get("injection_trigger").and_then(Value::as_array).is_some_and(|kinds| !kinds.is_empty()) {

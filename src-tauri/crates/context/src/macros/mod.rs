@@ -24,12 +24,14 @@ mod sink;
 #[cfg(test)]
 mod tests;
 mod time;
+mod unknown;
 mod values;
 mod variables;
 mod volatile;
 
 pub(crate) use replacement::{Hit, Replacement, expand_pattern};
 pub use scope::{CardTexts, ChatTexts, Clock, MacroScope, ModelFacts};
+pub use unknown::unknown_macros;
 pub use variables::MacroState;
 pub(crate) use volatile::is_settled;
 pub use volatile::{is_volatile, volatile_macros};

@@ -18,6 +18,9 @@ pub(super) enum Made {
     /// The engine hands it in; empty where it has none.
     Given,
     GivenList,
+    /// As the two above, but no part of the program knows it yet: always empty. A test of the engine keeps this true.
+    Awaited,
+    AwaitedList,
     /// Another name of a variable: that of the document our templates follow.
     Alias(&'static str),
     Derived {
@@ -29,7 +32,7 @@ pub(super) enum Made {
 impl Definition {
     pub(super) fn inputs(&self) -> &[&'static str] {
         match &self.made {
-            Made::Given | Made::GivenList => &[],
+            Made::Given | Made::GivenList | Made::Awaited | Made::AwaitedList => &[],
             Made::Alias(of) => std::slice::from_ref(of),
             Made::Derived { inputs, .. } => inputs,
         }
@@ -42,6 +45,14 @@ const fn given(name: &'static str, group: &'static str, description: &'static st
 
 const fn list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
     Definition { name, group, description, made: Made::GivenList }
+}
+
+const fn awaited(name: &'static str, group: &'static str, description: &'static str) -> Definition {
+    Definition { name, group, description, made: Made::Awaited }
+}
+
+const fn awaited_list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
+    Definition { name, group, description, made: Made::AwaitedList }
 }
 
 const fn alias(name: &'static str, group: &'static str, of: &'static str) -> Definition {
@@ -98,12 +109,12 @@ pub(super) const CATALOGUE: &[Definition] = &[
     given("character.systemPrompt", "character", "The card's own system prompt; stands instead of the rules"),
     given("character.postHistory", "character", "The card's own text for the end of the prompt; stands instead of the user's"),
     list("character.tags", "character", "The card's tags"),
-    given("character.gender", "character", "The character's gender, where it is known"),
-    given("character.age", "character", "The character's age, where it is known"),
-    given("character.race", "character", "The character's people, where it is known"),
-    given("character.pronouns", "character", "Such as `she/her/her`, where the gender does not tell"),
-    given("character.speech", "character", "How the character speaks, where it is known"),
-    given("character.mood", "character", "How the character tends to feel, where it is known"),
+    awaited("character.gender", "character", "The character's gender, where it is known"),
+    awaited("character.age", "character", "The character's age, where it is known"),
+    awaited("character.race", "character", "The character's people, where it is known"),
+    awaited("character.pronouns", "character", "Such as `she/her/her`, where the gender does not tell"),
+    awaited("character.speech", "character", "How the character speaks, where it is known"),
+    awaited("character.mood", "character", "How the character tends to feel, where it is known"),
     derived("character.about", "character", "Age and gender in words", &["character.age", "character.gender"],
         |of| derive::about(&of.text("character.age"), &of.text("character.gender"))),
     derived("character.they", "character", "she, he or they", &["character.gender", "character.pronouns"],
@@ -131,10 +142,10 @@ pub(super) const CATALOGUE: &[Definition] = &[
     derived("persona.fullName", "persona", "The whole name; the name unless the engine hands in another", &["persona.name"],
         |of| of.text("persona.name").into_owned()),
     given("persona.description", "persona", "The persona's description"),
-    given("persona.gender", "persona", "The persona's gender, where it is known"),
-    given("persona.age", "persona", "The persona's age, where it is known"),
-    given("persona.race", "persona", "The persona's people, where it is known"),
-    given("persona.pronouns", "persona", "Such as `he/him/his`, where the gender does not tell"),
+    awaited("persona.gender", "persona", "The persona's gender, where it is known"),
+    awaited("persona.age", "persona", "The persona's age, where it is known"),
+    awaited("persona.race", "persona", "The persona's people, where it is known"),
+    awaited("persona.pronouns", "persona", "Such as `he/him/his`, where the gender does not tell"),
     derived("persona.about", "persona", "Age and gender in words", &["persona.age", "persona.gender"],
         |of| derive::about(&of.text("persona.age"), &of.text("persona.gender"))),
     derived("persona.they", "persona", "she, he or they", &["persona.gender", "persona.pronouns"],
@@ -148,20 +159,20 @@ pub(super) const CATALOGUE: &[Definition] = &[
     alias("user.characterDesc", "persona", "persona.description"),
     alias("user.characterDescPublic", "persona", "persona.description"),
 
-    given("scene", "scene", "The scene, as the chat sets it"),
+    awaited("scene", "scene", "The scene, as the chat sets it"),
     derived("scene.auto", "scene", "The scene, else what the setting tells",
         &["scene", "setting", "location.terrains", "population.people", "population.animals"], derive::scene),
-    given("setting", "setting", "The setting, as the chat sets it or as it was drawn once"),
-    given("location.terrains", "setting", "The land around"),
-    given("population.people", "setting", "The people around"),
-    given("population.animals", "setting", "The animals around"),
-    given("event.alignment", "setting", "Whether what happens is for good or ill"),
+    awaited("setting", "setting", "The setting, as the chat sets it or as it was drawn once"),
+    awaited("location.terrains", "setting", "The land around"),
+    awaited("population.people", "setting", "The people around"),
+    awaited("population.animals", "setting", "The animals around"),
+    awaited("event.alignment", "setting", "Whether what happens is for good or ill"),
 
-    list("episodes", "episode", "The themes of all episodes"),
-    given("episode.theme", "episode", "The theme of the episode that is on"),
-    list("episode.stages", "episode", "Its stages"),
-    given("episode.stage", "episode", "The stage that is on"),
-    given("episode.summary", "episode", "What happened in the episodes before"),
+    awaited_list("episodes", "episode", "The themes of all episodes"),
+    awaited("episode.theme", "episode", "The theme of the episode that is on"),
+    awaited_list("episode.stages", "episode", "Its stages"),
+    awaited("episode.stage", "episode", "The stage that is on"),
+    awaited("episode.summary", "episode", "What happened in the episodes before"),
     derived("episode", "episode", "Theme, stages and what was before",
         &["episode.theme", "episode.stages", "episode.stage", "episode.summary"], derive::episode),
     derived("episodeRule", "episode", "The rule to follow the stages and to mark the end", &["episode.theme"],
@@ -193,11 +204,11 @@ pub(super) const CATALOGUE: &[Definition] = &[
     derived("perspective", "perspective", "One plain sentence", perspective::INPUTS, perspective::plain),
     alias("perspective.plain", "perspective", "perspective"),
 
-    given("profile.ageCompat", "profile", "How their ages fit"),
-    given("profile.romanceCompat", "profile", "How they fit as a couple"),
-    given("profile.raceCompat", "profile", "How their peoples get on"),
-    given("profile.leader", "profile", "Which of them leads"),
-    given("interaction.description", "interaction", "What the two are doing"),
+    awaited("profile.ageCompat", "profile", "How their ages fit"),
+    awaited("profile.romanceCompat", "profile", "How they fit as a couple"),
+    awaited("profile.raceCompat", "profile", "How their peoples get on"),
+    awaited("profile.leader", "profile", "Which of them leads"),
+    awaited("interaction.description", "interaction", "What the two are doing"),
 
     given("memory.relationship", "memory", "Memories of the relationship"),
     given("memory.facts", "memory", "Facts"),
@@ -206,31 +217,31 @@ pub(super) const CATALOGUE: &[Definition] = &[
     derived("memory.context", "memory", "The three above, each under its heading",
         &["memory.relationship", "memory.facts", "memory.lastSession"], derive::memory),
 
-    given("user.question", "user", "What the user asks"),
-    given("user.citations", "user", "Passages of attached documents, with their sources"),
+    awaited("user.question", "user", "What the user asks"),
+    awaited("user.citations", "user", "Passages of attached documents, with their sources"),
 
-    given("lore.before", "lore", "Constant entries that stand before the character"),
-    given("lore.after", "lore", "Constant entries that stand after the character"),
+    awaited("lore.before", "lore", "Constant entries that stand before the character"),
+    awaited("lore.after", "lore", "Constant entries that stand after the character"),
 
     given("mode", "mode", "The name of the mode"),
     given("mode.text", "mode", "What the mode asks for"),
 
     given("extra", "note", "The user's extra instructions"),
-    given("postHistory", "note", "The user's own text for the end of the prompt"),
-    given("note", "note", "The author's note"),
+    awaited("postHistory", "note", "The user's own text for the end of the prompt"),
+    awaited("note", "note", "The author's note"),
     given("reminder.text", "note", "The user's own reminder"),
     derived("reminder", "note", "Everything there is to be reminded of", &["episodeReminder", "nlpReminder", "reminder.text"],
         |of| derive::joined([of.text("episodeReminder"), of.text("nlpReminder"), of.text("reminder.text")])),
 
-    list("group.members", "group", "The characters who take part"),
-    given("group.next", "group", "The character who speaks next"),
+    awaited_list("group.members", "group", "The characters who take part"),
+    awaited("group.next", "group", "The character who speaks next"),
     derived("group.others", "group", "The characters who do not speak next", &["group.members", "group.next"], derive::others),
 
-    given("command", "director", "What the session is meant to be"),
-    list("imageTags", "director", "Tags that pictures may be asked for by"),
+    awaited("command", "director", "What the session is meant to be"),
+    awaited_list("imageTags", "director", "Tags that pictures may be asked for by"),
 
-    given("transcript", "utility", "The part of the chat to work on"),
-    given("transcript.reply", "utility", "The unfinished reply"),
-    given("summary.previous", "utility", "The summary so far"),
-    given("summary.words", "utility", "Words of a summary at the most"),
+    awaited("transcript", "utility", "The part of the chat to work on"),
+    awaited("transcript.reply", "utility", "The unfinished reply"),
+    awaited("summary.previous", "utility", "The summary so far"),
+    awaited("summary.words", "utility", "Words of a summary at the most"),
 ];

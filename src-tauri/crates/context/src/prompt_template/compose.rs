@@ -2,6 +2,7 @@
 
 use super::flags::Flags;
 use super::graph::Cycle;
+use super::recalls::{self, Recalls};
 use super::resolve::{Asked, ResolvedSection, ResolvedTemplate};
 use super::schema::{Placement, SectionKind, SectionRole, Slot};
 use super::text::{self, Malformed};
@@ -32,6 +33,8 @@ pub enum ComposeError {
 pub struct Composed {
     pub sections: Vec<ComposedSection>,
     pub omitted: Vec<Omitted>,
+    /// The memories that have a place this turn.
+    pub recalls: Recalls,
     /// Texts that end the reply.
     pub stop: Vec<String>,
 }
@@ -79,13 +82,15 @@ impl Composed {
     }
 }
 
-/// Composes `template` for one turn. The same arguments give the same bytes.
+/// Composes `template` for one turn. The same arguments give the same bytes. In the head the `memory.*` variables are empty:
+/// memories are blocks with a budget and receipts, and a head that told them would be read anew with each (S4.54).
 ///
 /// # Errors
 /// [`ComposeError`], with the section it was found in; a prompt with an unresolved variable is never made.
 pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags) -> Result<Composed, ComposeError> {
-    let variables = &*variables.with_own(&template.variables)?;
-    let mut composer = Composer { variables, flags, room: MAX_COMPOSED, composed: Composed::default() };
+    let in_head = variables.without(&recalls::VARIABLES);
+    let (variables, in_head) = (&*variables.with_own(&template.variables)?, &*in_head.with_own(&template.variables)?);
+    let mut composer = Composer { variables, in_head, flags, room: MAX_COMPOSED, composed: Composed::default() };
     for section in &template.sections {
         composer.add(section)?;
     }
@@ -102,6 +107,8 @@ pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags
 
 struct Composer<'c> {
     variables: &'c Variables,
+    /// Those without memories.
+    in_head: &'c Variables,
     flags: &'c Flags,
     /// Bytes that may still be written.
     room: usize,
@@ -122,6 +129,7 @@ impl Composer<'_> {
         }
         let named = |source| ComposeError::Section { section: section.name.clone(), source: Box::new(source) };
         let (text, variables) = self.render(section).map_err(named)?;
+        self.composed.recalls.add(section.kind, &variables);
         // The card's own text may stand where ours is empty.
         if text.is_empty() && !self.has_cards_own(section.slot) {
             self.omit(&section.name, Why::Empty);
@@ -155,7 +163,8 @@ impl Composer<'_> {
 
     fn render(&self, section: &ResolvedSection) -> Result<(String, Vec<String>), ComposeError> {
         let mut page = Page { room: self.room, ..Page::default() };
-        let value = |name: &str| self.variables.text_in(name, section.role);
+        let variables = if recalls::may_be_told(section) { self.variables } else { self.in_head };
+        let value = |name: &str| variables.text_in(name, section.role);
         for (text, condition) in &section.lines {
             if condition.as_ref().is_none_or(|asked| self.holds(asked)) {
                 page.write(text, &value)?;

@@ -69,6 +69,18 @@ impl Condition {
     }
 }
 
+impl Condition {
+    /// All that it asks for.
+    pub(super) fn operands(&self) -> Vec<&Operand> {
+        match self {
+            Self::Operand(operand) => vec![operand],
+            Self::Not(inner) => inner.operands(),
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::operands).collect(),
+            Self::Compare(left, _, right) => vec![left, right],
+        }
+    }
+}
+
 impl Operand {
     fn is_true(&self, variables: &Variables, flags: &Flags) -> bool {
         match self {

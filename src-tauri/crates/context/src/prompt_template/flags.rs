@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::variables::Variables;
+use super::variables::{self, Variables};
 
 /// A yes or no about this turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,18 +84,32 @@ impl Flag {
         Self::ALL.into_iter().find(|flag| flag.name() == name)
     }
 
+    /// Whether it may ever be on: the engine sets it, or a variable that tells it has a value.
+    pub(super) fn supplied(self) -> bool {
+        let told = self.tellers().iter().any(|name| variables::supplied(name));
+        told || matches!(self, Self::Always | Self::ReminderDue)
+    }
+
+    /// The variables that tell it.
+    fn tellers(self) -> &'static [&'static str] {
+        match self {
+            Self::HasEpisodes => &["episodes", "episode.theme"],
+            Self::HasMemories => &["memory.count"],
+            Self::UseNlp => &["goal"],
+            Self::HasImageTags => &["imageTags"],
+            Self::HasRating => &["rating"],
+            Self::HasMode => &["mode.text"],
+            Self::HasCitations => &["user.citations"],
+            Self::IsGroup => &["group.members"],
+            Self::Always | Self::IncludeScene | Self::SupportsMedia | Self::ReminderDue | Self::Assist => &[],
+        }
+    }
+
     fn told_by(self, variables: &Variables) -> bool {
         match self {
             Self::Always => true,
-            Self::HasEpisodes => variables.is_true("episodes") || variables.is_true("episode.theme"),
-            Self::HasMemories => variables.is_true("memory.count"),
-            Self::UseNlp => variables.is_true("goal"),
-            Self::HasImageTags => variables.is_true("imageTags"),
-            Self::HasRating => variables.is_true("rating"),
-            Self::HasMode => variables.is_true("mode.text"),
-            Self::HasCitations => variables.is_true("user.citations"),
             Self::IsGroup => variables.size("group.members").is_some_and(|members| members > 1),
-            Self::IncludeScene | Self::SupportsMedia | Self::ReminderDue | Self::Assist => false,
+            _ => self.tellers().iter().any(|name| variables.is_true(name)),
         }
     }
 }

@@ -38,9 +38,30 @@ fn named_section(name: String, section: Value) -> Result<Value, LoadError> {
         return Err(wrong(&format!("sections.{name}"), "a section is an object"));
     };
     content_to_lines(&mut section);
+    if let Some((_, kind, placement)) = KNOWN.iter().find(|(known, ..)| *known == name) {
+        section.entry("kind").or_insert_with(|| (*kind).into());
+        section.entry("placement").or_insert_with(|| (*placement).into());
+    }
     section.insert("name".into(), name.into());
     Ok(Value::Object(section))
 }
+
+/// What sections of older forms stood for, by their names: those had neither kind nor placement.
+const KNOWN: [(&str, &str, &str); 13] = [
+    ("identity", "rules", "head"),
+    ("rules", "rules", "head"),
+    ("rating", "rating", "head"),
+    ("description", "description", "head"),
+    ("personality", "personality", "head"),
+    ("scenario", "scenario", "head"),
+    ("persona", "persona", "head"),
+    ("scene", "scene", "head"),
+    ("episode", "episode", "head"),
+    ("perspective", "perspective", "head"),
+    ("media", "media", "head"),
+    ("examples", "examples", "head"),
+    ("memory", "memory", "context"),
+];
 
 fn content_to_lines(of: &mut Map<String, Value>) {
     if let Some(content) = of.remove("content") {
@@ -58,15 +79,18 @@ fn name_of(template: &Map<String, Value>) -> Result<String, LoadError> {
 }
 
 /// `system[]`, `user[]` and `assistant[]` of lines. Other lists of lines become pieces of text under their names, unless
-/// a variable of ours has that name.
+/// a variable of ours has that name. Lines of memories become the section that has them as blocks.
 pub(super) fn flat(value: Value, notes: &mut Vec<String>) -> Result<Value, LoadError> {
     let Value::Object(template) = value else { return Err(LoadError::NotATemplate) };
     let name = template.get("name").and_then(Value::as_str).unwrap_or("Imported prompt").to_owned();
-    let (mut sections, mut variables) = (Vec::new(), Vec::new());
+    let (mut sections, mut variables, mut memories) = (Vec::new(), Vec::new(), Vec::new());
     for (field, content) in &template {
         match (field.as_str(), texts(content)) {
             ("schema" | "name" | "description", _) => {}
             ("system" | "user" | "assistant", Some(lines)) => {
+                let (recalled, lines): (Vec<_>, Vec<_>) =
+                    lines.into_iter().partition(|line| line.contains("${memory."));
+                memories.extend(recalled);
                 sections.push(json!({"name": field, "order": FIRST, "role": field, "lines": lines}));
             }
             // S4.80: what tries to defeat a provider's filters is not carried over.
@@ -80,6 +104,10 @@ pub(super) fn flat(value: Value, notes: &mut Vec<String>) -> Result<Value, LoadE
                 notes.push(format!("`{other}` is left out: today's form makes it itself, or has no place for it"))
             }
         }
+    }
+    if !memories.is_empty() {
+        sections
+            .push(json!({"name": "memory", "order": 100, "kind": "memory", "placement": "context", "lines": memories}));
     }
     let description = template.get("description").and_then(Value::as_str).unwrap_or_default();
     Ok(json!({"schema": SCHEMA, "version": VERSION, "id": slug(&name), "name": name, "description": description,

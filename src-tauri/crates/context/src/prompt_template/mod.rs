@@ -14,9 +14,11 @@ mod derive;
 mod flags;
 mod graph;
 mod legacy;
+mod lint;
 mod load;
 mod modes;
 mod perspective;
+mod recalls;
 mod reference;
 mod resolve;
 mod schema;
@@ -24,13 +26,14 @@ mod text;
 mod variables;
 
 pub use builtin::built_in;
-pub use check::{Problem, check};
+pub use check::{Problem, Severity, check};
 pub use compose::{ComposeError, Composed, ComposedSection, MAX_COMPOSED, Omitted, Why, compose};
 pub use condition::ConditionError;
 pub use flags::{Flag, Flags};
 pub use graph::Cycle;
 pub use load::{LoadError, Loaded, MAX_BYTES, MAX_SECTIONS, MAX_VARIABLES, from_json};
 pub use modes::{Mode, ModeError, UnknownMode, built_in_modes, find_mode, modes_from_json};
+pub use recalls::Recalls;
 pub use reference::{FlagDoc, VariableDoc, VariableSource, flag_reference, reference, variable_groups};
 pub use resolve::{Library, MAX_DEPTH, ResolveError, ResolvedTemplate, resolve};
 pub use schema::{

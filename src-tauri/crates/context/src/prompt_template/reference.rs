@@ -2,6 +2,7 @@
 
 use super::catalogue::{CATALOGUE, GROUPS, Made};
 use super::flags::Flag;
+use super::variables;
 
 /// What an author needs to know about a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub struct VariableDoc {
     pub description: &'static str,
     /// True if a condition may ask for its `.size`.
     pub list: bool,
+    /// False while no part of the program knows it: then it is always empty.
+    pub supplied: bool,
     pub source: VariableSource,
 }
 
@@ -29,6 +32,8 @@ pub enum VariableSource {
 pub struct FlagDoc {
     pub name: &'static str,
     pub description: &'static str,
+    /// False while no part of the program sets it: then it never holds.
+    pub supplied: bool,
 }
 
 /// Every variable, group by group (S4.1).
@@ -37,9 +42,10 @@ pub fn reference() -> Vec<VariableDoc> {
         name: definition.name,
         group: definition.group,
         description: definition.description,
-        list: matches!(definition.made, Made::GivenList),
+        list: matches!(definition.made, Made::GivenList | Made::AwaitedList),
+        supplied: variables::supplied(definition.name),
         source: match definition.made {
-            Made::Given | Made::GivenList => VariableSource::Given,
+            Made::Given | Made::GivenList | Made::Awaited | Made::AwaitedList => VariableSource::Given,
             Made::Alias(of) => VariableSource::SameAs(of),
             Made::Derived { inputs, .. } => VariableSource::MadeOf(inputs),
         },
@@ -54,7 +60,8 @@ pub fn variable_groups() -> &'static [(&'static str, &'static str)] {
 
 /// Every flag that a condition may ask for (S4.11).
 pub fn flag_reference() -> Vec<FlagDoc> {
-    Flag::ALL.into_iter().map(|flag| FlagDoc { name: flag.name(), description: flag.description() }).collect()
+    let doc = |flag: Flag| FlagDoc { name: flag.name(), description: flag.description(), supplied: flag.supplied() };
+    Flag::ALL.into_iter().map(doc).collect()
 }
 
 #[cfg(test)]
@@ -82,7 +89,8 @@ mod tests {
             VariableSource::MadeOf(inputs) => (doc.description.to_owned(), names(inputs)),
         };
         let list = if doc.list { " (a list)" } else { "" };
-        format!("| `${{{}}}`{list} | {what} | {source} |\n", doc.name)
+        let yet = if doc.supplied { "" } else { " *(empty as yet)*" };
+        format!("| `${{{}}}`{list} | {what}{yet} | {source} |\n", doc.name)
     }
 
     fn markdown() -> String {
@@ -90,6 +98,7 @@ mod tests {
             "# Variables and conditions of prompt templates\n\n",
             "Written by the test `the_reference_is_in_sync`; do not edit.\n",
             "A variable without a value is empty: its line, heading and section vanish. `$${` stands for `${` itself.\n",
+            "What is *empty as yet* is for parts of the program that are still to come.\n",
         ));
         for (group, about) in GROUPS {
             write!(text, "\n## {group}\n\n{about}.\n\n| variable | what it is | made of |\n|---|---|---|\n").unwrap();
@@ -103,7 +112,8 @@ mod tests {
         );
         text.push_str("texts; `list.size` counts a list.\nEmpty, `0` and `false` do not hold.\n\n| flag | holds when |\n|---|---|\n");
         for flag in flag_reference() {
-            writeln!(text, "| `{}` | {} |", flag.name, flag.description).unwrap();
+            let yet = if flag.supplied { "" } else { " *(never as yet)*" };
+            writeln!(text, "| `{}` | {}{yet} |", flag.name, flag.description).unwrap();
         }
         text
     }

@@ -11,6 +11,9 @@ use super::schema::{
 /// Templates above one another at the most.
 pub const MAX_DEPTH: usize = 10;
 
+/// Tokens of a reply in the style of short messages, where no template says otherwise (S4.8).
+const SMS_REPLY: u32 = 90;
+
 /// The templates that may be extended, by id.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Library(BTreeMap<String, PromptTemplate>);
@@ -67,6 +70,11 @@ impl ResolvedTemplate {
     /// Whether it has a section of that kind, shown this turn or not.
     pub fn has(&self, kind: SectionKind) -> bool {
         self.sections.iter().any(|section| section.kind == kind)
+    }
+
+    /// Tokens of a reply at the most, where the template or its style says (S4.8).
+    pub fn reply_tokens(&self) -> Option<u32> {
+        self.defaults.reply_tokens.or((self.style == Style::Sms).then_some(SMS_REPLY))
     }
 
     /// Names of the sections, in order.

@@ -38,6 +38,11 @@ impl Given {
         self
     }
 
+    /// What is given, by name.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     #[must_use]
     pub fn list(mut self, name: &str, items: impl IntoIterator<Item = String>) -> Self {
         self.0.insert(name.to_owned(), Value::List(items.into_iter().collect()));
@@ -97,7 +102,23 @@ pub(super) fn known(name: &str) -> bool {
 }
 
 pub(super) fn is_list(name: &str) -> bool {
-    matches!(BY_NAME.get(plain(name)).map(|definition| &definition.made), Some(Made::GivenList))
+    matches!(BY_NAME.get(plain(name)).map(|definition| &definition.made), Some(Made::GivenList | Made::AwaitedList))
+}
+
+/// Whether it may ever have a value: a part of the program gives it, or something that it is made of, or it always has one.
+pub(super) fn supplied(name: &str) -> bool {
+    let Some(definition) = BY_NAME.get(plain(name)) else { return false };
+    match definition.made {
+        Made::Given | Made::GivenList => true,
+        Made::Awaited | Made::AwaitedList | Made::Alias(_) => false,
+        Made::Derived { inputs, .. } => inputs.iter().any(|input| supplied(input)) || constant(name),
+    }
+}
+
+/// Whether it has a value with nothing given.
+fn constant(name: &str) -> bool {
+    static NOTHING: LazyLock<Option<Variables>> = LazyLock::new(|| Variables::resolve(Given::default()).ok());
+    NOTHING.as_ref().is_some_and(|nothing| nothing.is_true(name))
 }
 
 /// Empty, `0` and `false` are not true.
@@ -165,6 +186,13 @@ impl Variables {
             Some(Value::Text(_)) => None,
             None => is_list(name).then_some(0),
         }
+    }
+
+    /// These, with `names` empty.
+    pub(super) fn without(&self, names: &[&str]) -> Self {
+        let mut rest = self.clone();
+        rest.values.retain(|name, _| !names.contains(&name.as_str()));
+        rest
     }
 
     /// These, and the template's own pieces of text.
@@ -248,8 +276,8 @@ mod tests {
     fn every_variable_has_a_value_with_nothing_given_and_with_everything() {
         let nothing = Variables::resolve(Given::default()).unwrap();
         let everything = CATALOGUE.iter().fold(Given::default(), |given, definition| match definition.made {
-            Made::Given => given.text(definition.name, "x"),
-            Made::GivenList => given.list(definition.name, ["y".into()]),
+            Made::Given | Made::Awaited => given.text(definition.name, "x"),
+            Made::GivenList | Made::AwaitedList => given.list(definition.name, ["y".into()]),
             _ => given,
         });
         let everything = Variables::resolve(everything).unwrap();

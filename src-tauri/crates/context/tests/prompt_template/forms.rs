@@ -63,6 +63,38 @@ fn the_flat_form_says_the_same_in_todays() {
     assert_eq!(composed.flow(SectionRole::Assistant), "I am Mira.");
 }
 
+/// S4.54, S4.60: what is recalled is never part of the head, whichever form a template has.
+#[test]
+fn memories_are_no_part_of_a_head() {
+    let structured = json!({"schema": "olio.llm.promptTemplate", "name": "Old", "sections": {
+        "identity": {"order": 10, "content": ["You are ${system.firstName}."]},
+        "memory": {"order": 20, "content": ["Known: ${memory.facts}"]}}});
+    let flat = json!({"schema": "olio.llm.promptConfig", "name": "Old",
+        "system": ["You are ${system.firstName}.", "Known: ${memory.facts}"]});
+    let todays = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T",
+        "variables": [{"name": "known", "text": "${memory.facts}"}],
+        "sections": [{"name": "a", "lines": ["You are ${character.name}.", "Known: ${memory.facts}", "${known}"]}]});
+    for old in [structured, flat, todays] {
+        let loaded = from_json(&old.to_string()).unwrap();
+        let composed = of(&resolve(&loaded.template, &Library::default()).unwrap(), full(), &[]);
+        let head = composed.sections.iter().filter(|it| it.placement == Placement::Head);
+        assert_eq!(head.map(|it| it.text.as_str()).collect::<Vec<_>>(), ["You are Mira."], "{old}");
+        let facts_only = Recalls { relationship: false, facts: true, last_session: false };
+        assert_eq!(composed.recalls, facts_only, "they have a place all the same: {old}");
+    }
+}
+
+#[test]
+fn a_template_without_a_place_for_memories_recalls_none() {
+    let without = template(json!([{"name": "a", "lines": ["Hello."]}]));
+    assert_eq!(of(&without, full(), &[]).recalls, Recalls::default());
+    let all = of(&shipped("base-roleplay"), full(), &[]).recalls;
+    assert_eq!(all, Recalls { relationship: true, facts: true, last_session: true });
+    let quiet = json!([{"name": "m", "kind": "memory", "condition": "mode != \"study\"", "lines": ["Memories."]}]);
+    assert_eq!(of(&template(quiet.clone()), full(), &[]).recalls, Recalls::default(), "its condition does not hold");
+    assert_eq!(of(&template(quiet), mira(), &[]).recalls, all);
+}
+
 #[test]
 fn the_form_of_lines_loads_with_its_appendix() {
     let old = json!({"name": "Session Director", "lines": ["SESSION INTENT: ${command}"],

@@ -6,8 +6,8 @@ mod forms;
 mod tidy;
 
 use context::prompt_template::{
-    ComposeError, Composed, Flag, Flags, Given, Library, Placement, ResolveError, ResolvedTemplate, SectionRole,
-    Variables, Why, built_in, compose, from_json, resolve,
+    ComposeError, Composed, Flag, Flags, Given, Library, Placement, Recalls, ResolveError, ResolvedTemplate,
+    SectionRole, Variables, Why, built_in, compose, from_json, resolve,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -253,7 +253,8 @@ fn the_shipped_sms_replaces_what_the_documented_one_replaces() {
 #[test]
 fn every_style_knows_every_variable() {
     let sms = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "mine", "name": "Mine", "extends": "sms",
-        "sections": [{"name": "more", "order": 99, "lines": ["${scene.auto}", "${memory.context}"]}]});
+        "sections": [{"name": "more", "order": 99, "placement": "context",
+            "lines": ["${scene.auto}", "${memory.context}"]}]});
     let template = from_json(&sms.to_string()).unwrap().template;
     let resolved = resolve(&template, built_in().unwrap()).unwrap();
     let composed = of(&resolved, full(), &[]);
@@ -299,6 +300,33 @@ fn a_group_hears_whose_turn_it_is_after_the_head() {
         (Placement::Context, "It is Mira's turn to speak, and nobody else's.")
     );
     assert!(composed.sections[0].text.contains("Mira, Ada and Tom"));
+}
+
+/// The engine knows of one character: the scene is theirs, and nobody's turn is spoken of.
+#[test]
+fn a_group_of_one_is_a_scene_of_two() {
+    insta::assert_snapshot!(of(&shipped("group-scene"), mira(), &[]).flow(SectionRole::System), @r"
+    This is a scene with Mira and Tom.
+
+    1. Write only for Mira, in the first person, in one to four short sentences.
+    2. Never speak or decide for Tom, nor for another character.
+    3. Each character knows only what that character has seen and heard.
+
+    Mira keeps the lighthouse.
+
+    Personality: Shy and kind.
+
+    About Tom: a sailor
+    ");
+}
+
+/// S4.17: the director knows where the intent is told.
+#[test]
+fn a_director_without_a_command_looks_at_the_conversation() {
+    let head = of(&shipped("director"), mira(), &[]).flow(SectionRole::System);
+    assert!(head.contains("told by the conversation") && !head.contains("meant to be:"), "{head}");
+    let told = of(&shipped("director"), mira().text("command", "dusk"), &[]).flow(SectionRole::System);
+    assert!(told.contains("meant to be: dusk") && !told.contains("told by the conversation"), "{told}");
 }
 
 #[test]

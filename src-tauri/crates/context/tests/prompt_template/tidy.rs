@@ -2,9 +2,55 @@
 
 use super::*;
 
-/// S4.4, S4.12, invariant 6: no gap in the numbers, no heading over nothing, no run of blank lines, nothing unresolved.
+/// S4.4: [`assert_no_gaps`], and no sentence that lacks a word where a variable was empty.
 #[track_caller]
 fn assert_tidy(composed: &Composed) {
+    assert_no_gaps(composed);
+    for line in composed.sections.iter().flat_map(|section| section.text.lines()) {
+        if let Some(fault) = lacks_a_word(line) {
+            panic!("{fault}: {line}");
+        }
+    }
+}
+
+/// Where a word is missing in a sentence.
+fn lacks_a_word(line: &str) -> Option<&'static str> {
+    const JOINING: [&str; 7] = ["and", "or", "nor", "with", "of", "to", "for"];
+    if line.trim().contains("  ") {
+        return Some("a double blank");
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if words.iter().any(|word| word.starts_with(['.', ',', ';', ':', '\'', '?'])) {
+        return Some("a mark after nothing");
+    }
+    let joining = |word: &str| JOINING.contains(&word);
+    let dangles = words.windows(2).any(|pair| joining(pair[0]) && ["and", "or"].contains(&pair[1]));
+    let ends = words.last().is_some_and(|last| joining(last.trim_end_matches(['.', ',', ';', ':', '!', '?'])));
+    (dangles || ends).then_some("a conjunction that joins nothing")
+}
+
+#[test]
+fn a_missing_word_is_seen() {
+    for faulty in [
+        "This is a scene with  and Traveller.",
+        "This is a scene with and Traveller.",
+        "This is a scene with Mira and .",
+        "You are Mira, talking with.",
+        "You are , talking with Tom.",
+        "It is 's turn to speak.",
+    ] {
+        assert!(lacks_a_word(faulty).is_some(), "{faulty}");
+    }
+    for whole in
+        ["This is a scene with Mira, Ada and Tom.", "1. Say what it looks, sounds and smells like: salt.", "- of it"]
+    {
+        assert_eq!(lacks_a_word(whole), None, "{whole}");
+    }
+}
+
+/// S4.4, S4.12, invariant 6: no gap in the numbers, no heading over nothing, no run of blank lines, nothing unresolved.
+#[track_caller]
+fn assert_no_gaps(composed: &Composed) {
     for section in &composed.sections {
         let text = &section.text;
         assert!(!text.trim().is_empty() && text.trim() == text, "{section:?}");
@@ -17,6 +63,10 @@ fn assert_tidy(composed: &Composed) {
     }
 }
 
+fn named() -> Given {
+    Given::default().text("character.name", "Mira").text("persona.name", "Tom")
+}
+
 #[test]
 fn every_combination_of_flags_is_tidy_in_everything_that_ships() {
     let library = built_in().unwrap();
@@ -24,11 +74,14 @@ fn every_combination_of_flags_is_tidy_in_everything_that_ships() {
         let template = shipped(&one.id);
         let asked = serde_json::to_string(&[Some(one), one.extends.as_ref().and_then(|id| library.get(id))]).unwrap();
         let all: Vec<_> = Flag::ALL.into_iter().filter(|flag| asked.contains(flag.name())).collect();
-        for given in [Given::default(), full()] {
+        // Both names are always there on the wire.
+        for (given, check) in
+            [(Given::default(), assert_no_gaps as fn(&Composed)), (named(), assert_tidy), (full(), assert_tidy)]
+        {
             let variables = Variables::resolve(given).unwrap();
             for mask in 0..1_u32 << all.len() {
                 let on = all.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, flag)| *flag);
-                assert_tidy(&compose(&template, &variables, &Flags::only(on)).unwrap());
+                check(&compose(&template, &variables, &Flags::only(on)).unwrap());
             }
         }
     }
@@ -40,7 +93,7 @@ proptest! {
     fn any_subset_of_the_variables_is_tidy(keep in prop::collection::vec(any::<bool>(), 40), switches in 0..16_usize) {
         let all: Vec<_> = context::prompt_template::reference().into_iter()
             .filter(|doc| doc.source == context::prompt_template::VariableSource::Given).collect();
-        let mut given = Given::default();
+        let mut given = named();
         for (at, doc) in all.iter().enumerate().filter(|(at, _)| keep[at % keep.len()] || at % 7 == 0) {
             let text = format!("value {at}");
             given = if doc.list { given.list(doc.name, [text]) } else { given.text(doc.name, text) };

@@ -46,6 +46,13 @@ impl Layer {
         (layer, problems)
     }
 
+    /// What a prompt template suggests: the tokens of a reply at the most.
+    pub fn of_template(reply_tokens: Option<u32>) -> Self {
+        let setting = setting("max_tokens");
+        let value = |setting: &'static Setting| setting.kind.check(Value::Whole(reply_tokens?)).ok();
+        Self(setting.and_then(|setting| Some((setting.key, value(setting)?))).into_iter().collect())
+    }
+
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.get(key)
     }
@@ -105,7 +112,8 @@ impl Resolved {
     }
 }
 
-/// The later origin wins, setting by setting: environment over chat over character over model over global over built-in.
+/// The later origin wins, setting by setting: environment over chat over character over model over global over the template's
+/// over built-in.
 pub fn resolve(layers: &Layers) -> Resolved {
     let origins =
         super::list::SETTINGS.iter().filter_map(|setting| Some((setting.key, layers.find(setting.key)?.0))).collect();
@@ -119,7 +127,8 @@ mod tests {
     use super::super::list::SETTINGS;
     use super::*;
 
-    const ORIGINS: [Origin; 5] = [Origin::Global, Origin::Model, Origin::Character, Origin::Chat, Origin::Environment];
+    const ORIGINS: [Origin; 6] =
+        [Origin::Template, Origin::Global, Origin::Model, Origin::Character, Origin::Chat, Origin::Environment];
 
     fn capped(cap: u32) -> Layer {
         Layer([("history_cap", Value::Whole(cap))].into())
@@ -137,7 +146,7 @@ mod tests {
             }
             let resolved = resolve(&layers);
             let expected = top.map_or((Origin::BuiltIn, None), |(bit, origin)| (*origin, Some(1_000 + bit as u32)));
-            assert_eq!((resolved.origin("history_cap"), resolved.values.history_cap), expected, "{set:05b}");
+            assert_eq!((resolved.origin("history_cap"), resolved.values.history_cap), expected, "{set:06b}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! Settings of prompts and replies, in layers: chat over character over model over global over built-in, and the
-//! environment over all of them (S2.4, S4.76).
+//! Settings of prompts and replies, in layers: chat over character over model over global over the prompt template over
+//! built-in, and the environment over all of them (S2.4, S4.76).
 //!
 //! [`SETTINGS`] is the one list: key, kind, unit, default and the layers a setting may be set on. [`Values`] are the same
 //! settings resolved, one typed field each. A layer is read value by value, so that one bad value takes nothing else with it.

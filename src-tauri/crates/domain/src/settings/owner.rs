@@ -62,6 +62,8 @@ impl Owner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     BuiltIn,
+    /// What the chosen prompt template suggests (S4.8).
+    Template,
     Global,
     Model,
     Character,

@@ -18,6 +18,8 @@ pub enum SettingOwner {
 #[serde(rename_all = "camelCase")]
 pub enum SettingLayer {
     BuiltIn,
+    /// What the chosen prompt template suggests.
+    Template,
     Global,
     Model,
     Character,

@@ -33,10 +33,21 @@ pub struct TemplateDocument {
     pub json: String,
 }
 
+/// How bad a problem of a template is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    /// It cannot be used or saved.
+    Error,
+    /// It can, and does not do what it seems to.
+    Warning,
+}
+
 /// What is wrong with a template, and where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateProblem {
+    pub severity: Severity,
     pub section: Option<String>,
     pub variable: Option<String>,
     pub message: String,
@@ -69,6 +80,8 @@ pub struct VariableDoc {
     pub group: String,
     pub description: String,
     pub inputs: Vec<String>,
+    /// False while no part of the program knows it: then it is always empty.
+    pub supplied: bool,
 }
 
 /// A way of talking that can be switched during a chat.

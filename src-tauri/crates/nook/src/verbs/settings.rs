@@ -56,6 +56,7 @@ fn line(setting: &LayeredSetting) -> String {
     let unit = if matches!(setting.value, SettingValue::Whole(_)) { unit } else { "" };
     let from = match setting.origin {
         SettingLayer::BuiltIn => "built in".to_owned(),
+        SettingLayer::Template => "from the template".to_owned(),
         SettingLayer::Environment => format!("from {}", setting.variable),
         set => format!("set for the {}", layer(set)),
     };
@@ -69,6 +70,7 @@ fn line(setting: &LayeredSetting) -> String {
 fn layer(layer: SettingLayer) -> &'static str {
     match layer {
         SettingLayer::BuiltIn => "app",
+        SettingLayer::Template => "template",
         SettingLayer::Global => "whole app",
         SettingLayer::Model => "model",
         SettingLayer::Character => "character",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::Engine;
-use engine::api::TemplateProblem;
+use engine::api::{Severity, TemplateProblem};
 use serde::Serialize;
 
 use crate::cli::TemplateVerb;
@@ -20,18 +20,18 @@ pub(crate) async fn templates(engine: &Engine, verb: TemplateVerb, out: &Output)
     match verb {
         TemplateVerb::Check { file } => {
             let problems = engine.check_template(read(&file)?).await?;
-            let count = problems.len();
+            let count = errors(&problems);
             out.answer(&Checked { problems }, |checked| listed(&checked.problems))?;
             failed(count, &file)
         }
         TemplateVerb::Render { file, chat } => {
             let chat = find::chat(engine, &chat).await?.id;
             let rendered = engine.render_template(read(&file)?, chat).await?;
-            out.answer(&rendered, |rendered| match rendered.problems.is_empty() {
-                true => rendered.text.clone(),
-                false => listed(&rendered.problems),
+            out.answer(&rendered, |rendered| match errors(&rendered.problems) {
+                0 => rendered.text.clone(),
+                _ => listed(&rendered.problems),
             })?;
-            failed(rendered.problems.len(), &file)
+            failed(errors(&rendered.problems), &file)
         }
     }
 }
@@ -44,12 +44,20 @@ fn read(file: &Path) -> Result<String, Failure> {
 fn listed(problems: &[TemplateProblem]) -> String {
     let line = |problem: &TemplateProblem| {
         let section = problem.section.as_ref().map(|name| format!("section {name}: ")).unwrap_or_default();
-        format!("{section}{}", problem.message)
+        let severity = match problem.severity {
+            Severity::Error => "",
+            Severity::Warning => "warning: ",
+        };
+        format!("{severity}{section}{}", problem.message)
     };
     match problems {
         [] => "nothing is wrong with it".to_owned(),
         _ => problems.iter().map(line).collect::<Vec<_>>().join("\n"),
     }
+}
+
+fn errors(problems: &[TemplateProblem]) -> usize {
+    problems.iter().filter(|problem| problem.severity == Severity::Error).count()
 }
 
 fn failed(count: usize, file: &Path) -> Result<(), Failure> {

@@ -60,11 +60,22 @@ test("while a word is half typed the last whole preview stays", async () => {
 	all.editor?.show("chat");
 	await vi.advanceTimersByTimeAsync(300);
 	const whole = all.editor?.rendered;
-	problems = [{ section: "rules", variable: null, message: "half" }];
+	problems = [{ severity: "error", section: "rules", variable: null, message: "half" }];
 	all.editor?.type("{");
 	await vi.advanceTimersByTimeAsync(300);
 	expect(all.editor?.problems).toEqual(problems);
 	expect(all.editor?.rendered).toBe(whole);
+});
+
+test("a template with a hint is previewed", async () => {
+	const hint: TemplateProblem = { severity: "warning", section: "rules", variable: null, message: "in vain" };
+	const { shelf: all } = shelf({ render_template: ({ json }: { json: string }) => ({ text: json, sections: [], tokens: 1, problems: [hint] }) });
+	await all.open("base");
+	all.editor?.show("chat");
+	await vi.advanceTimersByTimeAsync(300);
+	expect(all.editor?.problems).toEqual([hint]);
+	expect(all.editor?.broken).toBe(false);
+	expect(all.editor?.rendered).not.toBe(null);
 });
 
 test("a refused template keeps its text and says why", async () => {

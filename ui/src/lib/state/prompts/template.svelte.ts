@@ -15,6 +15,8 @@ export class TemplateEditor {
 	saving = $state(false);
 	#saved = $state("");
 	readonly dirty = $derived(this.json !== this.#saved);
+	/** It can be neither previewed nor saved as it is. */
+	readonly broken = $derived(this.problems.some(({ severity }) => severity === "error"));
 	#chat: string | null = null;
 	#later = new Later();
 	#asked = 0;
@@ -63,7 +65,7 @@ export class TemplateEditor {
 			if (asked !== this.#asked) return;
 			[this.problems, this.failure] = [problems, null];
 			// While a word is half typed, the last whole preview stays.
-			if (problems.length === 0) this.rendered = rendered;
+			if (!this.broken) this.rendered = rendered;
 		} catch (thrown) {
 			if (asked === this.#asked) this.failure = asApiError(thrown);
 		}

@@ -1,0 +1,221 @@
+//! What a template may say, and what will disappoint its author all the same.
+
+use std::collections::BTreeSet;
+
+use super::check::Problem;
+use super::condition::{self, Operand};
+use super::flags::Flag;
+use super::recalls;
+use super::resolve::{ResolvedSection, ResolvedTemplate};
+use super::schema::{Kind, Line, PromptTemplate, Section, SectionKind};
+use super::text::{self, Piece};
+use super::variables;
+use crate::macros::{unknown_macros, volatile_macros};
+
+/// Warnings on what `template` says itself; what it inherits is its parents' business. `resolved` is the same with them.
+pub(super) fn lints(template: &PromptTemplate, resolved: &ResolvedTemplate) -> Vec<Problem> {
+    let mut lints = Lints { resolved, found: Vec::new() };
+    for section in template.sections.iter().filter(|section| !section.exclude) {
+        if let Some(merged) = resolved.sections.iter().find(|one| one.name == section.name) {
+            lints.section(section, merged);
+        }
+    }
+    if template.kind == Kind::Roleplay {
+        lints.missing(
+            SectionKind::Memory,
+            "it has no section of the kind `memory`, so nothing that is remembered is sent",
+        );
+        lints.missing(SectionKind::Mode, "it has no section of the kind `mode`, so choosing a mode does nothing");
+    }
+    lints.found
+}
+
+struct Lints<'l> {
+    resolved: &'l ResolvedTemplate,
+    found: Vec<Problem>,
+}
+
+impl Lints<'_> {
+    fn missing(&mut self, kind: SectionKind, message: &str) {
+        if !self.resolved.has(kind) {
+            self.found.push(Problem::warning(None, None, message.to_owned()));
+        }
+    }
+
+    fn section(&mut self, section: &Section, merged: &ResolvedSection) {
+        let lines = || section.lines.iter().chain(&section.rules);
+        let texts: Vec<&str> = section.heading.as_deref().into_iter().chain(lines().map(Line::text)).collect();
+        let conditions: Vec<&str> =
+            section.condition.as_deref().into_iter().chain(lines().filter_map(Line::condition)).collect();
+        let names: BTreeSet<String> = texts.iter().flat_map(|text| self.names(text)).collect();
+        self.variables(merged, &names);
+        self.conditions(merged, &conditions);
+        self.macros(merged, &texts);
+    }
+
+    /// The variables that a text names, its template's own replaced by what those name.
+    fn names(&self, text: &str) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let mut waiting = vec![text];
+        let mut seen = BTreeSet::new();
+        while let Some(text) = waiting.pop() {
+            for piece in text::pieces(text).into_iter().flatten() {
+                let Piece::Variable(name) = piece else { continue };
+                match self.resolved.variables.iter().find(|own| own.name == name) {
+                    Some(own) if seen.insert(name.to_owned()) => waiting.push(&own.text),
+                    Some(_) => {}
+                    None => drop(names.insert(name.to_owned())),
+                }
+            }
+        }
+        names
+    }
+
+    fn variables(&mut self, section: &ResolvedSection, names: &BTreeSet<String>) {
+        let awaited: Vec<&str> = names.iter().map(String::as_str).filter(|name| !variables::supplied(name)).collect();
+        self.awaited(section, "always empty", &awaited, |name| format!("`${{{name}}}`"));
+        if recalls::may_be_told(section) {
+            return;
+        }
+        for name in names.iter().filter(|name| recalls::VARIABLES.contains(&name.as_str())) {
+            let message = format!(
+                "`${{{name}}}` is always empty in the head, which stays as it is while memories come and go; \
+                 name it in a section of the kind `memory`"
+            );
+            self.found.push(Problem::warning(Some(&section.name), Some(name), message));
+        }
+    }
+
+    fn conditions(&mut self, section: &ResolvedSection, conditions: &[&str]) {
+        let own = |name: &str| self.resolved.variables.iter().any(|own| own.name == name);
+        let read: Vec<_> = conditions.iter().filter_map(|written| condition::parse(written, &own).ok()).collect();
+        let (mut awaited, mut changing) = (BTreeSet::new(), BTreeSet::new());
+        for operand in read.iter().flat_map(condition::Condition::operands) {
+            let (name, supplied) = match operand {
+                Operand::Flag(flag) => (flag.name(), flag.supplied()),
+                Operand::Variable(name) | Operand::Size(name) => {
+                    (name.as_str(), own(name) || variables::supplied(name))
+                }
+                Operand::Text(_) => continue,
+            };
+            if !supplied {
+                awaited.insert(name);
+            } else if changes(operand) && recalls::stands_in_head(section.placement) {
+                changing.insert(name);
+            }
+        }
+        let awaited: Vec<&str> = awaited.into_iter().collect();
+        self.awaited(section, "never so in a condition", &awaited, |name| format!("`{name}`"));
+        for name in changing {
+            let message = format!(
+                "the condition `{name}` changes from turn to turn; in the head the whole prompt is read anew each time"
+            );
+            self.found.push(Problem::warning(Some(&section.name), None, message));
+        }
+    }
+
+    /// One warning for all `names` of a section that no part of the program supplies.
+    fn awaited(&mut self, section: &ResolvedSection, what: &str, names: &[&str], written: impl Fn(&str) -> String) {
+        if let Some(first) = names.first() {
+            let names = names.iter().map(|name| written(name)).collect::<Vec<_>>().join(", ");
+            let message = format!("{what}, as no part of this program knows it yet: {names}");
+            self.found.push(Problem::warning(Some(&section.name), Some(first), message));
+        }
+    }
+
+    fn macros(&mut self, section: &ResolvedSection, texts: &[&str]) {
+        let text = texts.join("\n");
+        for name in unknown_macros(&text) {
+            let message = format!("the macro `{{{{{name}}}}}` is not known and is sent as it is written");
+            self.found.push(Problem::warning(Some(&section.name), None, message));
+        }
+        for name in volatile_macros(&text).into_iter().filter(|_| recalls::stands_in_head(section.placement)) {
+            let message = format!(
+                "the macro `{{{{{name}}}}}` changes from turn to turn, but the head keeps what it said when the window began; \
+                 give the section the placement `context`"
+            );
+            self.found.push(Problem::warning(Some(&section.name), None, message));
+        }
+    }
+}
+
+/// What one turn has and the next has not.
+fn changes(operand: &Operand) -> bool {
+    match operand {
+        Operand::Flag(flag) => matches!(flag, Flag::HasMemories | Flag::ReminderDue),
+        Operand::Variable(name) => recalls::VARIABLES.contains(&name.as_str()),
+        Operand::Size(_) | Operand::Text(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::builtin::{SHIPPED, built_in};
+    use super::super::check::{Severity, check};
+
+    fn warnings(json: &str) -> Vec<String> {
+        let found = check(json, built_in().unwrap());
+        assert!(found.iter().all(|it| it.severity == Severity::Warning), "{found:?}");
+        found.into_iter().map(|it| format!("{} | {}", it.section.unwrap_or_default(), it.message)).collect()
+    }
+
+    fn of(mut template: Value) -> Vec<String> {
+        for (field, value) in
+            [("schema", json!(super::super::SCHEMA)), ("version", json!(2)), ("id", json!("t")), ("name", json!("T"))]
+        {
+            template.as_object_mut().unwrap().insert(field.to_owned(), value);
+        }
+        warnings(&template.to_string())
+    }
+
+    /// What ships can be composed, and all that is doubtful about it waits for parts of the program that are to come.
+    #[test]
+    fn what_ships_waits_only_for_what_is_to_come() {
+        for (id, json) in SHIPPED {
+            for warning in warnings(json) {
+                assert!(warning.contains("as no part of this program knows it yet: "), "{id}: {warning}");
+            }
+        }
+        for plain in ["sms", "companion"] {
+            let json = SHIPPED.iter().find(|(id, _)| *id == plain).unwrap().1;
+            assert_eq!(warnings(json), [""; 0], "{plain}");
+        }
+    }
+
+    #[test]
+    fn a_template_of_its_own_lacks_what_it_does_not_name() {
+        insta::assert_debug_snapshot!(of(json!({"sections": [{"name": "a", "lines": ["Hello."]}]})), @r###"
+        [
+            " | it has no section of the kind `memory`, so nothing that is remembered is sent",
+            " | it has no section of the kind `mode`, so choosing a mode does nothing",
+        ]
+        "###);
+        assert_eq!(of(json!({"kind": "utility", "sections": [{"name": "a", "lines": ["Hello."]}]})), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_said_in_vain_is_told_by_section() {
+        insta::assert_debug_snapshot!(of(json!({
+            "extends": "base-roleplay",
+            "variables": [{"name": "known", "text": "${memory.facts}"}],
+            "sections": [
+                {"name": "now", "lines": ["It is {{time}}, {{user}}.", "{{nosuchthing}} {{roll:d6}}"]},
+                {"name": "late", "placement": "context", "lines": ["It is {{time}}.", "${known}"]},
+                {"name": "past", "condition": "hasMemories && !assist", "lines": ["${known}", "${character.mood}"]},
+                {"name": "memory", "heading": "Remembered:"},
+            ],
+        })), @r###"
+        [
+            "now | the macro `{{nosuchthing}}` is not known and is sent as it is written",
+            "now | the macro `{{time}}` changes from turn to turn, but the head keeps what it said when the window began; give the section the placement `context`",
+            "now | the macro `{{roll}}` changes from turn to turn, but the head keeps what it said when the window began; give the section the placement `context`",
+            "past | always empty, as no part of this program knows it yet: `${character.mood}`",
+            "past | `${memory.facts}` is always empty in the head, which stays as it is while memories come and go; name it in a section of the kind `memory`",
+            "past | never so in a condition, as no part of this program knows it yet: `assist`",
+            "past | the condition `hasMemories` changes from turn to turn; in the head the whole prompt is read anew each time",
+        ]
+        "###);
+    }
+}

@@ -1,0 +1,55 @@
+//! Where a template tells of memories, and of which.
+
+use super::resolve::ResolvedSection;
+use super::schema::{Placement, SectionKind};
+
+/// The variables that change with what a turn recalls.
+pub(super) const VARIABLES: [&str; 5] =
+    ["memory.relationship", "memory.facts", "memory.lastSession", "memory.count", "memory.context"];
+
+/// The memories that a template has a place for. The engine sends each as a block of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Recalls {
+    pub relationship: bool,
+    pub facts: bool,
+    pub last_session: bool,
+}
+
+impl Recalls {
+    const ALL: Self = Self { relationship: true, facts: true, last_session: true };
+
+    /// Adds what a section that is there names. One for memories that names none is for all.
+    pub(super) fn add(&mut self, kind: SectionKind, variables: &[String]) {
+        let named = variables.iter().map(|name| Self::named(name)).fold(Self::default(), Self::and);
+        let named = if kind == SectionKind::Memory && named == Self::default() { Self::ALL } else { named };
+        *self = self.and(named);
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            relationship: self.relationship || other.relationship,
+            facts: self.facts || other.facts,
+            last_session: self.last_session || other.last_session,
+        }
+    }
+
+    fn named(variable: &str) -> Self {
+        match variable {
+            "memory.context" => Self::ALL,
+            "memory.relationship" => Self { relationship: true, ..Self::default() },
+            "memory.facts" => Self { facts: true, ..Self::default() },
+            "memory.lastSession" => Self { last_session: true, ..Self::default() },
+            _ => Self::default(),
+        }
+    }
+}
+
+/// Whether `memory.*` has a value in a section: not where it would stand in the head.
+pub(super) fn may_be_told(section: &ResolvedSection) -> bool {
+    section.kind == SectionKind::Memory || !stands_in_head(section.placement)
+}
+
+/// The end of the prompt is part of the head, too, unless placement is classic.
+pub(super) fn stands_in_head(placement: Placement) -> bool {
+    matches!(placement, Placement::Head | Placement::AfterHistory)
+}

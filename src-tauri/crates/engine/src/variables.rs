@@ -1,0 +1,97 @@
+//! What templates are told of a turn: the values of their variables, and the flags that no variable tells.
+
+use context::frame::BlockKind;
+use context::prompt_template::{self as template, Flag, Given, Mode, Variables};
+use domain::card::Card;
+use domain::persona::Persona;
+use domain::settings::{ContentRating, Values};
+
+use crate::collect::Collected;
+use crate::error::{Answer, bad_input};
+use crate::memory::Recalled;
+
+/// Every variable of the turn. The mode's text may name any of the others.
+///
+/// # Errors
+/// `BadInput` if it names what there is not.
+pub(crate) fn of(collected: &Collected) -> Answer<Variables> {
+    let Collected { card, persona, values, mode, memory, .. } = collected;
+    let given = given(card, persona, values, mode, memory);
+    let unknown =
+        |error: template::UnknownVariable| bad_input(error.to_string(), "Report this as a fault of the program.");
+    let before = Variables::resolve(given.clone()).map_err(unknown)?;
+    let spoken = mode
+        .spoken(&before)
+        .map_err(|error| bad_input(format!("The mode \"{}\": {error}.", mode.name), "Correct the mode's text."))?;
+    Variables::resolve(given.text("mode.text", spoken)).map_err(unknown)
+}
+
+/// All but the mode's text.
+fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &Recalled) -> Given {
+    Given::default()
+        .text("character.name", card.spoken_name())
+        .text("character.fullName", card.name())
+        .text("character.description", card.description())
+        .text("character.personality", card.personality())
+        .text("character.scenario", card.scenario())
+        .text("character.examplesRaw", card.mes_example())
+        .text("character.systemPrompt", card.system_prompt())
+        .text("character.postHistory", card.post_history_instructions())
+        .list("character.tags", card.tags().into_iter().map(str::to_owned))
+        .text("persona.name", &persona.name)
+        .text("persona.description", &persona.description)
+        .text("rating", rating(values.content_rating))
+        .text("goal", &values.session_goal)
+        .text("extra", &values.extra_instructions)
+        .text("reminder.text", &values.reminder)
+        .text("mode", &mode.name)
+        .text("memory.relationship", memory.joined(&[BlockKind::Relationship]))
+        .text("memory.facts", memory.joined(&[BlockKind::Fact, BlockKind::Memory]))
+        .text("memory.lastSession", memory.joined(&[BlockKind::LastSession]))
+        .text("memory.count", memory.count().to_string())
+}
+
+fn rating(rating: ContentRating) -> &'static str {
+    match rating {
+        ContentRating::Unset => "",
+        ContentRating::Everyone => "E",
+        ContentRating::Teen => "T",
+        ContentRating::Mature => "M",
+        ContentRating::Adult => "AO",
+    }
+}
+
+pub(crate) fn switches(collected: &Collected) -> Vec<Flag> {
+    let values = &collected.values;
+    let due = (collected.position + 1) % i64::from(values.remind_every_messages.max(1)) == 0;
+    if due { vec![Flag::ReminderDue] } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use context::prompt_template::{VariableDoc, VariableSource, reference};
+    use domain::PersonaId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// What the reference says is supplied is what the engine gives, no more and no less.
+    #[test]
+    fn the_reference_knows_what_is_given() {
+        let card = Card::new("Mira").unwrap();
+        let persona = Persona { id: PersonaId(Uuid::nil()), name: "Tom".into(), description: String::new() };
+        let mode = Mode { name: "study".into(), title: String::new(), text: String::new() };
+        let given = given(&card, &persona, &Values::default(), &mode, &Recalled::default());
+        // `of` adds it, as it is made from the others.
+        let given = given.text("mode.text", "");
+        let given: BTreeSet<&str> = given.names().collect();
+        let reference = reference();
+        let plain = |doc: &&VariableDoc| doc.source == VariableSource::Given && doc.supplied;
+        let mut supplied: BTreeSet<&str> = reference.iter().filter(plain).map(|doc| doc.name).collect();
+        // Made from the name where the engine hands in no other.
+        supplied.insert("character.fullName");
+        assert_eq!(given, supplied);
+    }
+}
