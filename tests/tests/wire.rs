@@ -325,6 +325,35 @@ async fn a_prompt_manager_preset_becomes_a_template_that_composes_the_prompt() {
     }
 }
 
+/// A preset's format and place of lore are kept on the wire, and each entry stays a block that names its source.
+#[tokio::test]
+async fn lore_stands_where_and_as_a_preset_says() {
+    let house = Lighthouse::open().await;
+    let marker = |identifier: &str| json!({ "identifier": identifier, "name": identifier, "marker": true });
+    let main = json!({ "identifier": "main", "name": "Main", "role": "system", "content": "Play {{char}}." });
+    let names = ["main", "worldInfoAfter", "charDescription", "charPersonality", "chatHistory"];
+    let preset = json!({
+        "temperature": 0.9, "wi_format": "[Of {{char}}'s world: {0}]",
+        "prompts": names.map(|name| if name == "main" { main.clone() } else { marker(name) }),
+        "prompt_order": [{ "character_id": 100_001,
+            "order": names.map(|name| json!({ "identifier": name, "enabled": true })) }]
+    });
+    let report = house.app.engine.import_bytes("Lantern.json".into(), preset.to_string().into_bytes()).await.unwrap();
+    house.set("template", &report.imported[0].id).await;
+    let sent = house.say("Hello.").await;
+    assert!(sent.starts_with("Play Ada.\n\n[Of Ada's world: The lamp burns whale oil.]\n\nAda keeps"), "{sent}");
+    let blocks = house.blocks(&house.chat, "whale oil").await;
+    assert!(matches!(blocks[..], [PromptBlock { origin: Origin::Lore { .. }, zone: Zone::Head, .. }]), "{blocks:?}");
+
+    let json = house.app.engine.get_template(report.imported[0].id.clone()).await.unwrap().json;
+    let rendered = house.app.engine.render_template(json, house.chat.clone()).await.unwrap();
+    assert!(rendered.text.contains("[Of Ada's world: The lamp burns whale oil.]"), "{}", rendered.text);
+    house.set("placement", "classic").await;
+    let sent = house.say("Tell me of the reef.").await;
+    let both = ["[Of Ada's world: The lamp burns whale oil.", "The reef took the Marianne in 1911.]"];
+    assert!(both.iter().all(|part| sent.contains(part)), "{sent}");
+}
+
 /// S4.54, S4.60: a template of an older form names memories beside its rules. They are sent as blocks with receipts and the
 /// head stays as it was: each prompt begins with the one before it.
 #[tokio::test]

@@ -31,7 +31,9 @@ mod wording;
 pub use budget::Budget;
 pub use chat_template::{ChatTemplate, TemplateError};
 pub use count::{CountTokens, Counts, Estimate};
-pub use frame::{BlockKind, Candidate, Frame, HeadPart, HistoryMessage, Now, Place, Placed, Priority, Source, Zone};
+pub use frame::{
+    BlockKind, Candidate, Frame, HeadPart, HistoryMessage, LoreSection, Now, Place, Placed, Priority, Source, Zone,
+};
 pub use frozen::FrozenBlock;
 pub use plan::{
     AssembleError, Assembled, Dropped, EpochReason, Overflow, Placement, PlannedBlock, Retention, Setup, Shares,

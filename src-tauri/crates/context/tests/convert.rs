@@ -127,6 +127,7 @@ fn the_prompt_manager_keeps_its_order_and_places() {
     squash_system_messages: neighbouring system texts are always one message here
     prompt_order: behind it stand this program's own parts: content rating, extra instructions, goal, memories, documents, mode, reminder
     stop: no text ends a reply, as with presets of this kind; the built-in templates end one where a speaker's name begins a line
+    wi_format: kept around the lore of the head; what turns up in the chat is listed with the words that called for it, or with `classic` placement stands there too
     prompt_order: one list is used for all characters; the others are left out
     prompt_order: ghost: there is no such prompt
     prompt: somethingNew: left out: a place that is not known here
@@ -154,8 +155,7 @@ fn a_preset_knows_the_settings_of_the_chat_and_its_memories() {
     insta::assert_snapshot!(own, @r"
     [rating] Content rating: T (PG-13), for teenagers.
     [extra] No rhymes.
-    [memory-2 Context] What Mira remembers:
-    Facts:
+    [memory-2 Context] Facts:
     Tom likes tea.
     [mode Context] Explain.
     [reminder Context] Reminder:

@@ -118,6 +118,7 @@ impl Story {
             history: self.history.clone(),
             context,
             placed: placed.collect(),
+            lore: Vec::new(),
             clock: Some(Now { at: last.created, words: format!("minute {}", last.created.0 / 60_000) }),
         }
     }

@@ -6,8 +6,8 @@ mod common;
 
 use common::*;
 use context::{
-    Assembled, BlockKind, Candidate, ChatTemplate, Dropped, EpochReason, Frame, FrozenBlock, Place, Placed, Placement,
-    Setup, Source, Watermark, Zone, assemble,
+    Assembled, BlockKind, Candidate, ChatTemplate, Dropped, EpochReason, Frame, FrozenBlock, LoreSection, Place,
+    Placed, Placement, Setup, Source, Watermark, Zone, assemble,
 };
 use domain::chat::{Role, WindowState};
 use domain::prompt::PromptRole;
@@ -74,6 +74,37 @@ fn a_share_that_is_not_needed_goes_to_the_others() {
     let both = first(&frame, 400).unwrap();
     assert!(lore_tokens(&only_lore) > lore_tokens(&both) && lore_tokens(&both) > 60, "{}", plan(&both));
     assert!(only_lore.shares.retrieval_used * 10 >= only_lore.shares.retrieval_budget * 8);
+}
+
+/// The template's words stand around the entries of a place, which stay blocks of their own, and where it has them.
+#[test]
+fn lore_of_the_head_stands_where_the_template_has_it() {
+    let mut frame = frame(chat(1, 1), "A keeper.", "An example.");
+    let entry =
+        |order, text| Placed { constant: true, ..placed(Place::BeforeCharacter, PromptRole::System, order, text) };
+    frame.placed = vec![entry(2, "second"), entry(1, "first"), entry(3, "third")];
+    let beside = with_setup(&frame, 1_000, &WindowState::default(), |_| {});
+    let (before, after) = ("[World: ".to_owned(), "]".to_owned());
+    frame.lore = vec![LoreSection { place: Place::BeforeCharacter, at: 2, before, after }];
+    let again = with_setup(&frame, 1_000, &beside.window, |_| {});
+    assert_eq!(again.new_epoch, Some(EpochReason::Head), "other words are another head");
+
+    for placement in [Placement::CacheFirst, Placement::Classic] {
+        let head = |without: &[&str]| {
+            let template = ChatTemplate::chatml();
+            let without: Vec<String> = without.iter().map(|entry| format!("lore:book/{entry}")).collect();
+            let setup = Setup { placement, without: &without, ..Setup::new(Some(&template), "model", budget(1_000)) };
+            let sent = assemble(&frame, &setup, &WindowState::default(), &Words).unwrap();
+            let kept = sent.blocks.iter().filter(|block| block.kind == BlockKind::Lore && block.dropped.is_none());
+            assert_eq!(kept.count(), 3 - without.len(), "{}", plan(&sent));
+            let head = sent.prompt.messages[0].text.clone();
+            let end = head.find("\n\nExamples of").unwrap();
+            head[..end].strip_prefix("You are Mira, talking with Sam.\n\nA keeper.").unwrap().to_owned()
+        };
+        assert_eq!(head(&[]), "\n\n[World: first\n\nsecond\n\nthird]");
+        assert_eq!(head(&["first", "third"]), "\n\n[World: second]");
+        assert_eq!(head(&["first", "second", "third"]), "", "no words around nothing");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The frame of a turn: everything that may be sent, in the words of this card, persona and chat.
 
-use context::frame::{BlockKind, Candidate, Frame, HeadPart, Now, Place, Placed, Source};
+use context::frame::{BlockKind, Candidate, Frame, HeadPart, LoreSection, Now, Place, Placed, Source};
 use context::macros::{Expanded, MacroState, ModelFacts};
 use context::prompt_template::{
     self as template, Composed, ComposedSection, Flags, Placement, Recalls, SectionKind, SectionRole,
@@ -13,6 +13,7 @@ use crate::answer::Answerer;
 use crate::clock::Clock;
 use crate::collect::Collected;
 use crate::error::{Answer, bad_input};
+use crate::lore::Lore;
 use crate::variables;
 use crate::words::{self, Moment, Words};
 
@@ -128,12 +129,13 @@ impl<'a> Builder<'a> {
         match (section.placement, section.kind) {
             // Memories and documents are blocks of their own, each with its source and score.
             (_, SectionKind::Memory | SectionKind::Citations) => {}
+            (_, SectionKind::LoreBefore | SectionKind::LoreAfter) => self.lore(section),
             (Placement::Head, _) => self.head_part(section),
             (Placement::AfterHistory, _) if !self.classic() => self.head_part(section),
             (Placement::AfterHistory, _) => self.placed(section, 0),
             (Placement::InChat, _) => self.placed(section, section.depth),
             (Placement::Context, _) => {
-                let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section, false));
+                let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section));
                 if !text.is_empty() {
                     self.built.frame.context.push(Candidate::new(kind, source, reason(kind), text));
                 }
@@ -145,18 +147,37 @@ impl<'a> Builder<'a> {
         self.collected.values.placement == domain::settings::Placement::Classic
     }
 
+    /// Entries are blocks of their own, each with its source; the section says where they stand and what stands around them.
+    fn lore(&mut self, section: &ComposedSection) {
+        let text = self.spoken(section, true);
+        let Some((place, before, after)) = Lore::apart(&text) else { return self.head_text(section, text) };
+        let taken = self.built.frame.lore.iter().any(|section| section.place == place);
+        if taken || !matches!(section.placement, Placement::Head | Placement::AfterHistory) {
+            return;
+        }
+        let entries = self.collected.lore.shown(place, self.classic());
+        self.built.sections.push((section.name.clone(), format!("{before}{entries}{after}")));
+        let at = self.built.frame.head.len();
+        self.built.frame.lore.push(LoreSection { place, at, before, after });
+    }
+
     fn head_part(&mut self, section: &ComposedSection) {
-        let text = self.say(section, true);
+        let text = self.spoken(section, true);
+        self.head_text(section, text);
+    }
+
+    fn head_text(&mut self, section: &ComposedSection, text: String) {
         if text.is_empty() {
             return;
         }
+        self.built.sections.push((section.name.clone(), text.clone()));
         let kind = kind(section.kind);
         let (source, role) = (self.source(section), role(section.role));
         self.built.frame.head.push(HeadPart { kind, source, reason: reason(kind).to_owned(), role, text });
     }
 
     fn placed(&mut self, section: &ComposedSection, depth: u32) {
-        let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section, false));
+        let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section));
         self.place(Candidate::new(kind, source, reason(kind), text), depth, role(section.role));
     }
 
@@ -195,16 +216,20 @@ impl<'a> Builder<'a> {
         self.place(candidate, values.author_note_depth, PromptRole::System);
     }
 
-    fn say(&mut self, section: &ComposedSection, in_head: bool) -> String {
-        let moment = if in_head { self.head } else { self.now };
-        let original = section.original.as_deref();
-        let expanded = self.words.expand_over(&section.text, original, &moment, &mut self.state);
-        self.built.volatile |= in_head && expanded.volatile;
-        let text = self.noticed(expanded, &section.name);
+    fn say(&mut self, section: &ComposedSection) -> String {
+        let text = self.spoken(section, false);
         if !text.is_empty() {
             self.built.sections.push((section.name.clone(), text.clone()));
         }
         text
+    }
+
+    fn spoken(&mut self, section: &ComposedSection, in_head: bool) -> String {
+        let moment = if in_head { self.head } else { self.now };
+        let original = section.original.as_deref();
+        let expanded = self.words.expand_over(&section.text, original, &moment, &mut self.state);
+        self.built.volatile |= in_head && expanded.volatile;
+        self.noticed(expanded, &section.name)
     }
 
     /// With its blanks: a line break in front of a name is the point of a stop string.

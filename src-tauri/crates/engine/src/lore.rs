@@ -30,6 +30,30 @@ pub(crate) struct Lore {
     pub(crate) notices: Vec<String>,
 }
 
+/// Stand in a composed section for the entries of one place, which are blocks of their own: no text holds these characters.
+const MARKS: [(Place, &str); 2] = [(Place::BeforeCharacter, "\u{fdd0}"), (Place::AfterCharacter, "\u{fdd1}")];
+
+impl Lore {
+    /// What a template's section has in place of the entries of `place`; empty if the head has none of them.
+    pub(crate) fn mark(&self, place: Place, classic: bool) -> &'static str {
+        let there = self.placed.iter().any(|placed| placed.place == place && (classic || placed.constant));
+        MARKS.iter().find(|(of, _)| there && *of == place).map_or("", |(_, mark)| mark)
+    }
+
+    /// Takes a section's text apart: the place of the entries, and what stands before and after them.
+    pub(crate) fn apart(text: &str) -> Option<(Place, String, String)> {
+        let (place, (before, after)) = MARKS.iter().find_map(|(place, mark)| Some((*place, text.split_once(mark)?)))?;
+        let clean = |text: &str| MARKS.iter().fold(text.to_owned(), |text, (_, mark)| text.replace(mark, ""));
+        Some((place, clean(before), clean(after)))
+    }
+
+    /// The texts of a place, for people who look at the template.
+    pub(crate) fn shown(&self, place: Place, classic: bool) -> String {
+        let texts = self.placed.iter().filter(|placed| placed.place == place && (classic || placed.constant));
+        texts.map(|placed| placed.candidate.text.trim()).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
 /// The books that were prepared last: the next turn is likely of the same chat.
 #[derive(Default)]
 pub(crate) struct LoreCache {

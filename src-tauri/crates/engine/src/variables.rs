@@ -1,13 +1,14 @@
 //! What templates are told of a turn: the values of their variables, and the flags that no variable tells.
 
-use context::frame::BlockKind;
+use context::frame::{BlockKind, Place};
 use context::prompt_template::{self as template, Flag, Given, Mode, Variables};
 use domain::card::Card;
 use domain::persona::Persona;
-use domain::settings::{ContentRating, Values};
+use domain::settings::{ContentRating, Placement, Values};
 
 use crate::collect::Collected;
 use crate::error::{Answer, bad_input};
+use crate::lore::Lore;
 use crate::memory::Recalled;
 
 /// Every variable of the turn. The mode's text may name any of the others.
@@ -15,11 +16,13 @@ use crate::memory::Recalled;
 /// # Errors
 /// `BadInput` if it names what there is not.
 pub(crate) fn of(collected: &Collected) -> Answer<Variables> {
-    let Collected { card, persona, values, mode, memory, .. } = collected;
-    let given = given(card, persona, values, mode, memory);
+    let Collected { card, persona, values, mode, memory, lore, .. } = collected;
+    let given = given(card, persona, values, mode, memory, lore);
     let unknown =
         |error: template::UnknownVariable| bad_input(error.to_string(), "Report this as a fault of the program.");
-    let before = Variables::resolve(given.clone()).map_err(unknown)?;
+    // What stands for lore means something in the sections of lore alone.
+    let before = given.clone().text("lore.before", "").text("lore.after", "");
+    let before = Variables::resolve(before).map_err(unknown)?;
     let spoken = mode
         .spoken(&before)
         .map_err(|error| bad_input(format!("The mode \"{}\": {error}.", mode.name), "Correct the mode's text."))?;
@@ -27,7 +30,8 @@ pub(crate) fn of(collected: &Collected) -> Answer<Variables> {
 }
 
 /// All but the mode's text.
-fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &Recalled) -> Given {
+fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &Recalled, lore: &Lore) -> Given {
+    let classic = values.placement == Placement::Classic;
     Given::default()
         .text("character.name", card.spoken_name())
         .text("character.fullName", card.name())
@@ -49,6 +53,8 @@ fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &
         .text("memory.facts", memory.joined(&[BlockKind::Fact, BlockKind::Memory]))
         .text("memory.lastSession", memory.joined(&[BlockKind::LastSession]))
         .text("memory.count", memory.count().to_string())
+        .text("lore.before", lore.mark(Place::BeforeCharacter, classic))
+        .text("lore.after", lore.mark(Place::AfterCharacter, classic))
 }
 
 fn rating(rating: ContentRating) -> &'static str {
@@ -83,7 +89,7 @@ mod tests {
         let card = Card::new("Mira").unwrap();
         let persona = Persona { id: PersonaId(Uuid::nil()), name: "Tom".into(), description: String::new() };
         let mode = Mode { name: "study".into(), title: String::new(), text: String::new() };
-        let given = given(&card, &persona, &Values::default(), &mode, &Recalled::default());
+        let given = given(&card, &persona, &Values::default(), &mode, &Recalled::default(), &Lore::default());
         // `of` adds it, as it is made from the others.
         let given = given.text("mode.text", "");
         let given: BTreeSet<&str> = given.names().collect();

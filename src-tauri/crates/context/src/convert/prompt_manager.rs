@@ -68,6 +68,13 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
         "stop",
         "no text ends a reply, as with presets of this kind; the built-in templates end one where a speaker's name begins a line",
     ));
+    if !matches!(text(preset, "wi_format").trim(), "" | "{0}") {
+        converted.report.push(Note::new(
+            "wi_format",
+            "kept around the lore of the head; what turns up in the chat is listed with the words that called for it, \
+             or with `classic` placement stands there too",
+        ));
+    }
     let sections = Manager { preset, report: &mut converted.report, taken: BTreeMap::new() }.sections();
     let defaults = crate::prompt_template::Defaults { reply_tokens: None, stop: Some(Vec::new()) };
     converted.templates.push(PromptTemplate { sections, defaults, ..template(&name) });

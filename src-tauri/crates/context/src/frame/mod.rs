@@ -28,6 +28,9 @@ pub struct Frame {
     pub context: Vec<Candidate>,
     /// Lorebook entries and notes, with the places that a card's maker meant for them.
     pub placed: Vec<Placed>,
+    /// Where the template has the lore of the head, one for each place at the most. Without one it stands beside the
+    /// character.
+    pub lore: Vec<LoreSection>,
     /// What time it is, if the model is to know.
     pub clock: Option<Now>,
 }
@@ -97,6 +100,18 @@ pub enum Place {
     AfterExamples,
     /// Messages from the end; 0 stands after the last one.
     Depth(u32),
+}
+
+/// The place that a template has for the entries of one [`Place`], and its own words there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LoreSection {
+    pub place: Place,
+    /// Index of the part of the head that it stands in front of; behind all of them if there is none.
+    pub at: usize,
+    /// Stands in front of the first entry.
+    pub before: String,
+    /// Stands behind the last one.
+    pub after: String,
 }
 
 /// A candidate with a place of its own. `classic` puts it there; `cache-first` puts it there only if it is constant and its

@@ -5,6 +5,7 @@ use domain::chat::WindowState;
 use domain::prompt::{Prompt, PromptMessage, PromptRole, Segment};
 
 use super::draft::{Draft, prompt_role};
+use super::head::Seat;
 use super::item::Item;
 use super::{AssembleError, Assembled, Dropped, PlannedBlock, Retention, epoch, head};
 use crate::chat_template::{Piece, Turn};
@@ -146,27 +147,30 @@ impl<'a> Draft<'a> {
             .filter(|(_, place, _)| !matches!(place, Place::Depth(_)))
             .collect();
         placed.sort_by_key(|(_, place, order)| head::order(*place, *order));
+        let mut seats: Vec<Seat> = self.head.iter().map(|item| item.seat).collect();
         for (item, place, _) in placed {
-            let kinds: Vec<BlockKind> = texts
-                .iter()
-                .map(|text| match text {
-                    Text::Head(head) => head.kind,
-                    Text::Placed(item) => item.kind,
-                })
-                .collect();
-            texts.insert(head::place(place, kinds.into_iter()), Text::Placed(item));
+            let at = head::place(place, &self.frame.lore, seats.iter().copied());
+            seats.insert(at, Seat { kind: item.kind, part: None, place: Some(place) });
+            texts.insert(at, Text::Placed(item));
         }
-        for text in texts {
+        let places = texts.iter().zip(&seats).map(|(text, seat)| match text {
+            Text::Placed(item) if item.kept() => seat.place,
+            _ => None,
+        });
+        let around = head::around(&self.frame.lore, &places.collect::<Vec<_>>());
+        for (text, around) in texts.into_iter().zip(around) {
             let (block, words) = match text {
-                Text::Head(item) => (item.report(), item.text),
-                Text::Placed(item) => (item.report(Zone::Head, PromptRole::System, None), item.text),
+                Text::Head(item) => (item.report(), item.words()),
+                Text::Placed(item) => {
+                    (item.report(Zone::Head, PromptRole::System, None), head::framed(around, item.text))
+                }
             };
             if block.dropped.is_some() {
                 sheet.blocks.push(block);
                 continue;
             }
             let joined = sheet.turn(block.role, false);
-            sheet.put(block, wording::paragraph(words, joined));
+            sheet.put(block, wording::paragraph(&words, joined));
         }
     }
 

@@ -110,7 +110,7 @@ impl<'a> Draft<'a> {
     /// Sees whether the prefix goes on.
     fn compare(&mut self) {
         let Setup { model, budget, .. } = self.setup;
-        let head = self.head.iter().filter(|item| item.kept()).map(|item| item.text);
+        let head = self.head.iter().filter(|item| item.kept()).flat_map(HeadItem::texts);
         self.fingerprint = epoch::fingerprint(model, budget, head);
         self.epoch = epoch::changed(self.state, &self.fingerprint, &epoch::base(model, budget));
         if self.epoch.is_none() && !epoch::continues(&self.frozen.marks, &self.frame.history[self.anchor()..]) {

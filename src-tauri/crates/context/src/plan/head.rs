@@ -1,10 +1,12 @@
 //! The head: what it is made of, and whether the examples are part of it.
 
+use std::borrow::Cow;
+
 use domain::prompt::PromptRole;
 
 use super::price::{Costs, Overhead};
 use super::{Dropped, Placement, PlannedBlock, Setup};
-use crate::frame::{BlockKind, Frame, Place, Placed, Priority, Source, Zone};
+use crate::frame::{BlockKind, Frame, LoreSection, Place, Placed, Priority, Source, Zone};
 use crate::{Budget, wording};
 
 /// A text of the head.
@@ -15,11 +17,33 @@ pub(crate) struct HeadItem<'a> {
     pub(crate) reason: &'a str,
     pub(crate) role: PromptRole,
     pub(crate) text: &'a str,
+    /// The template's own words in front of it and behind it.
+    pub(crate) around: (&'a str, &'a str),
+    pub(crate) seat: Seat,
     pub(crate) tokens: u32,
     pub(crate) dropped: Option<Dropped>,
 }
 
-impl HeadItem<'_> {
+/// What tells where a text of the head stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seat {
+    pub(crate) kind: BlockKind,
+    /// Index among the parts of the frame's head; `None` for what was put in.
+    pub(crate) part: Option<usize>,
+    /// Of what was put in.
+    pub(crate) place: Option<Place>,
+}
+
+impl<'a> HeadItem<'a> {
+    /// All that it says, with the words around it.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        [self.around.0, self.text, self.around.1].into_iter().filter(|text| !text.is_empty())
+    }
+
+    pub(crate) fn words(&self) -> Cow<'a, str> {
+        framed(self.around, self.text)
+    }
+
     pub(crate) fn kept(&self) -> bool {
         self.dropped.is_none()
     }
@@ -54,12 +78,14 @@ pub(crate) fn gather<'a>(
     overhead: &Overhead,
     costs: &mut Costs<'_>,
 ) -> Vec<HeadItem<'a>> {
-    let parts = frame.head.iter().map(|part| HeadItem {
+    let parts = frame.head.iter().enumerate().map(|(index, part)| HeadItem {
         kind: part.kind,
         source: &part.source,
         reason: &part.reason,
         role: part.role,
         text: part.text.trim(),
+        around: ("", ""),
+        seat: Seat { kind: part.kind, part: Some(index), place: None },
         tokens: 0,
         dropped: None,
     });
@@ -67,15 +93,19 @@ pub(crate) fn gather<'a>(
     let mut constant: Vec<&Placed> = frame.placed.iter().filter(|placed| belongs(placed, setup.placement)).collect();
     constant.sort_by_key(|placed| order(placed.place, placed.order));
     for placed in constant {
-        let at = place(placed.place, items.iter().map(|item| item.kind));
+        let at = place(placed.place, &frame.lore, items.iter().map(|item| item.seat));
         items.insert(at, of_placed(placed));
     }
-    let mut before = None;
     for item in &mut items {
         item.dropped = setup.without.contains(&item.source.key()).then_some(Dropped::LeftOut);
+    }
+    let places: Vec<Option<Place>> = items.iter().map(|item| item.seat.place.filter(|_| item.kept())).collect();
+    let mut before = None;
+    for (item, around) in items.iter_mut().zip(around(&frame.lore, &places)) {
+        item.around = around;
         let joined = before == Some(item.role);
         let opening = if joined { 0 } else { overhead.of(item.role) };
-        item.tokens = costs.plain(wording::paragraph(item.text, joined)) + opening;
+        item.tokens = costs.plain(wording::paragraph(&item.words(), joined)) + opening;
         before = Some(item.role);
     }
     items
@@ -88,6 +118,8 @@ fn of_placed(placed: &Placed) -> HeadItem<'_> {
         reason: &placed.candidate.reason,
         role: PromptRole::System,
         text: placed.candidate.text.trim(),
+        around: ("", ""),
+        seat: Seat { kind: placed.candidate.kind, part: None, place: Some(placed.place) },
         tokens: 0,
         dropped: None,
     }
@@ -112,8 +144,14 @@ pub(crate) fn order(place: Place, order: i32) -> (u8, i32) {
     (rank, order)
 }
 
-/// Where among `kinds` a text with that place goes. Of several with one place, the one put in last stands last.
-pub(crate) fn place(place: Place, kinds: impl ExactSizeIterator<Item = BlockKind> + Clone) -> usize {
+/// Where among `seats` a text with that place goes: where the template has it, else beside the character or the examples.
+/// Of several with one place, the one put in last stands last.
+pub(crate) fn place(place: Place, lore: &[LoreSection], seats: impl ExactSizeIterator<Item = Seat> + Clone) -> usize {
+    if let Some(section) = lore.iter().find(|section| section.place == place) {
+        let behind = |seat: Seat| seat.part.is_some_and(|part| part >= section.at);
+        return seats.clone().position(behind).unwrap_or(seats.len());
+    }
+    let kinds = seats.map(|seat| seat.kind);
     let indexed = || kinds.clone().enumerate();
     let first = |wanted: fn(BlockKind) -> bool| indexed().find(|(_, kind)| wanted(*kind)).map(|(index, _)| index);
     let after = |wanted: fn(BlockKind) -> bool| indexed().filter(|(_, kind)| wanted(*kind)).last().map(|(i, _)| i + 1);
@@ -126,6 +164,29 @@ pub(crate) fn place(place: Place, kinds: impl ExactSizeIterator<Item = BlockKind
         Place::AfterCharacter | Place::Depth(_) => after(BlockKind::is_character),
     };
     end_of_lore(at.unwrap_or(kinds.len()))
+}
+
+/// What stands around each text of `places`, which is `None` for all but what was put in and is kept: the words of a section
+/// stand in front of the first of its place, and behind the last.
+pub(crate) fn around<'l>(lore: &'l [LoreSection], places: &[Option<Place>]) -> Vec<(&'l str, &'l str)> {
+    let mut around = vec![("", ""); places.len()];
+    for section in lore {
+        let of_section = |place: &Option<Place>| *place == Some(section.place);
+        if let Some(first) = places.iter().position(of_section) {
+            around[first].0 = &section.before;
+        }
+        if let Some(last) = places.iter().rposition(of_section) {
+            around[last].1 = &section.after;
+        }
+    }
+    around
+}
+
+pub(crate) fn framed<'t>((before, after): (&'t str, &'t str), text: &'t str) -> Cow<'t, str> {
+    match (before, after) {
+        ("", "") => Cow::Borrowed(text),
+        _ => Cow::Owned(format!("{before}{text}{after}")),
+    }
 }
 
 /// The examples get what the history cannot have. Their room depends on the head alone: it must not come and go with the

@@ -4,6 +4,7 @@ use super::compile::Compiled;
 use super::draft::Draft;
 use super::epoch::EpochReason;
 use super::fill::by_score;
+use super::head::HeadItem;
 use super::{AssembleError, Dropped, Overflow};
 use crate::frame::BlockKind;
 
@@ -94,7 +95,7 @@ impl Draft<'_> {
         }
         if freed > 0 {
             self.begin_without_recall();
-            let head = self.head.iter().filter(|item| item.kept()).map(|item| item.text);
+            let head = self.head.iter().filter(|item| item.kept()).flat_map(HeadItem::texts);
             self.fingerprint = super::epoch::fingerprint(self.setup.model, &self.setup.budget, head);
         }
         freed

@@ -83,7 +83,7 @@ pub(super) const GROUPS: &[(&str, &str)] = &[
     ("interaction", "What the two are doing"),
     ("memory", "What was recalled for this turn"),
     ("user", "The user's question and documents"),
-    ("lore", "Constant lorebook entries"),
+    ("lore", "Lorebook entries of the head: those that are always on, and all with `classic` placement"),
     ("mode", "The conversation mode"),
     ("note", "The user's own instructions, notes and reminders"),
     ("group", "Who takes part in a group chat"),
@@ -220,8 +220,8 @@ pub(super) const CATALOGUE: &[Definition] = &[
     awaited("user.question", "user", "What the user asks"),
     awaited("user.citations", "user", "Passages of attached documents, with their sources"),
 
-    awaited("lore.before", "lore", "Constant entries that stand before the character"),
-    awaited("lore.after", "lore", "Constant entries that stand after the character"),
+    given("lore.before", "lore", "Entries that stand before the character; empty but in a section of the kind `loreBefore`"),
+    given("lore.after", "lore", "Entries that stand after the character; empty but in a section of the kind `loreAfter`"),
 
     given("mode", "mode", "The name of the mode"),
     given("mode.text", "mode", "What the mode asks for"),

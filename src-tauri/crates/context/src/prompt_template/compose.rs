@@ -1,5 +1,7 @@
 //! A resolved template and this turn's variables become the sections of a prompt.
 
+use std::borrow::Cow;
+
 use super::flags::Flags;
 use super::graph::Cycle;
 use super::recalls::{self, Recalls};
@@ -83,21 +85,25 @@ impl Composed {
 }
 
 /// Composes `template` for one turn. The same arguments give the same bytes. In the head the `memory.*` variables are empty:
-/// memories are blocks with a budget and receipts, and a head that told them would be read anew with each (S4.54).
+/// memories are blocks with a budget and receipts, and a head that told them would be read anew with each (S4.54). The
+/// `lore.*` variables have a value in their own sections only.
 ///
 /// # Errors
 /// [`ComposeError`], with the section it was found in; a prompt with an unresolved variable is never made.
 pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags) -> Result<Composed, ComposeError> {
-    let in_head = variables.without(&recalls::VARIABLES);
-    let (variables, in_head) = (&*variables.with_own(&template.variables)?, &*in_head.with_own(&template.variables)?);
-    let mut composer = Composer { variables, in_head, flags, room: MAX_COMPOSED, composed: Composed::default() };
+    let (with_lore, without_lore) = (variables.without(&recalls::VARIABLES), variables.without(&recalls::LORE));
+    let in_head = with_lore.without(&recalls::LORE);
+    let own = |variables: &Variables| variables.with_own(&template.variables).map(Cow::into_owned);
+    let seen = Seen { with_lore: own(&with_lore)?, with_memories: own(&without_lore)?, in_head: own(&in_head)? };
+    let variables = &*variables.with_own(&template.variables)?;
+    let mut composer = Composer { variables, seen: &seen, flags, room: MAX_COMPOSED, composed: Composed::default() };
     for section in &template.sections {
         composer.add(section)?;
     }
     composer.put_in_the_cards_own(template);
     let mut composed = composer.composed;
     for stop in template.defaults.stop.iter().flatten() {
-        let expanded = text::expand(stop, |name| variables.text(name), MAX_COMPOSED)?;
+        let expanded = text::expand(stop, |name| seen.in_head.text(name), MAX_COMPOSED)?;
         if !expanded.hollow && !expanded.text.is_empty() {
             composed.stop.push(expanded.text);
         }
@@ -105,10 +111,27 @@ pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags
     Ok(composed)
 }
 
+/// The variables as texts see them: blocks are named where they are sent, and nowhere else.
+struct Seen {
+    with_lore: Variables,
+    with_memories: Variables,
+    in_head: Variables,
+}
+
+impl Seen {
+    fn by(&self, section: &ResolvedSection) -> &Variables {
+        match recalls::may_be_told(section) {
+            _ if recalls::may_hold_lore(section.kind) => &self.with_lore,
+            true => &self.with_memories,
+            false => &self.in_head,
+        }
+    }
+}
+
 struct Composer<'c> {
+    /// All, as conditions ask for them.
     variables: &'c Variables,
-    /// Those without memories.
-    in_head: &'c Variables,
+    seen: &'c Seen,
     flags: &'c Flags,
     /// Bytes that may still be written.
     room: usize,
@@ -163,7 +186,7 @@ impl Composer<'_> {
 
     fn render(&self, section: &ResolvedSection) -> Result<(String, Vec<String>), ComposeError> {
         let mut page = Page { room: self.room, ..Page::default() };
-        let variables = if recalls::may_be_told(section) { self.variables } else { self.in_head };
+        let variables = self.seen.by(section);
         let value = |name: &str| variables.text_in(name, section.role);
         for (text, condition) in &section.lines {
             if condition.as_ref().is_none_or(|asked| self.holds(asked)) {
@@ -223,11 +246,7 @@ struct Page {
 
 impl Page {
     /// Writes `text` line by line; a line whose variables are all empty is left out, so that no label stays alone.
-    fn write<'v>(
-        &mut self,
-        text: &str,
-        value: &impl Fn(&str) -> Option<std::borrow::Cow<'v, str>>,
-    ) -> Result<(), ComposeError> {
+    fn write<'v>(&mut self, text: &str, value: &impl Fn(&str) -> Option<Cow<'v, str>>) -> Result<(), ComposeError> {
         for line in text.split('\n') {
             let expanded = text::expand(line.trim_end(), value, self.room)?;
             self.room = self.room.saturating_sub(expanded.text.len());
@@ -260,7 +279,7 @@ impl Page {
     fn headed<'v>(
         mut self,
         heading: Option<&str>,
-        value: &impl Fn(&str) -> Option<std::borrow::Cow<'v, str>>,
+        value: &impl Fn(&str) -> Option<Cow<'v, str>>,
     ) -> Result<(String, Vec<String>), ComposeError> {
         let mut text = self.text().unwrap_or_default();
         if let Some(heading) = heading.filter(|_| !text.is_empty()) {

@@ -49,6 +49,7 @@ impl Lints<'_> {
             section.condition.as_deref().into_iter().chain(lines().filter_map(Line::condition)).collect();
         let names: BTreeSet<String> = texts.iter().flat_map(|text| self.names(text)).collect();
         self.variables(merged, &names);
+        self.words(merged, &texts);
         self.conditions(merged, &conditions);
         self.macros(merged, &texts);
     }
@@ -74,6 +75,13 @@ impl Lints<'_> {
     fn variables(&mut self, section: &ResolvedSection, names: &BTreeSet<String>) {
         let awaited: Vec<&str> = names.iter().map(String::as_str).filter(|name| !variables::supplied(name)).collect();
         self.awaited(section, "always empty", &awaited, |name| format!("`${{{name}}}`"));
+        if !recalls::may_hold_lore(section.kind) {
+            for name in names.iter().filter(|name| recalls::LORE.contains(&name.as_str())) {
+                let message =
+                    format!("`${{{name}}}` is empty but in a section of the kind `loreBefore` or `loreAfter`");
+                self.found.push(Problem::warning(Some(&section.name), Some(name), message));
+            }
+        }
         if recalls::may_be_told(section) {
             return;
         }
@@ -110,6 +118,22 @@ impl Lints<'_> {
             let message = format!(
                 "the condition `{name}` changes from turn to turn; in the head the whole prompt is read anew each time"
             );
+            self.found.push(Problem::warning(Some(&section.name), None, message));
+        }
+    }
+
+    /// Memories and documents are lists in the context block, under headings of their own.
+    fn words(&mut self, section: &ResolvedSection, texts: &[&str]) {
+        let says = |text: &&str| {
+            let mut pieces = text::pieces(text).into_iter().flatten();
+            pieces.any(|piece| matches!(piece, Piece::Text(words) if !words.trim().is_empty()))
+        };
+        let lists = self.resolved.kind == Kind::Roleplay
+            && matches!(section.kind, SectionKind::Memory | SectionKind::Citations);
+        if let Some(words) = texts.iter().find(|text| lists && says(text)) {
+            let words: String = words.chars().take(60).collect();
+            let message =
+                format!("of this kind of section only its condition and its variables count; not sent: {words}");
             self.found.push(Problem::warning(Some(&section.name), None, message));
         }
     }
@@ -205,6 +229,7 @@ mod tests {
                 {"name": "late", "placement": "context", "lines": ["It is {{time}}.", "${known}"]},
                 {"name": "past", "condition": "hasMemories && !assist", "lines": ["${known}", "${character.mood}"]},
                 {"name": "memory", "heading": "Remembered:"},
+                {"name": "world", "lines": ["World: ${lore.before}"]},
             ],
         })), @r###"
         [
@@ -215,6 +240,8 @@ mod tests {
             "past | `${memory.facts}` is always empty in the head, which stays as it is while memories come and go; name it in a section of the kind `memory`",
             "past | never so in a condition, as no part of this program knows it yet: `assist`",
             "past | the condition `hasMemories` changes from turn to turn; in the head the whole prompt is read anew each time",
+            "memory | of this kind of section only its condition and its variables count; not sent: Remembered:",
+            "world | `${lore.before}` is empty but in a section of the kind `loreBefore` or `loreAfter`",
         ]
         "###);
     }

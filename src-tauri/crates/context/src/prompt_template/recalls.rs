@@ -1,4 +1,4 @@
-//! Where a template tells of memories, and of which.
+//! Where a template tells of memories and lore, which are sent as blocks, and of which.
 
 use super::resolve::ResolvedSection;
 use super::schema::{Placement, SectionKind};
@@ -6,6 +6,9 @@ use super::schema::{Placement, SectionKind};
 /// The variables that change with what a turn recalls.
 pub(super) const VARIABLES: [&str; 5] =
     ["memory.relationship", "memory.facts", "memory.lastSession", "memory.count", "memory.context"];
+
+/// The variables that stand for entries of lorebooks, each of which is a block.
+pub(super) const LORE: [&str; 2] = ["lore.before", "lore.after"];
 
 /// The memories that a template has a place for. The engine sends each as a block of its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,6 +50,11 @@ impl Recalls {
 /// Whether `memory.*` has a value in a section: not where it would stand in the head.
 pub(super) fn may_be_told(section: &ResolvedSection) -> bool {
     section.kind == SectionKind::Memory || !stands_in_head(section.placement)
+}
+
+/// Whether `lore.*` has a value in a section of that kind.
+pub(super) fn may_hold_lore(kind: SectionKind) -> bool {
+    matches!(kind, SectionKind::LoreBefore | SectionKind::LoreAfter)
 }
 
 /// The end of the prompt is part of the head, too, unless placement is classic.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 mod forms;
+mod places;
 mod tidy;
 
 use context::prompt_template::{
@@ -95,74 +96,6 @@ fn a_plain_chat_begins_with_the_rules_and_the_card() {
     About Tom: a sailor
     [perspective System]
     Mira sounds like this: soft, hesitant, in few words; warm and patient.
-    ");
-}
-
-#[test]
-fn everything_on_has_a_place() {
-    insta::assert_snapshot!(picture(&of(&shipped("base-roleplay"), full(), &Flag::SWITCHES)), @r"
-    [identity System]
-    You are Mira, talking with Tom.
-    [rules System]
-    1. Answer as Mira would, in the first person, in one to four short sentences.
-    2. Never speak or decide for Tom; stop and wait for Tom.
-    3. Follow the stages of the episode in their order. When the last one is done, end with #NEXT EPISODE#
-    4. Gently steer the story towards this: light the lamp
-    [rating System]
-    Content rating: T (PG-13), for teenagers.
-    [extra System]
-    No rhymes.
-    [loreBefore System]
-    The town is small.
-    [description System]
-    Mira keeps the lighthouse.
-    [personality System]
-    Personality: Shy and kind.
-    [scenario System]
-    Scenario: A quiet night.
-    [loreAfter System]
-    The sea is cold.
-    [persona System]
-    About Tom: a sailor
-    [profile System]
-    Who leads: Mira
-    Together: Talking.
-    [scene System]
-    Scene: On the pier.
-    [episode System]
-    Episode: The storm
-    [perspective System]
-    Mira sounds like this: soft, hesitant, in few words; warm and patient.
-    [media System]
-    To send a picture write ${image.TAG}, to send your voice write ${audio.TEXT}.
-    Picture tags: smile, sea
-    [examples System]
-    Examples of how Mira talks:
-    {{user}}: Hi
-    {{char}}: Oh. Hi.
-    [postHistory System AfterHistory]
-    Keep it short.
-    [personaIntroduction User]
-    I am Tom.
-    a sailor
-    [characterIntroduction Assistant]
-    I am Mira (female).
-    I know what this episode is about: The storm.
-    [memory System Context]
-    What Mira remembers:
-    Facts:
-    Tom likes tea.
-    [citations System Context]
-    From the documents:
-    [1] Lamps burn oil.
-    [mode System Context]
-    Explain.
-    [note System Context]
-    It rains.
-    [reminder System Context]
-    Reminder:
-    Episode: The storm.
-    Keep in mind: light the lamp
     ");
 }
 
