@@ -134,3 +134,81 @@ fn the_top_folder_holds_the_rooms_of_the_design() {
     let rooms: BTreeSet<&str> = folders.into_iter().filter(|name| !name.starts_with('.')).collect();
     assert_eq!(rooms, BTreeSet::from(["models", "presets", "src-tauri", "tests", "ui"]));
 }
+
+/// Where a length becomes a number of tokens beside the fallback of `context::count`, and why it is no count.
+const ESTIMATES: [(&str, &str); 3] = [
+    ("crates/context/src/lore/cases.rs", "recorded cases name the counter they were recorded with"),
+    ("crates/context/src/plan/price.rs", "a low bound, until the count is known"),
+    ("crates/context/src/plan/fill.rs", "a low bound: what cannot fit is not counted"),
+];
+
+/// S2.5: one counting trait, and nobody takes a part of a length for tokens but its fallback.
+#[test]
+fn tokens_are_counted_in_one_place() {
+    let (mut traits, mut estimating) = (Vec::new(), BTreeSet::new());
+    for (name, code) in product_code() {
+        let declared =
+            code.lines().filter_map(|line| line.trim_start().trim_start_matches("pub ").strip_prefix("trait "));
+        let names = declared.filter_map(|rest| rest.split(|letter: char| !letter.is_alphanumeric()).next());
+        traits.extend(names.filter(|name| name.contains("Count") || name.contains("Token")).map(str::to_owned));
+        if estimates_tokens(&code) {
+            estimating.insert(name);
+        }
+    }
+    assert_eq!(traits, ["CountTokens"]);
+    assert_eq!(estimating, ESTIMATES.iter().map(|(name, _)| (*name).to_owned()).collect());
+}
+
+#[test]
+fn a_length_taken_for_tokens_is_found() {
+    for guess in [
+        "let tokens = text.len() / 4;",
+        "text.chars().count().div_ceil(3)",
+        "text\n    .chars()\n    .count() as f32 / 3.5",
+        "let guess = segment.text.len() / BYTES_A_TOKEN;",
+        "(text.len() as f64 * 0.25) as u32",
+        "text.len() >> 2",
+    ] {
+        assert!(estimates_tokens(guess), "{guess}");
+    }
+    for harmless in ["list.len() / 2;", "let half = size / 4; text.len()", "left(text.len()), share / 4", "a.len() + 4"]
+    {
+        assert!(!estimates_tokens(harmless), "{harmless}");
+    }
+}
+
+/// A length, divided within the same expression by about as many letters as a token has.
+fn estimates_tokens(code: &str) -> bool {
+    let joined: String = code
+        .lines()
+        .map(str::trim)
+        .fold(String::new(), |joined, line| if line.starts_with('.') { joined + line } else { joined + "\n" + line });
+    [".len()", ".count()"].iter().flat_map(|length| joined.split(length).skip(1)).any(|behind| {
+        let expression = behind.split([';', ',', '{', '\n', '(']).next().unwrap_or_default();
+        let by_hand = ["3", "4", "5", "6", "BYTES_", "CHARS_", "LETTERS_"].map(|divisor| format!("/ {divisor}"));
+        let opened = [3, 4, 5, 6].map(|divisor| format!(".div_ceil({divisor}"));
+        by_hand.iter().any(|divided| expression.contains(divided))
+            || opened.iter().any(|call| behind.starts_with(call))
+            || expression.contains("* 0.")
+            || expression.trim_end_matches(')').ends_with(">> 2")
+    })
+}
+
+/// Every source file of the product by its path below `src-tauri`, without comments and tests.
+fn product_code() -> Vec<(String, String)> {
+    let tracked = Command::new("git").current_dir(root()).args(["ls-files", "src-tauri"]).output().unwrap();
+    let tracked = String::from_utf8(tracked.stdout).unwrap();
+    let product = |path: &&str| {
+        let of_tests = ["/tests/", "/benches/", "/xtask/"].iter().any(|part| path.contains(part));
+        path.contains("/src/") && path.ends_with(".rs") && !of_tests && !path.contains("/tests")
+    };
+    let read = |path: &str| {
+        let text = fs::read_to_string(root().join(path)).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
+        (path.trim_start_matches("src-tauri/").to_owned(), lines.collect::<Vec<_>>().join("\n"))
+    };
+    let files: Vec<_> = tracked.lines().filter(product).map(read).collect();
+    assert!(files.len() > 200, "only {} files were found", files.len());
+    files
+}
