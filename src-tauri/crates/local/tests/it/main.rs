@@ -7,6 +7,7 @@ mod cancel;
 mod corpus;
 mod death;
 mod files;
+mod pieces;
 mod replies;
 mod saved;
 mod support;

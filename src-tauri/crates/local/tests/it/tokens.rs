@@ -12,7 +12,10 @@ use crate::support::*;
 const TWO_MEGABYTES: usize = 2_000_000;
 
 /// The first text for which the tokenizer of the file and the worker differ, and what they make of it.
-async fn difference(model: &domain::model::LocalModel, texts: &[Segment]) -> Option<(String, Vec<u32>, Vec<i32>)> {
+pub(crate) async fn difference(
+    model: &domain::model::LocalModel,
+    texts: &[Segment],
+) -> Option<(String, Vec<u32>, Vec<i32>)> {
     let tokenizer = Tokenizer::open(model.path.as_ref()).unwrap();
     let theirs = host().tokenize(model, texts).await.unwrap();
     assert_eq!(theirs.len(), texts.len());
@@ -59,6 +62,42 @@ async fn the_worker_is_asked_once_and_never_again_for_the_same_file() {
     assert_eq!(next.count(&hashed(), &texts).await.unwrap(), counts);
     assert!(!next.adds_bos(&hashed()).await.unwrap());
     assert_eq!(next.status().pid, None, "no worker was started");
+}
+
+/// A copy of the model whose vocabulary claims to be of another kind; its name is as long as the old one.
+fn with_kind(folder: &std::path::Path, name: &[u8; 4]) -> std::path::PathBuf {
+    let path = folder.join("kind.gguf");
+    let mut bytes = std::fs::read(model_path()).unwrap();
+    let key = b"tokenizer.ggml.model\x08\0\0\0\x04\0\0\0\0\0\0\0";
+    let at = bytes.windows(key.len()).position(|window| window == key).unwrap() + key.len();
+    bytes[at..at + 4].copy_from_slice(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[tokio::test]
+async fn where_this_process_cannot_count_the_worker_does_and_it_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = [plain("Сколько кораблей came in at 12:30?"), control("<|im_end|>\n"), plain("")];
+    for (path, hash, reason) in [
+        (with_pre(folder.path(), "jais-2"), "0a", "the rule \"jais-2\" for cutting words is the worker's alone"),
+        (with_kind(folder.path(), b"rwkv"), "0b", "a vocabulary of the kind \"rwkv\" is the worker's alone"),
+    ] {
+        let model = domain::model::LocalModel { sha256: hash.into(), ..model_at(path) };
+        let settings = local::Settings { state_dir: Some(folder.path().to_owned()), ..settings() };
+        let host = local::LocalHost::new(settings.clone()).unwrap();
+        let counts = host.count(&model, &texts).await.unwrap();
+        let unhashed = domain::model::LocalModel { sha256: String::new(), ..model.clone() };
+        assert_eq!(counts, host.count(&unhashed, &texts).await.unwrap(), "the worker's own");
+        let ids = host.tokenize(&model, &texts).await.unwrap();
+        assert_eq!(counts, ids.iter().map(|ids| ids.len() as u32).collect::<Vec<_>>());
+        assert_eq!(host.counted_by(&model), CountedBy::Worker { reason: reason.into() });
+        assert_eq!(host.counted_by(&model).to_string(), format!("exact, by the worker ({reason})"));
+
+        let next = local::LocalHost::new(settings).unwrap();
+        assert_eq!(next.counted_by(&model), host.counted_by(&model), "it is known before anything is asked");
+        assert_eq!(next.count(&model, &texts).await.unwrap(), counts);
+    }
 }
 
 /// The reference for byte-pair encoding, as the model's own `tokenizer.json` sets it up.

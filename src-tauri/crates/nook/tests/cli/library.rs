@@ -208,6 +208,29 @@ fn doctor_gives_a_reason_with_each_no() {
     }
 }
 
+/// llama.cpp knows this rule and we do not, so the worker counts, and the doctor says so.
+#[test]
+fn doctor_says_who_counts_the_tokens_of_a_model() {
+    let world = World::with_model();
+    let source = world.json(&["models", "list"])["items"][0]["path"].as_str().unwrap().to_owned();
+    let mut bytes = std::fs::read(source).unwrap();
+    let rule = b"tokenizer.ggml.pre\x08\0\0\0\x06\0\0\0\0\0\0\0smollm";
+    let at = bytes.windows(rule.len()).position(|window| window == rule).unwrap() + rule.len() - 6;
+    bytes[at..at + 6].copy_from_slice(b"jais-2");
+    let other = world.file("other.gguf", bytes);
+    world.json(&["models", "add", &other]);
+
+    let text = world.file("text.txt", "a lamp");
+    let count = world.json(&["tokens", "--model", "other", &text]);
+    assert_eq!((&count["tokens"], &count["exact"]), (&json!(2), &json!(true)));
+    let health = world.json(&["doctor"]);
+    let checks = health["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == "token counts of other").unwrap();
+    assert_eq!(check["ok"], true);
+    let why = "the rule \"jais-2\" for cutting words is the worker's alone";
+    assert_eq!(check["reason"], format!("exact, by the worker ({why})"));
+}
+
 #[test]
 fn doctor_explains_a_folder_that_cannot_be_opened() {
     let world = World::without_model();
