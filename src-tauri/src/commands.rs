@@ -29,6 +29,7 @@ macro_rules! engine_commands {
                 shell::subscribe,
                 shell::pick_import,
                 shell::pick_model,
+                shell::pick_tokenizer,
                 shell::export_character
             ]
         }

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use engine::api::{ApiError, CardFormat, Event, ImportReport, Model};
+use engine::api::{ApiError, CardFormat, Endpoint, Event, ImportReport, Model};
 use tauri::ipc::Channel;
 use tauri::{Manager, State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FileDialogBuilder, FilePath};
@@ -56,6 +56,20 @@ pub(crate) async fn pick_model(window: WebviewWindow, core: State<'_, Core>) -> 
     let dialog = dialog(&window, "Add a model").add_filter("Models (GGUF)", &["gguf"]);
     match answer(|tell| dialog.pick_file(tell)).await.and_then(|file| file.into_path().ok()) {
         Some(path) => core.engine().await.add_model(path).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Lets the user pick the `tokenizer.json` of an endpoint's model; `null` when nothing was picked.
+#[tauri::command]
+pub(crate) async fn pick_tokenizer(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    endpoint: String,
+) -> Result<Option<Endpoint>, ApiError> {
+    let dialog = dialog(&window, "Choose a tokenizer").add_filter("tokenizer.json", &["json"]);
+    match answer(|tell| dialog.pick_file(tell)).await.and_then(|file| file.into_path().ok()) {
+        Some(path) => core.engine().await.set_endpoint_tokenizer_file(endpoint, path).await.map(Some),
         None => Ok(None),
     }
 }

@@ -1,4 +1,4 @@
-import type { ApiError, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
+import type { ApiError, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import * as data from "./data";
 import { MockLayers } from "./layers";
@@ -75,6 +75,7 @@ export class MockEngine implements Transport {
 
 	assetUrl = async (hash: string) => data.portrait(hash);
 	pickModel = async () => null;
+	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
 	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
 	pickImport = async (): Promise<ImportReport> => {
@@ -324,14 +325,21 @@ export class MockEngine implements Transport {
 	op_list_endpoints = () => this.endpoints;
 	op_delete_endpoint = ({ id }: { id: string }) => this.#delete(this.endpoints, id);
 	op_save_endpoint = ({ draft }: { draft: { name: string; url: string; model: string; context: number } }) => {
-		const saved = { id: `e${this.#next++}`, hasKey: false, keyIsForSession: true, default: false, ...draft, key: undefined };
+		const saved = { id: `e${this.#next++}`, hasKey: false, keyIsForSession: true, default: false, countedWith: "estimate" as const, meanError: null, ...draft, key: undefined };
 		this.endpoints.push(saved);
 		return saved;
 	};
+	op_remove_endpoint_tokenizer = ({ id }: { id: string }) => this.#counts(id, "estimate");
 	op_test_endpoint = ({ draft }: { draft: { url: string } }) => {
 		if (draft.url.includes("1234")) return { models: ["gemma-3-12b-it", "qwen3-8b", "mistral-small-3.2-24b-instruct"], context: 32_768, tookMs: 42 };
 		throw { kind: "provider", class: "unreachable", message: "127.0.0.1:8080 refused the connection.", hint: "Start the server, or check the port. Newer llama.cpp servers listen on 9931." } satisfies ApiError;
 	};
+
+	#counts(id: string, countedWith: Endpoint["countedWith"]): Endpoint {
+		const found = this.endpoints.find((endpoint) => endpoint.id === id);
+		if (!found) throw { kind: "notFound", message: "This endpoint is no longer there." } satisfies ApiError;
+		return Object.assign(found, { countedWith, meanError: null });
+	}
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -60,7 +60,7 @@ export function reportOf(all: PromptBlock[], limit = 2048): PromptReport {
 		segments: [...segments, { text: "<|im_start|>assistant\n", control: true }],
 		messages: [],
 		blocks: all,
-		tokens: { total, limit, reserve: 512, byZone, reusable: Math.round(total * 0.94), exact: true },
+		tokens: { total, limit, reserve: 512, byZone, reusable: Math.round(total * 0.94), exact: true, counted: { with: "model", margin: 0, meanError: null } },
 		shares: { historyBudget: 1180, historyUsed: byZone.window, retrievalBudget: 256, retrievalUsed: byZone.input, digest: byZone.digest },
 		placement: "cache-first",
 		epoch: 3,
@@ -78,7 +78,7 @@ function crowded(): PromptReport {
 	const lines = Array.from({ length: 400 }, (_, index) => block("window", "message", `said by ${index % 2 ? "Wanderer" : "Mira"}`, { of: "message", id: `l${200 + index}` }, 40 + (index % 60), `${index + 1}. The wind has turned, and with it the smoke of every chimney in the town.`, { reason: "in the window", reused: false }));
 	const report = reportOf([...blocks().slice(0, 8), ...lines, ...blocks().slice(-3)], 32_768);
 	const notices = ["Unknown macros in the card stay as text: {{weather}}, {{moon_phase}}", "Two scripts of the card do not run: they are not allowed yet."];
-	return { ...report, epoch: 4, newEpoch: "the window was full", notices, tokens: { ...report.tokens, exact: false, reusable: 133 } };
+	return { ...report, epoch: 4, newEpoch: "the window was full", notices, tokens: { ...report.tokens, exact: false, counted: { with: "o200k_base", margin: 983, meanError: 0.021 }, reusable: 133 } };
 }
 
 const LINES = "Mira keeps the lamps of a small hill town.\n".repeat(412);

@@ -1,4 +1,4 @@
-import type { Chat, Event, ImportReport, Message, Model, Role } from "../../src/lib/api/generated";
+import type { Chat, Endpoint, Event, ImportReport, Message, Model, Role } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 
 type Answer = (args: never) => unknown;
@@ -32,6 +32,7 @@ export class FakeShell implements Transport {
 	assetUrl = async (hash: string) => `asset:${hash}`;
 	pickImport = async (): Promise<ImportReport | null> => null;
 	pickModel = async (): Promise<Model | null> => null;
+	pickTokenizer = async (_endpoint: string): Promise<Endpoint | null> => null;
 	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [] });
 	exportCharacter = async (): Promise<string | null> => null;
 	watchDrops(drops: Drops): () => void {

@@ -17,9 +17,9 @@ use provider::openai::{EndpointConfig, OpenAiClient};
 use store::{PresetKind, TextHash};
 
 use crate::Engine;
-use crate::api::ApiError;
+use crate::api::{ApiError, Counted, CountedWith};
 use crate::error::{Answer, bad_input, internal, not_found};
-use crate::remote_count::{About, Calibrating, RemoteCounting};
+use crate::remote_count::{About, Calibrating, RemoteCounting, Tokens};
 use crate::turn::TurnOptions;
 use crate::{convert, models};
 
@@ -108,7 +108,20 @@ fn parse(
     }
 }
 
-/// Counts for one prompt: by the local model or the encoding that fits, memoised in the store, or estimated.
+impl Answerer {
+    /// Who counts its tokens, and how well.
+    pub(crate) fn counted(&self) -> Counted {
+        let margin = self.budget.margin;
+        match &self.counting {
+            Counting::Local(_) => Counted { with: CountedWith::Model, margin, mean_error: None },
+            Counting::Remote(remote) => {
+                Counted { with: remote.tokens.shown(), margin, mean_error: remote.calibration.mean_error() }
+            }
+        }
+    }
+}
+
+/// Counts for one prompt: by the model's own tokenizer or an encoding that fits, memoised in the store, or estimated.
 pub(crate) struct Counter<'a> {
     counting: &'a Counting,
     exact: Counts,
@@ -136,13 +149,15 @@ impl<'a> Counter<'a> {
                 counted.into_iter().for_each(|(segment, count)| self.exact.insert(segment, count));
             }
             Counting::Remote(remote) => {
-                let counted = match remote.encoding {
-                    Some(encoding) => {
-                        let count = async |texts: &[Segment]| raw(remote, texts).await;
-                        memoised(engine, encoding.name(), segments, count).await?
-                    }
+                let counted = match &remote.tokens {
                     // Estimating is faster than asking the store.
-                    None => segments.into_iter().map(|segment| (segment.clone(), remote.raw(&segment))).collect(),
+                    Tokens::Estimate => {
+                        segments.into_iter().map(|segment| (segment.clone(), remote.raw(&segment))).collect()
+                    }
+                    tokens => {
+                        let count = async |texts: &[Segment]| remote.raw_all(texts.to_vec()).await;
+                        memoised(engine, &tokens.key(), segments, count).await?
+                    }
                 };
                 for (segment, count) in counted {
                     self.about.0.insert(segment, remote.calibration.apply(count));
@@ -176,13 +191,6 @@ async fn memoised(
     let key = tokenizer.to_owned();
     engine.store().checkpoint(move |store| store.token_counts_mut().insert_many(&key, &fresh)).await?;
     Ok(counts)
-}
-
-async fn raw(remote: &RemoteCounting, texts: &[Segment]) -> Answer<Vec<u32>> {
-    let (remote, texts) = (remote.clone(), texts.to_vec());
-    tokio::task::spawn_blocking(move || texts.iter().map(|text| remote.raw(text)).collect())
-        .await
-        .map_err(|_| internal("a prompt could not be counted"))
 }
 
 /// The same words cost differently as control text and as contents.
@@ -302,7 +310,7 @@ impl Engine {
         let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
         let Asked { sampling, values, .. } = asked;
         let budget = within(Budget::remote(context, sampling.max_tokens), &values);
-        let remote = RemoteCounting::of(self.store(), &endpoint).await?;
+        let remote = RemoteCounting::of(self.store(), self.tokenizer_files(), &endpoint).await?;
         let budget = Budget { margin: (budget.limit as f32 * remote.calibration.margin()) as u32, ..budget };
         let client = Arc::new(OpenAiClient::new(config)?);
         let provider = Arc::new(Calibrating::new(client, self.store().clone(), &endpoint, remote.clone()));

@@ -13,6 +13,7 @@ use crate::Engine;
 use crate::api::{self, Changed, EndpointDraft, EndpointTest, ModelRef};
 use crate::collect::millis;
 use crate::error::{Answer, bad_input, internal};
+use crate::remote_count::described;
 use crate::secrets::Secrets;
 
 impl Engine {
@@ -92,7 +93,7 @@ impl Engine {
         self.with_secrets(move |secrets| if key.is_empty() { secrets.remove(id) } else { secrets.set(id, &key) }).await
     }
 
-    async fn shown_endpoint(&self, endpoint: Endpoint) -> Answer<api::Endpoint> {
+    pub(crate) async fn shown_endpoint(&self, endpoint: Endpoint) -> Answer<api::Endpoint> {
         let id = endpoint.id;
         // A locked keychain must not keep the list from being shown.
         let (has_key, key_is_for_session) = self
@@ -102,6 +103,7 @@ impl Engine {
             })
             .await?;
         let me = ModelRef::Remote { id: id.to_string() };
+        let (counted_with, mean_error) = described(self.store(), &endpoint).await?;
         Ok(api::Endpoint {
             id: id.to_string(),
             name: endpoint.name,
@@ -111,6 +113,8 @@ impl Engine {
             has_key,
             key_is_for_session,
             default: self.settings().default_model.as_ref() == Some(&me),
+            counted_with,
+            mean_error,
         })
     }
 

@@ -14,6 +14,7 @@ use store::{AssetHash, Store};
 use crate::api::Settings;
 use crate::characters::CardCache;
 use crate::clock::Clock;
+use crate::endpoint_tokenizer::TokenizerFiles;
 use crate::error::{Answer, not_found};
 use crate::events::{Announcer, Events};
 use crate::layered::Environment;
@@ -84,6 +85,7 @@ struct Inner {
     scripts: Mutex<ScriptCache>,
     lore: Mutex<LoreCache>,
     card: Mutex<CardCache>,
+    tokenizers: TokenizerFiles,
 }
 
 /// A file of the store by its content hash.
@@ -131,6 +133,7 @@ impl Engine {
             scripts: Mutex::default(),
             lore: Mutex::default(),
             card: Mutex::default(),
+            tokenizers: TokenizerFiles::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
         let prepared = async {
@@ -236,6 +239,10 @@ impl Engine {
 
     pub(crate) fn card_cache(&self) -> MutexGuard<'_, CardCache> {
         self.inner.card.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn tokenizer_files(&self) -> &TokenizerFiles {
+        &self.inner.tokenizers
     }
 
     pub(crate) fn lore_cache(&self) -> MutexGuard<'_, LoreCache> {

@@ -282,7 +282,7 @@ impl Engine {
     ) -> Answer<()> {
         let swipe = job.target.swipe();
         let previous = self.turn_before(job.chat.id, Some(swipe)).await?;
-        let report = made.report(collected, &answerer.name, previous.as_ref());
+        let report = made.report(collected, answerer, previous.as_ref());
         let json = manifest::to_json(&report, previous.as_ref().map(|(kept, _)| kept));
         let figures = manifest::figures_json(&draft.figures);
         Ok(self.store().checkpoint(move |store| store.manifests_mut().insert(swipe, &json, &figures)).await?)

@@ -1,8 +1,9 @@
 //! The health report: what works, and a reason for each thing that does not (S1.2).
 
 use crate::Engine;
-use crate::api::{Health, HealthCheck};
+use crate::api::{self, Health, HealthCheck};
 use crate::error::Answer;
+use crate::remote_count::RemoteCounting;
 
 impl Engine {
     pub async fn health(&self) -> Answer<Health> {
@@ -20,6 +21,7 @@ impl Engine {
             ));
         }
         for endpoint in self.list_endpoints().await? {
+            checks.push(check(&format!("token counts of {}", endpoint.name), self.counts_health(&endpoint).await));
             let draft = crate::api::EndpointDraft {
                 id: Some(endpoint.id),
                 name: endpoint.name.clone(),
@@ -32,6 +34,19 @@ impl Engine {
             checks.push(check(&format!("endpoint {}", endpoint.name), found.map_err(|error| error.to_string())));
         }
         Ok(Health { ok: checks.iter().all(|check| check.ok), version: env!("CARGO_PKG_VERSION").to_owned(), checks })
+    }
+
+    /// How the tokens of an endpoint are counted, and how far off that was (S0.6).
+    async fn counts_health(&self, endpoint: &api::Endpoint) -> Result<String, String> {
+        let why = |error: api::ApiError| error.to_string();
+        let row = self.endpoint(endpoint.id.parse().map_err(|_| "it has no id".to_owned())?).await.map_err(why)?;
+        let counting = RemoteCounting::of(self.store(), self.tokenizer_files(), &row).await.map_err(why)?;
+        if counting.tokens.shown() != endpoint.counted_with {
+            return Err("its tokenizer.json is gone or damaged: give it again, or remove it".to_owned());
+        }
+        let error = counting.calibration.mean_error();
+        let error = error.map(|error| format!(", off by {:.1} % on average over its last prompts", error * 100.0));
+        Ok(format!("about, counted with {}{}", counting.tokens.shown(), error.unwrap_or_default()))
     }
 
     async fn models_health(&self) -> Result<String, String> {

@@ -53,7 +53,7 @@ impl Engine {
             return Ok(());
         }
         let file = path.to_owned();
-        let read = tokio::task::spawn_blocking(move || read_capped(&file));
+        let read = tokio::task::spawn_blocking(move || read_capped(&file, card::MAX_FILE, "a card"));
         match read.await.map_err(|_| internal("a file could not be read"))? {
             Ok(bytes) => self.import_card(name, bytes, report).await,
             Err((kind, reason)) => {
@@ -147,21 +147,21 @@ fn files(paths: Vec<PathBuf>) -> Vec<(PathBuf, bool)> {
     files
 }
 
-/// Reads a file that may be anything, up to the limit for cards.
-fn read_capped(path: &Path) -> Result<Vec<u8>, (&'static str, String)> {
+/// Reads a file that may be anything, up to `limit` bytes, which `kind` may have.
+pub(crate) fn read_capped(path: &Path, limit: usize, kind: &str) -> Result<Vec<u8>, (&'static str, String)> {
     let unreadable = |error: std::io::Error| ("unreadable", format!("the file cannot be read: {error}"));
     let about = fs::metadata(path).map_err(unreadable)?;
     if !about.is_file() {
         return Err(("unreadable", "it is no file".to_owned()));
     }
-    if about.len() > card::MAX_FILE as u64 {
-        let (size, limit) = (about.len() >> 20, card::MAX_FILE >> 20);
-        return Err(("tooLarge", format!("the file has {size} MiB; a card may have {limit}")));
+    if about.len() > limit as u64 {
+        let (size, limit) = (about.len() >> 20, limit >> 20);
+        return Err(("tooLarge", format!("the file has {size} MiB; {kind} may have {limit}")));
     }
     let mut bytes = Vec::with_capacity(about.len() as usize);
     // Capped once more: it may grow while it is read.
     let file = fs::File::open(path).map_err(unreadable)?;
-    file.take(card::MAX_FILE as u64).read_to_end(&mut bytes).map_err(unreadable)?;
+    file.take(limit as u64).read_to_end(&mut bytes).map_err(unreadable)?;
     Ok(bytes)
 }
 

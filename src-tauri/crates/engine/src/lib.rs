@@ -19,6 +19,7 @@ mod chats;
 mod clock;
 mod collect;
 mod convert;
+mod endpoint_tokenizer;
 mod endpoints;
 mod engine;
 mod error;

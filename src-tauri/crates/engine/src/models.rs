@@ -98,7 +98,8 @@ impl Engine {
         let ModelChoice::Local(id) = chosen else {
             let ModelChoice::Remote(id) = chosen else { return Err(no_model()) };
             let endpoint = self.endpoint(id).await?;
-            let tokens = RemoteCounting::of(self.store(), &endpoint).await?.about(&plain.text);
+            let counting = RemoteCounting::of(self.store(), self.tokenizer_files(), &endpoint).await?;
+            let tokens = counting.about(plain).await?;
             return Ok(TokenCount { tokens, model: endpoint.name, exact: false, ids: None });
         };
         let model = self.local_model(id).await?;

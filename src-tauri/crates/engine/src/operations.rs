@@ -111,6 +111,8 @@ macro_rules! operations {
             list_endpoints() -> Vec<Endpoint>;
             save_endpoint(draft: EndpointDraft) -> Endpoint;
             delete_endpoint(id: String) -> ();
+            /// Its tokens are counted again by an encoding that fits its model, or by an estimate.
+            remove_endpoint_tokenizer(id: String) -> Endpoint;
             /// Asks the endpoint who it is. Nothing is saved.
             test_endpoint(draft: EndpointDraft) -> EndpointTest;
         }

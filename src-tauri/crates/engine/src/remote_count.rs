@@ -1,4 +1,5 @@
-//! Counting for remote models: the encoding that fits, or an estimate, set right by what the endpoint reports.
+//! Counting for remote models: by the model's own `tokenizer.json`, the encoding that fits, or an estimate, set right by what
+//! the endpoint reports.
 
 use std::sync::Arc;
 
@@ -7,50 +8,139 @@ use domain::EndpointId;
 use domain::model::Endpoint;
 use domain::prompt::{Prompt, Segment};
 use futures_util::StreamExt;
-use provider::{Calibration, Encoding, EventStream, GenerationEvent, Provider, Request};
-use store::Store;
+use provider::{Calibration, Encoding, EventStream, GenerationEvent, Provider, Request, TokenizerJson};
+use serde::{Deserialize, Serialize};
+use store::{AssetHash, Store};
 use tokio_util::sync::CancellationToken;
 
-use crate::error::Answer;
+use crate::api::CountedWith;
+use crate::endpoint_tokenizer::TokenizerFiles;
+use crate::error::{Answer, internal};
 
-/// What an endpoint adds around a message, in tokens: a marker before it and one behind. Calibration takes up the rest.
+/// What an endpoint adds in front of a message and behind the last one, in tokens: the plan has one piece of control text at
+/// each of these places. Calibration takes up the rest.
 const MARKER: u32 = 2;
+
+/// By what the tokens of a remote model are counted.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Tokens {
+    File(AssetHash, Arc<TokenizerJson>),
+    Encoding(Encoding),
+    #[default]
+    Estimate,
+}
+
+impl Tokens {
+    /// The encoding that fits `model`, else an estimate.
+    fn of_model(model: &str) -> Self {
+        Encoding::of(model).map_or(Self::Estimate, Self::Encoding)
+    }
+
+    fn count(&self, text: &Segment) -> u32 {
+        let counted = match self {
+            Self::File(_, file) => file.count(&text.text),
+            Self::Encoding(encoding) => Some(encoding.count(&text.text)),
+            Self::Estimate => None,
+        };
+        counted.or_else(|| Estimate.count(text)).unwrap_or(0)
+    }
+
+    /// Names its counts and what is learned of them.
+    pub(crate) fn key(&self) -> String {
+        match self {
+            Self::File(hash, _) => file_key(*hash),
+            Self::Encoding(encoding) => encoding.name().to_owned(),
+            Self::Estimate => "estimate".to_owned(),
+        }
+    }
+
+    pub(crate) fn shown(&self) -> CountedWith {
+        match self {
+            Self::File(..) => CountedWith::TokenizerJson,
+            Self::Encoding(Encoding::O200k) => CountedWith::O200k,
+            Self::Encoding(Encoding::Cl100k) => CountedWith::Cl100k,
+            Self::Estimate => CountedWith::Estimate,
+        }
+    }
+}
 
 /// How the tokens of one model at one endpoint are counted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RemoteCounting {
-    pub(crate) encoding: Option<Encoding>,
+    pub(crate) tokens: Tokens,
     pub(crate) calibration: Calibration,
 }
 
+/// A calibration as it is stored: what was learned of one tokenizer says nothing about another.
+#[derive(Serialize, Deserialize)]
+struct Learned {
+    tokens: String,
+    calibration: Calibration,
+}
+
 impl RemoteCounting {
-    /// What is known of `endpoint`'s model.
-    pub(crate) async fn of(store: &Store, endpoint: &Endpoint) -> Answer<Self> {
-        let (id, model) = (endpoint.id, endpoint.model.clone());
-        let json = store.read(move |store| store.calibrations().get(id, &model)).await?;
-        // A calibration of another version is begun anew.
-        let calibration = json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
-        Ok(Self { encoding: Encoding::of(&endpoint.model), calibration })
+    /// What is known of `endpoint`'s model. Its `tokenizer.json`, where there is one, is loaded once.
+    pub(crate) async fn of(store: &Store, files: &TokenizerFiles, endpoint: &Endpoint) -> Answer<Self> {
+        let id = endpoint.id;
+        let given = store.read(move |store| store.endpoints().tokenizer(id)).await?;
+        let file = match given {
+            Some(hash) => files.get(store, hash).await.map(|file| Tokens::File(hash, file)),
+            None => None,
+        };
+        let tokens = file.unwrap_or_else(|| Tokens::of_model(&endpoint.model));
+        let calibration = calibration(store, endpoint, &tokens.key()).await?;
+        Ok(Self { tokens, calibration })
     }
 
     /// Tokens by our own count.
     pub(crate) fn raw(&self, segment: &Segment) -> u32 {
-        match self.encoding {
-            _ if segment.control => MARKER,
-            Some(encoding) => encoding.count(&segment.text),
-            None => Estimate.count(segment).unwrap_or(0),
-        }
+        if segment.control { MARKER } else { self.tokens.count(segment) }
+    }
+
+    /// Tokens of each of `texts` by our own count, on a thread where it may take its time.
+    pub(crate) async fn raw_all(&self, texts: Vec<Segment>) -> Answer<Vec<u32>> {
+        let counting = self.clone();
+        tokio::task::spawn_blocking(move || texts.iter().map(|text| counting.raw(text)).collect())
+            .await
+            .map_err(|_| internal("a prompt could not be counted"))
     }
 
     /// Tokens of `text` as the endpoint would count them, more or less.
-    pub(crate) fn about(&self, text: &str) -> u32 {
-        self.calibration.apply(self.raw(&Segment { text: text.to_owned(), control: false }))
+    pub(crate) async fn about(&self, text: Segment) -> Answer<u32> {
+        let counted: u32 = self.raw_all(vec![text]).await?.into_iter().sum();
+        Ok(self.calibration.apply(counted))
     }
 
+    /// As the plan adds it up, so that what is learned is true of its totals.
     fn raw_prompt(&self, prompt: &Prompt) -> u32 {
         let texts = prompt.messages.iter().map(|message| Segment { text: message.text.clone(), control: false });
-        texts.map(|text| self.raw(&text).saturating_add(2 * MARKER)).fold(0, u32::saturating_add)
+        texts.map(|text| self.raw(&text).saturating_add(MARKER)).fold(MARKER, u32::saturating_add)
     }
+}
+
+/// How `endpoint`'s tokens are counted and how well, without loading anything.
+pub(crate) async fn described(store: &Store, endpoint: &Endpoint) -> Answer<(CountedWith, Option<f32>)> {
+    let id = endpoint.id;
+    let (key, shown) = match store.read(move |store| store.endpoints().tokenizer(id)).await? {
+        Some(hash) => (file_key(hash), CountedWith::TokenizerJson),
+        None => {
+            let tokens = Tokens::of_model(&endpoint.model);
+            (tokens.key(), tokens.shown())
+        }
+    };
+    Ok((shown, calibration(store, endpoint, &key).await?.mean_error()))
+}
+
+fn file_key(hash: AssetHash) -> String {
+    format!("tokenizer.json {hash}")
+}
+
+/// What was learned of the counts of `tokens`; a calibration of another version or tokenizer is begun anew.
+async fn calibration(store: &Store, endpoint: &Endpoint, tokens: &str) -> Answer<Calibration> {
+    let (id, model) = (endpoint.id, endpoint.model.clone());
+    let json = store.read(move |store| store.calibrations().get(id, &model)).await?;
+    let learned = json.and_then(|json| serde_json::from_str::<Learned>(&json).ok());
+    Ok(learned.filter(|learned| learned.tokens == tokens).map(|learned| learned.calibration).unwrap_or_default())
 }
 
 /// Counts that are nearly right.
@@ -124,10 +214,10 @@ impl Lesson {
         let learned = tokio::task::spawn_blocking(move || {
             let counted = counting.raw_prompt(&prompt);
             counting.calibration.observe(counted, reported);
-            counting.calibration
+            Learned { tokens: counting.tokens.key(), calibration: counting.calibration }
         });
-        let Ok(calibration) = learned.await else { return };
-        let Ok(json) = serde_json::to_string(&calibration) else { return };
+        let Ok(learned) = learned.await else { return };
+        let Ok(json) = serde_json::to_string(&learned) else { return };
         let kept = store.write(move |store| store.calibrations_mut().set(endpoint, &model, &json)).await;
         if let Err(error) = kept {
             tracing::info!(%error, "what an endpoint reported could not be kept");
@@ -163,7 +253,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_an_endpoint_reports_is_learned_and_kept() {
-        let store = Store::in_memory().unwrap();
+        let (store, files) = (Store::in_memory().unwrap(), TokenizerFiles::default());
         let endpoint = Endpoint {
             id: EndpointId(Uuid::nil()),
             name: "elsewhere".into(),
@@ -176,14 +266,17 @@ mod tests {
         let mut prompt = Prompt::default();
         for turn in 0..20 {
             prompt.messages.push(message(turn));
-            let counting = RemoteCounting::of(&store, &endpoint).await.unwrap();
+            let counting = RemoteCounting::of(&store, &files, &endpoint).await.unwrap();
             let provider = Calibrating::new(Arc::new(Reporting), store.clone(), &endpoint, counting);
             let sampling = SamplerOptions::default().resolve(1);
             let request = Request { cache_key: "chat".into(), prompt: prompt.clone(), sampling };
             assert_eq!(provider.stream(request, CancellationToken::new()).count().await, 1);
         }
-        let learned = RemoteCounting::of(&store, &endpoint).await.unwrap();
-        assert_eq!(learned.encoding, None);
+        let learned = RemoteCounting::of(&store, &files, &endpoint).await.unwrap();
+        assert_eq!(learned.tokens.shown(), CountedWith::Estimate);
+        assert!(described(&store, &endpoint).await.unwrap().1.unwrap() <= 0.05);
+        let other = Endpoint { model: "gpt-4o".into(), ..endpoint.clone() };
+        assert_eq!(described(&store, &other).await.unwrap(), (CountedWith::O200k, None));
         assert_eq!(learned.calibration.margin(), 0.03);
         let truth: u32 = prompt.messages.iter().map(|message| Encoding::Cl100k.count(&message.text) + 7).sum();
         let about = learned.calibration.apply(learned.raw_prompt(&prompt));

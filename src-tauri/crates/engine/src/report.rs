@@ -6,6 +6,7 @@ use context::reuse::reuse;
 use context::{Assembled, EpochReason};
 use domain::prompt::PromptRole;
 
+use crate::answer::Answerer;
 use crate::api::{self, PromptReport};
 use crate::collect::{Collected, Made};
 use crate::manifest::Recorded;
@@ -20,7 +21,7 @@ impl Made {
     pub(crate) fn report(
         &self,
         collected: &Collected,
-        model: &str,
+        answerer: &Answerer,
         previous: Option<&(Recorded, String)>,
     ) -> PromptReport {
         let Assembled { prompt, segments, blocks, total, budget, shares, exact, window, new_epoch, .. } =
@@ -56,6 +57,7 @@ impl Made {
                 by_zone,
                 reusable: reused.tokens,
                 exact: *exact,
+                counted: Some(answerer.counted()),
             },
             shares: api::PromptShares {
                 history_budget: shares.history_budget,
@@ -71,7 +73,7 @@ impl Made {
                 .or_else(|| begun_since(previous, window.epoch))
                 .map(str::to_owned),
             anchor: window.anchor.map(|id| id.to_string()),
-            model: model.to_owned(),
+            model: answerer.name.clone(),
             template: collected.template.id.clone(),
             notices: self.notices.clone(),
             timings: self.timings,

@@ -201,7 +201,7 @@ impl Engine {
         let (previous, collected) =
             tokio::try_join!(self.turn_before(chat.id, None), self.collect(chat, aim, &answerer, &options))?;
         let made = self.make(&collected, &answerer, &options).await?;
-        Ok(made.report(&collected, &answerer.name, previous.as_ref()))
+        Ok(made.report(&collected, &answerer, previous.as_ref()))
     }
 
     /// Read by the writer, behind whatever is still on its way to the disk.

@@ -246,6 +246,16 @@ pub(crate) enum ModelVerb {
     Default { name: String },
     /// Read every model file and compare it with what was added
     Check,
+    /// Count the tokens of a remote model by its own tokenizer.json
+    Tokenizer {
+        /// The endpoint: name or id
+        endpoint: String,
+        #[arg(required_unless_present = "remove")]
+        file: Option<PathBuf>,
+        /// Count again by an encoding that fits the model, or by an estimate
+        #[arg(long, conflicts_with = "file")]
+        remove: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -31,7 +31,7 @@ pub(crate) async fn model(engine: &Engine, wanted: &str) -> Result<Model, Failur
     })
 }
 
-async fn endpoint(engine: &Engine, wanted: &str) -> Result<Endpoint, Failure> {
+pub(crate) async fn endpoint(engine: &Engine, wanted: &str) -> Result<Endpoint, Failure> {
     pick("endpoint", engine.list_endpoints().await?, wanted, |one| (&one.id, vec![&one.name]))
 }
 

@@ -65,7 +65,7 @@ fn push(values: &mut Vec<f32>, value: f32, most: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenizer::Encoding;
+    use crate::encoding::Encoding;
 
     /// As the context engine estimates where it has no tokenizer: four narrow letters a token, or one wide one.
     fn estimate(text: &str) -> u32 {

@@ -10,11 +10,12 @@
 
 pub mod calibration;
 pub mod conformance;
+mod encoding;
 mod error;
 pub mod fake;
 pub mod openai;
 pub mod tls;
-mod tokenizer;
+mod tokenizer_json;
 
 use domain::prompt::Prompt;
 use domain::sampling::Sampling;
@@ -23,12 +24,13 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 pub use calibration::Calibration;
+pub use encoding::Encoding;
 pub use error::{ProviderError, ProviderErrorKind};
 pub use fake::{FakeProvider, Gate, Script};
 pub use openai::{EndpointConfig, OpenAiClient, Patience, Probe, probe};
 /// A secret that neither `Debug` nor serde shows, wiped when it is dropped.
 pub use secrecy::SecretString;
-pub use tokenizer::Encoding;
+pub use tokenizer_json::{TokenizerJson, TokenizerJsonError};
 
 /// What a provider is asked to do.
 #[derive(Debug, Clone, PartialEq)]

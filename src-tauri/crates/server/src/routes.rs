@@ -41,6 +41,7 @@ pub(crate) fn router(shared: Shared, ui: Option<&Path>) -> Router {
         .route("/api/op/{operation}", post(operation::operation))
         .route("/api/ticket", post(events::ticket))
         .route("/api/import", post(transfer::import))
+        .route("/api/tokenizer/{endpoint}", post(transfer::tokenizer))
         .route("/api/export/{id}/{format}", get(transfer::export))
         .route("/asset/{hash}", get(transfer::asset))
         .route("/api/{*rest}", any(no_such_route))

@@ -38,6 +38,16 @@ pub(crate) async fn import(
     Ok(json(&shared.engine.import_bytes(name, bytes).await?))
 }
 
+/// `POST /api/tokenizer/{endpoint}`, the `tokenizer.json` of the endpoint's model as the body.
+pub(crate) async fn tokenizer(
+    State(shared): State<Shared>,
+    Path(endpoint): Path<String>,
+    body: Body,
+) -> Result<Response, Failure> {
+    let bytes = shared.bodies.read(body, IMPORT_CAP).await?;
+    Ok(json(&shared.engine.set_endpoint_tokenizer(endpoint, bytes).await?))
+}
+
 /// `GET /api/export/{id}/{format}`, `format` being `png`, `json-v2` or `json-v3`.
 pub(crate) async fn export(
     State(shared): State<Shared>,

@@ -5,8 +5,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::StoreError;
 
 /// Position 0 leads from an empty file to format 1. What has shipped is never edited.
-pub(crate) const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001_tables.sql"), include_str!("migrations/0002_memory.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_tables.sql"),
+    include_str!("migrations/0002_memory.sql"),
+    include_str!("migrations/0003_endpoint_tokenizer.sql"),
+];
 
 /// 0 in an empty file.
 pub(crate) fn format(conn: &Connection) -> rusqlite::Result<u32> {

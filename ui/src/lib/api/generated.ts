@@ -105,6 +105,8 @@ export function client(call: Call) {
 		listEndpoints: () => call("list_endpoints", {  }) as Promise<Endpoint[]>,
 		saveEndpoint: (draft: EndpointDraft) => call("save_endpoint", { draft }) as Promise<Endpoint>,
 		deleteEndpoint: (id: string) => call("delete_endpoint", { id }) as Promise<void>,
+		/** Its tokens are counted again by an encoding that fits its model, or by an estimate. */
+		removeEndpointTokenizer: (id: string) => call("remove_endpoint_tokenizer", { id }) as Promise<Endpoint>,
 		/** Asks the endpoint who it is. Nothing is saved. */
 		testEndpoint: (draft: EndpointDraft) => call("test_endpoint", { draft }) as Promise<EndpointTest>,
 	};
@@ -248,6 +250,24 @@ export type ChatSummary = {
 	updated: string,
 };
 
+/**  How far the figures of a prompt can be trusted (S0.6). */
+export type Counted = {
+	with: CountedWith,
+	/**  Tokens that are kept free for wrong counts. */
+	margin: number,
+	/**  Of the last twenty prompts, as a share of what the endpoint reported; `null` where it has reported nothing. */
+	meanError: number | null,
+};
+
+/**  Who counted tokens. */
+export type CountedWith = 
+/**  The model itself: exact. */
+"model" | 
+/**  The file that the user gave for the endpoint's model. */
+"tokenizer.json" | "o200k_base" | "cl100k_base" | 
+/**  Nobody: letters were counted, for the model's tokenizer is not known. */
+"estimate";
+
 /**  A text without its hidden passages (S4.70, S4.71). */
 export type Display = {
 	text: string,
@@ -273,6 +293,9 @@ export type Endpoint = {
 	/**  The key lives only until the app ends, because this machine offers no keychain. */
 	keyIsForSession: boolean,
 	default: boolean,
+	countedWith: CountedWith,
+	/**  Of the last twenty counts, as a share of what the endpoint reported; `null` where it has reported nothing. */
+	meanError: number | null,
 };
 
 /**  What the endpoint form holds. */
@@ -624,6 +647,8 @@ export type PromptTokens = {
 	reusable: number,
 	/**  True where the model's own tokenizer counted. */
 	exact: boolean,
+	/**  `null` in old records. */
+	counted: Counted | null,
 };
 
 /**  Classes of a provider's failure, as the UI shows them. */

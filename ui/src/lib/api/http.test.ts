@@ -96,3 +96,18 @@ test("files are imported one by one into one report", async () => {
 	expect(requests.map(({ path }) => path)).toEqual(["/api/import?name=mira%20%26%20co.png", "/api/import?name=bad.png"]);
 	expect([report.imported.length, report.refused.length]).toEqual([1, 1]);
 });
+
+test("a chosen tokenizer goes to its endpoint, and nothing goes where none was chosen", async () => {
+	const file = new File(["{}"], "tokenizer.json");
+	let chosen: File[] = [];
+	const click = vi.spyOn(HTMLInputElement.prototype, "click").mockImplementation(function (this: HTMLInputElement) {
+		Object.defineProperty(this, "files", { value: chosen });
+		this.onchange?.(new globalThis.Event("change"));
+	});
+	answer = () => Response.json({ id: "a/b", countedWith: "tokenizer.json" });
+	expect(await new HttpTransport("x").pickTokenizer("a/b")).toBeNull();
+	chosen = [file];
+	expect(await new HttpTransport("x").pickTokenizer("a/b")).toMatchObject({ countedWith: "tokenizer.json" });
+	expect(requests.map(({ path, init }) => [path, init.body])).toEqual([["/api/tokenizer/a%2Fb", file]]);
+	click.mockRestore();
+});

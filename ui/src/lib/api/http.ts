@@ -1,6 +1,6 @@
 import { t } from "../i18n/i18n.svelte";
 import { asApiError } from "./errors";
-import type { ApiError, CardFormat, Event, ImportReport } from "./generated";
+import type { ApiError, CardFormat, Endpoint, Event, ImportReport } from "./generated";
 import type { Connection, Drops, Transport } from "./transport";
 
 const TOKEN = "inglenook.token";
@@ -58,6 +58,13 @@ export class HttpTransport implements Transport {
 
 	pickModel = async () => null;
 
+	async pickTokenizer(endpoint: string): Promise<Endpoint | null> {
+		const [file] = await chooseFiles(".json,application/json", false);
+		if (!file) return null;
+		const answer = await this.#post(`/api/tokenizer/${encodeURIComponent(endpoint)}`, file);
+		return answer.json();
+	}
+
 	async importFiles(files: File[]): Promise<ImportReport> {
 		const whole: ImportReport = { imported: [], skipped: [], refused: [] };
 		for (const file of files) {
@@ -104,12 +111,12 @@ export class HttpTransport implements Transport {
 	}
 
 	async #import(file: File): Promise<ImportReport> {
-		const answer = await this.#fetch(`/api/import?name=${encodeURIComponent(file.name)}`, {
-			method: "POST",
-			body: file,
-			headers: { "Content-Type": "application/octet-stream" },
-		});
+		const answer = await this.#post(`/api/import?name=${encodeURIComponent(file.name)}`, file);
 		return answer.json();
+	}
+
+	#post(path: string, file: File): Promise<Response> {
+		return this.#fetch(path, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
 	}
 
 	async #fetch(path: string, init: RequestInit = {}): Promise<Response> {
@@ -186,9 +193,9 @@ async function refusal(answer: Response): Promise<ApiError> {
 	}
 }
 
-function chooseFiles(accept: string): Promise<File[]> {
+function chooseFiles(accept: string, multiple = true): Promise<File[]> {
 	const input = document.createElement("input");
-	Object.assign(input, { type: "file", multiple: true, accept });
+	Object.assign(input, { type: "file", multiple, accept });
 	return new Promise((resolve) => {
 		input.onchange = () => resolve([...(input.files ?? [])]);
 		input.oncancel = () => resolve([]);

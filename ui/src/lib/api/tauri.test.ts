@@ -52,10 +52,12 @@ test("what only the shell can do are commands of its own", async () => {
 	const shell = new TauriTransport();
 	await shell.pickImport();
 	await shell.pickModel();
+	await shell.pickTokenizer("e");
 	await shell.exportCharacter("c", "json-v3");
 	expect(invoke.mock.calls.map((call) => call.slice(0, 2))).toEqual([
 		["pick_import", {}],
 		["pick_model", {}],
+		["pick_tokenizer", { endpoint: "e" }],
 		["export_character", { id: "c", format: "json-v3" }],
 	]);
 });

@@ -1,7 +1,7 @@
 import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { asApiError } from "./errors";
-import type { CardFormat, Event, ImportReport, Model } from "./generated";
+import type { CardFormat, Endpoint, Event, ImportReport, Model } from "./generated";
 import type { Connection, Drops, Transport } from "./transport";
 
 async function ask<T>(command: string, args: Record<string, unknown> = {}): Promise<T> {
@@ -34,6 +34,8 @@ export class TauriTransport implements Transport {
 	pickImport = () => ask<ImportReport | null>("pick_import");
 
 	pickModel = () => ask<Model | null>("pick_model");
+
+	pickTokenizer = (endpoint: string) => ask<Endpoint | null>("pick_tokenizer", { endpoint });
 
 	/** Never asked for: the shell imports what is dropped on the window. */
 	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [] });

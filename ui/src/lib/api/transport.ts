@@ -1,4 +1,4 @@
-import type { CardFormat, Event, ImportReport, Model } from "./generated";
+import type { CardFormat, Endpoint, Event, ImportReport, Model } from "./generated";
 
 /** Whether news from the engine arrives. */
 export type Connection = "connecting" | "live" | "lost";
@@ -25,6 +25,8 @@ export interface Transport {
 	pickImport(): Promise<ImportReport | null>;
 	/** Lets the user choose a model file; `null` when nothing was chosen. */
 	pickModel(): Promise<Model | null>;
+	/** Lets the user choose the `tokenizer.json` of an endpoint's model; `null` when nothing was chosen. */
+	pickTokenizer(endpoint: string): Promise<Endpoint | null>;
 	importFiles(files: File[]): Promise<ImportReport>;
 	/** Where the card went; `null` when the user thought better of it. */
 	exportCharacter(id: string, format: CardFormat): Promise<string | null>;

@@ -73,12 +73,17 @@ export class EndpointForm {
 	testing = $state(false);
 	found = $state.raw<EndpointTest | null>(null);
 	failure = $state.raw<ApiError | null>(null);
+	/** As it is stored; `null` for a new one. */
+	saved = $state.raw<Endpoint | null>(null);
+	/** A tokenizer is being read. */
+	choosing = $state(false);
 	readonly ready = $derived(this.draft.url.trim() !== "");
 
 	constructor(
 		private readonly api: Api,
 		endpoint: Endpoint | null,
 	) {
+		this.saved = endpoint;
 		this.hasKey = endpoint?.hasKey ?? false;
 		if (endpoint) {
 			const { id, name, url, model, context } = endpoint;
@@ -114,6 +119,23 @@ export class EndpointForm {
 			this.failure = asApiError(thrown);
 			return null;
 		}
+	}
+
+	/** The chosen `tokenizer.json` counts at once: it belongs to the endpoint as it is stored. */
+	chooseTokenizer = (): Promise<void> => this.#count((id) => this.api.shell.pickTokenizer(id));
+
+	removeTokenizer = (): Promise<void> => this.#count((id) => this.api.removeEndpointTokenizer(id));
+
+	async #count(change: (id: string) => Promise<Endpoint | null>): Promise<void> {
+		if (!this.saved) return;
+		this.choosing = true;
+		this.#forget();
+		try {
+			this.saved = (await change(this.saved.id)) ?? this.saved;
+		} catch (thrown) {
+			this.failure = asApiError(thrown);
+		}
+		this.choosing = false;
 	}
 
 	/** What is typed into the key field; left empty, the stored key stays. */

@@ -5,7 +5,7 @@ import { api } from "./api";
 import { EndpointForm, hostOf, Models, PRESETS } from "./models.svelte";
 
 const model = (id: string, over: Partial<Model> = {}): Model => ({ id, name: id, path: "", bytes: 1, sha256: "", architecture: "llama", context: 8192, fits: "yes", missing: false, default: false, ...over });
-const endpoint = (id: string, url: string, over: Partial<Endpoint> = {}): Endpoint => ({ id, name: id, url, model: "", context: 8192, hasKey: false, keyIsForSession: false, default: false, ...over });
+const endpoint = (id: string, url: string, over: Partial<Endpoint> = {}): Endpoint => ({ id, name: id, url, model: "", context: 8192, hasKey: false, keyIsForSession: false, default: false, countedWith: "estimate", meanError: null, ...over });
 
 async function models(local: Model[], endpoints: Endpoint[]) {
 	const all = new Models(api(new FakeShell({ list_models: () => local, list_endpoints: () => endpoints })));
@@ -69,4 +69,21 @@ test("an untouched key is kept, and a nameless endpoint is named after its model
 	form.forgetKey();
 	await form.save();
 	expect(saved).toMatchObject({ key: "" });
+});
+
+test("a chosen tokenizer counts at once, and a refused one changes nothing", async () => {
+	const shell = new FakeShell({ remove_endpoint_tokenizer: ({ id }: { id: string }) => endpoint(id, "https://far.example/v1", { countedWith: "o200k_base" }) });
+	const form = new EndpointForm(api(shell), endpoint("far", "https://far.example/v1"));
+	await form.chooseTokenizer();
+	expect(form.saved?.countedWith).toBe("estimate");
+	shell.pickTokenizer = async (id) => endpoint(id, "https://far.example/v1", { countedWith: "tokenizer.json" });
+	await form.chooseTokenizer();
+	expect(form.saved?.countedWith).toBe("tokenizer.json");
+	shell.pickTokenizer = async () => {
+		throw { kind: "badInput", message: "this is no tokenizer.json", hint: "choose another" };
+	};
+	await form.chooseTokenizer();
+	expect([form.saved?.countedWith, form.failure?.kind, form.choosing]).toEqual(["tokenizer.json", "badInput", false]);
+	await form.removeTokenizer();
+	expect([form.saved?.countedWith, form.failure]).toEqual(["o200k_base", null]);
 });

@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
+use super::CountedWith;
+
 /// Names a model that can answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase")]
@@ -51,6 +53,9 @@ pub struct Endpoint {
     /// The key lives only until the app ends, because this machine offers no keychain.
     pub key_is_for_session: bool,
     pub default: bool,
+    pub counted_with: CountedWith,
+    /// Of the last twenty counts, as a share of what the endpoint reported; `null` where it has reported nothing.
+    pub mean_error: Option<f32>,
 }
 
 /// What the endpoint form holds.

@@ -102,8 +102,49 @@ pub struct ZoneTokens {
     pub input: u32,
 }
 
+/// Who counted tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub enum CountedWith {
+    /// The model itself: exact.
+    #[serde(rename = "model")]
+    Model,
+    /// The file that the user gave for the endpoint's model.
+    #[serde(rename = "tokenizer.json")]
+    TokenizerJson,
+    #[serde(rename = "o200k_base")]
+    O200k,
+    #[serde(rename = "cl100k_base")]
+    Cl100k,
+    /// Nobody: letters were counted, for the model's tokenizer is not known.
+    #[serde(rename = "estimate")]
+    Estimate,
+}
+
+impl std::fmt::Display for CountedWith {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Model => "the model's own tokenizer",
+            Self::TokenizerJson => "its tokenizer.json",
+            Self::O200k => "o200k_base",
+            Self::Cl100k => "cl100k_base",
+            Self::Estimate => "an estimate by letters",
+        })
+    }
+}
+
+/// How far the figures of a prompt can be trusted (S0.6).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Counted {
+    pub with: CountedWith,
+    /// Tokens that are kept free for wrong counts.
+    pub margin: u32,
+    /// Of the last twenty prompts, as a share of what the endpoint reported; `null` where it has reported nothing.
+    pub mean_error: Option<f32>,
+}
+
 /// What a prompt costs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptTokens {
     pub total: u32,
@@ -116,6 +157,8 @@ pub struct PromptTokens {
     pub reusable: u32,
     /// True where the model's own tokenizer counted.
     pub exact: bool,
+    /// `null` in old records.
+    pub counted: Option<Counted>,
 }
 
 /// How the budget was shared out. All figures are tokens.

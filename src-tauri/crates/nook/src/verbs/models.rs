@@ -1,7 +1,7 @@
 //! `models`: the library of model files.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::Engine;
 use engine::api::{Fits, Model, ModelRef, SettingsChange};
@@ -25,7 +25,18 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
         }
         ModelVerb::Default { name } => make_default(engine, &name, out).await,
         ModelVerb::Check => check(engine, out).await,
+        ModelVerb::Tokenizer { endpoint, file, .. } => tokenizer(engine, &endpoint, file, out).await,
     }
+}
+
+/// Without a file the endpoint's own is removed.
+async fn tokenizer(engine: &Engine, endpoint: &str, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
+    let id = find::endpoint(engine, endpoint).await?.id;
+    let endpoint = match file {
+        Some(file) => engine.set_endpoint_tokenizer_file(id, file).await?,
+        None => engine.remove_endpoint_tokenizer(id).await?,
+    };
+    out.answer(&endpoint, |endpoint| format!("tokens of {} are counted with {}", endpoint.name, endpoint.counted_with))
 }
 
 pub(super) async fn list(engine: &Engine, out: &Output) -> Result<(), Failure> {

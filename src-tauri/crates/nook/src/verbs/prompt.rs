@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use engine::api::{ModelRef, Placement};
+use engine::api::{Counted, ModelRef, Placement};
 use engine::{Engine, TurnOptions};
 use serde_json::json;
 
@@ -27,8 +27,15 @@ pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> R
     out.answer(&report, |report| report.text.clone())?;
     let tokens = report.tokens;
     let about = if tokens.exact { "" } else { "about " };
-    out.note(&format!("{about}{} of {} tokens, {} kept for the reply", tokens.total, tokens.limit, tokens.reserve));
+    let counted = tokens.counted.filter(|_| !tokens.exact).map(counted).unwrap_or_default();
+    let (total, limit, reserve) = (tokens.total, tokens.limit, tokens.reserve);
+    out.note(&format!("{about}{total} of {limit} tokens{counted}, {reserve} kept for the reply"));
     Ok(())
+}
+
+fn counted(how: Counted) -> String {
+    let error = how.mean_error.map(|error| format!(", off by {:.1} % on average", error * 100.0));
+    format!(" (counted with {}{}; {} kept for wrong counts)", how.with, error.unwrap_or_default(), how.margin)
 }
 
 async fn chat(engine: &Engine, args: &PromptArgs) -> Result<String, Failure> {

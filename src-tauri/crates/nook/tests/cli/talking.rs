@@ -163,6 +163,7 @@ fn a_wrong_name_starts_no_chat() {
         world.run(&[&["chat", "--message", "Hello", "--json"], &args[..]].concat()).assert_failed(kind);
     }
     assert_eq!(world.json(&["list", "chats"]), before);
+    world.run(&["models", "tokenizer", "none", &file, "--json"]).assert_failed("notFound");
 }
 
 #[cfg(unix)]

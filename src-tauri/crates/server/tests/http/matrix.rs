@@ -13,7 +13,7 @@ enum Needs {
     Ticket,
 }
 
-const ROUTES: [(&str, &str, Needs); 14] = [
+const ROUTES: [(&str, &str, Needs); 15] = [
     ("GET", "/", Needs::Nothing),
     ("GET", "/assets/app-1a2b.js", Needs::Nothing),
     ("GET", "/health", Needs::NoWrongToken),
@@ -23,6 +23,7 @@ const ROUTES: [(&str, &str, Needs); 14] = [
     ("POST", "/api/op/no_such_operation", Needs::Token),
     ("POST", "/api/ticket", Needs::Token),
     ("POST", "/api/import?name=a.json", Needs::Token),
+    ("POST", "/api/tokenizer/00000000-0000-0000-0000-000000000000", Needs::Token),
     ("GET", "/api/export/00000000-0000-0000-0000-000000000000/png", Needs::Token),
     ("GET", "/asset/0000", Needs::Token),
     ("DELETE", "/api/no/such/route", Needs::Token),

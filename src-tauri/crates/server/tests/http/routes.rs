@@ -82,6 +82,25 @@ async fn a_refused_file_is_reported_and_not_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_tokenizer_comes_in_for_an_endpoint() {
+    let world = World::new().await;
+    let draft = json!({ "draft": {
+        "name": "Mine", "url": "http://127.0.0.1:9/v1", "model": "mystery", "context": 8192
+    } });
+    let saved = world.ask("POST", "/api/op/save_endpoint", draft.to_string().as_bytes()).await;
+    let path = format!("/api/tokenizer/{}", saved.json()["id"].as_str().unwrap());
+    let words = json!({
+        "version": "1.0", "pre_tokenizer": { "type": "WhitespaceSplit" },
+        "model": { "type": "WordLevel", "vocab": { "?": 0 }, "unk_token": "?" },
+    });
+    let taken = world.ask("POST", &path, words.to_string().as_bytes()).await;
+    assert_eq!((taken.status, &taken.json()["countedWith"]), (200, &"tokenizer.json".into()), "{taken:?}");
+    let refused = world.ask("POST", &path, b"hello").await;
+    assert_eq!((refused.status, &refused.json()["kind"]), (400, &"badInput".into()), "{refused:?}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn health_tells_strangers_only_that_it_answers() {
     let world = World::new().await;
     let host = world.addr().to_string();

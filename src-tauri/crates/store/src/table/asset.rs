@@ -81,6 +81,7 @@ impl AssetsMut<'_> {
                  WHERE created <= ?1
                      AND NOT EXISTS (SELECT 1 FROM character WHERE picture = hash)
                      AND NOT EXISTS (SELECT 1 FROM character WHERE source = hash)
+                     AND NOT EXISTS (SELECT 1 FROM endpoint WHERE tokenizer = hash)
                  RETURNING hash",
             )?
             .query_map([Col(before)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?

@@ -4,8 +4,8 @@ use domain::EndpointId;
 use domain::model::Endpoint;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::StoreError;
 use crate::sql::{Col, one};
+use crate::{AssetHash, StoreError};
 
 pub struct Endpoints<'a> {
     pub(crate) conn: &'a Connection,
@@ -30,6 +30,16 @@ impl Endpoints<'_> {
             .optional()?;
         Ok(row)
     }
+
+    /// The `tokenizer.json` of the endpoint's model, where the user gave one.
+    pub fn tokenizer(&self, id: EndpointId) -> Result<Option<AssetHash>, StoreError> {
+        let hash = self
+            .conn
+            .prepare_cached("SELECT tokenizer FROM endpoint WHERE id = ?1")?
+            .query_row([Col(id)], |row| row.get::<_, Option<Col<_>>>(0))
+            .optional()?;
+        Ok(hash.flatten().map(|hash| hash.0))
+    }
 }
 
 pub struct EndpointsMut<'a> {
@@ -43,6 +53,15 @@ impl EndpointsMut<'_> {
 
     pub fn update(&mut self, endpoint: &Endpoint) -> Result<(), StoreError> {
         self.run("UPDATE endpoint SET name = ?2, url = ?3, model = ?4, context = ?5 WHERE id = ?1", endpoint)
+    }
+
+    /// `tokenizer` must be an asset; anything else is a `Conflict`.
+    pub fn set_tokenizer(&mut self, id: EndpointId, tokenizer: Option<AssetHash>) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE endpoint SET tokenizer = ?2 WHERE id = ?1")?
+            .execute(params![Col(id), tokenizer.map(Col)])?;
+        one(rows, "endpoint")
     }
 
     pub fn delete(&mut self, id: EndpointId) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@ use domain::{CharacterId, ChatId, EndpointId, ModelId, PersonaId, Timestamp};
 use uuid::Uuid;
 
 use super::{CHARACTER, CHAT, character, chat, furnished, message, message_id, say, swipe_id};
-use crate::{Preset, PresetKind, Store, StoreError, TextHash};
+use crate::{AssetHash, Preset, PresetKind, Store, StoreError, TextHash};
 
 fn uuid(number: u128) -> Uuid {
     Uuid::from_u128(number)
@@ -351,4 +351,35 @@ fn store_get(
     model: &'static str,
 ) -> impl FnOnce(&crate::Read<'_>) -> Result<Option<String>, StoreError> {
     move |read| read.calibrations().get(id, model)
+}
+
+#[tokio::test]
+async fn an_endpoints_tokenizer_outlives_its_edits_and_goes_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = super::open(dir.path()).store;
+    let endpoint = Endpoint {
+        id: EndpointId(Uuid::now_v7()),
+        name: "elsewhere".into(),
+        url: "https://api.example.com/v1".into(),
+        model: "large".into(),
+        context: 32_768,
+    };
+    let (id, renamed) = (endpoint.id, Endpoint { name: "far away".into(), ..endpoint.clone() });
+    let hash = store
+        .write(move |w| {
+            w.endpoints_mut().insert(&endpoint)?;
+            let hash = w.assets_mut().put(b"{}", "application/json", Timestamp(1))?;
+            w.endpoints_mut().set_tokenizer(id, Some(hash))?;
+            w.endpoints_mut().update(&renamed)?;
+            Ok(hash)
+        })
+        .await
+        .unwrap();
+    assert_eq!(store.purge(Timestamp(5)).await.unwrap().assets, 0);
+    assert_eq!(store.read(move |r| r.endpoints().tokenizer(id)).await.unwrap(), Some(hash));
+    let unknown = AssetHash::of(b"never kept");
+    store.write(move |w| w.endpoints_mut().set_tokenizer(id, Some(unknown))).await.unwrap_err();
+    store.write(move |w| w.endpoints_mut().delete(id)).await.unwrap();
+    assert_eq!(store.read(move |r| r.endpoints().tokenizer(id)).await.unwrap(), None);
+    assert_eq!(store.purge(Timestamp(5)).await.unwrap().assets, 1);
 }

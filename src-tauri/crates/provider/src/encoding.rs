@@ -1,4 +1,4 @@
-//! Which tokenizer fits a remote model. Their data is part of the program; nothing is fetched.
+//! Which published encoding fits a remote model. Their data is part of the program; nothing is fetched.
 
 /// A published byte-pair encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,23 @@
+import type { CountedWith } from "../api/generated";
+import { percent } from "./format";
+import { t } from "./i18n.svelte";
+
+/** Who counted tokens, and how far off that was on average, in words (S0.6). */
+export function countedBy(by: CountedWith, meanError: number | null): string[] {
+	return [counter(by), meanError === null ? "" : t("counts.off", { percent: percent(meanError) })].filter(Boolean);
+}
+
+function counter(by: CountedWith): string {
+	switch (by) {
+		case "model":
+			return t("counts.model");
+		case "estimate":
+			return t("counts.estimate");
+		case "tokenizer.json":
+		case "o200k_base":
+		case "cl100k_base":
+			return t("counts.with", { name: by });
+		default:
+			return by satisfies never;
+	}
+}
