@@ -261,31 +261,6 @@ async fn macros_of_the_user_are_resolved_once_and_stored() {
     assert!(after.starts_with(&sent), "the stored text changed:\n{after}");
 }
 
-/// Regex scripts in SillyTavern's form: stored, sent, and a card's only after consent.
-#[tokio::test]
-async fn regex_scripts_change_what_is_stored_or_only_what_is_sent() {
-    let house = Lighthouse::open().await;
-    let script = |name: &str, find: &str, replace: &str, prompt_only: bool| {
-        let json = json!({ "scriptName": name, "findRegex": find, "replaceString": replace, "placement": [1, 2],
-            "promptOnly": prompt_only });
-        engine::api::RegexScriptRow {
-            id: String::new(),
-            name: name.into(),
-            json: json.to_string(),
-            enabled: true,
-            problem: None,
-        }
-    };
-    let engine = &house.app.engine;
-    engine.save_regex_script(script("stored", "/teh/g", "the", false)).await.unwrap();
-    engine.save_regex_script(script("sent", "/secret/gi", "[hidden]", true)).await.unwrap();
-    assert!(engine.save_regex_script(script("broken", "/(/", "", false)).await.is_err());
-    let sent = house.say("Open teh Secret door.").await;
-    assert!(sent.contains("Open the [hidden] door."), "{sent}");
-    let transcript = house.app.transcript(&house.chat).await;
-    assert!(transcript.iter().any(|line| line.ends_with("Open the Secret door.")), "{transcript:?}");
-}
-
 /// SillyTavern's presets come in as templates, with a word on what has no counterpart, and can be chosen at once.
 #[tokio::test]
 async fn a_prompt_manager_preset_becomes_a_template_that_composes_the_prompt() {

@@ -2,9 +2,10 @@
 //! the messages themselves. Stored as JSON beside what it belongs to.
 
 use domain::MessageId;
+use domain::chat::Role;
 use serde::{Deserialize, Serialize};
 
-use crate::frame::{BlockKind, Candidate, Source};
+use crate::frame::{BlockKind, Candidate, HistoryMessage, Source};
 
 /// A part of a context block, or of the digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,12 +60,34 @@ pub fn write(blocks: &[FrozenBlock]) -> String {
     serde_json::to_string(blocks).unwrap_or_default()
 }
 
+/// How far from the end each message of `history` stood when it was first sent in the epoch that is under way; `frozen` is
+/// [`WindowState::frozen`](domain::chat::WindowState::frozen). What depends on these depths stays as it was sent.
+pub fn depths(frozen: &str, history: &[HistoryMessage]) -> Vec<u32> {
+    let began = EpochState::read(frozen).began;
+    let began = began.and_then(|id| history.iter().position(|message| message.id == id)).map(|before| before + 1);
+    let mut depths = vec![0; history.len()];
+    let mut end = history.len().saturating_sub(1);
+    for (index, message) in history.iter().enumerate().rev() {
+        match began {
+            Some(began) if index <= began => end = began,
+            // It was answered: a prompt ended with it.
+            _ if message.role != Role::Character => end = index,
+            _ => {}
+        }
+        depths[index] = u32::try_from(end - index).unwrap_or(u32::MAX);
+    }
+    depths
+}
+
 /// What [`WindowState::frozen`](domain::chat::WindowState::frozen) holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EpochState {
     pub(crate) digest: Vec<FrozenBlock>,
     /// The newest messages that were sent, each with the hash of the window up to it.
     pub(crate) marks: Vec<Mark>,
+    /// The message before the newest when the epoch began: depths are counted from the one behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) began: Option<MessageId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +118,31 @@ mod tests {
         for blocks in [vec![], vec![FrozenBlock::clock("noon"), lore]] {
             assert_eq!(read(&write(&blocks)), blocks);
         }
+    }
+
+    /// `u` and `c` are who speaks; `began` is the message before the newest at the beginning of the epoch.
+    #[track_caller]
+    fn check_depths(chat: &str, began: Option<u128>, expected: &[u32]) {
+        let id = |number: u128| serde_json::from_value(format!("{number:032x}").into()).unwrap();
+        let role = |letter| if letter == 'u' { Role::User } else { Role::Character };
+        let said = |(number, letter): (usize, char)| {
+            HistoryMessage::new(id(number as u128), role(letter), "", "", domain::Timestamp(0))
+        };
+        let history: Vec<HistoryMessage> = chat.chars().enumerate().map(said).collect();
+        let state = EpochState { began: began.map(id), ..EpochState::default() };
+        assert_eq!(depths(&state.write(), &history), expected, "{chat} {began:?}");
+    }
+
+    #[test]
+    fn depths_are_those_of_the_first_sending() {
+        check_depths("cucu", Some(2), &[3, 2, 1, 0]);
+        check_depths("cucucu", Some(2), &[3, 2, 1, 0, 1, 0]);
+        check_depths("cucuc", Some(2), &[3, 2, 1, 0, 0]);
+        check_depths("cuc", Some(2), &[3, 2, 1]);
+        check_depths("cuucu", Some(0), &[1, 0, 0, 1, 0]);
+        check_depths("ucu", Some(9), &[0, 1, 0]);
+        check_depths("ucu", None, &[0, 1, 0]);
+        check_depths("", None, &[]);
     }
 
     #[test]

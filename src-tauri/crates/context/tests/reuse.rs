@@ -5,13 +5,19 @@
 mod common;
 
 use common::*;
+use context::frame::Rewritten;
 use context::reuse::reuse;
-use context::{Assembled, Budget, ChatTemplate, Frame, HistoryMessage, Setup, assemble};
+use context::{Assembled, Budget, ChatTemplate, Frame, HistoryMessage, Setup, assemble, frozen};
 use domain::chat::{Role, WindowState};
 
 /// 200 turns: 60 tokens asked, 250 answered, something new recalled on three turns of ten. Per cent of the prompts' tokens
 /// that stood in the prompt before, or were its reply.
 fn reused(limit: u32) -> u64 {
+    reused_with(limit, |_, _| {})
+}
+
+/// The same, with the words of the history changed on their way into the prompt.
+fn reused_with(limit: u32, rewrite: impl Fn(&mut [HistoryMessage], &WindowState)) -> u64 {
     let budget = Budget { reserve: 512, ..Budget::local(limit, 0) };
     let template = ChatTemplate::chatml();
     let setup = Setup::new(Some(&template), "model", budget);
@@ -21,7 +27,9 @@ fn reused(limit: u32) -> u64 {
         history.push(said(turn * 2, Role::User, &format!("q{turn} {}", words(58))));
         let recalled =
             if turn % 10 < 3 { vec![lore(&turn.to_string(), &format!("{turn} {}", words(60)), 1.0)] } else { vec![] };
-        let frame = Frame { context: recalled, ..frame(history.clone(), &words(400), "") };
+        let mut sent = history.clone();
+        rewrite(&mut sent, &state);
+        let frame = Frame { context: recalled, ..frame(sent, &words(400), "") };
         let sent = assemble(&frame, &setup, &state, &Words).unwrap();
         if let Some((before, reply)) = &before {
             let texts = before.segments.iter().map(|segment| segment.text.as_str()).chain([reply.as_str()]);
@@ -35,6 +43,45 @@ fn reused(limit: u32) -> u64 {
         before = Some((sent, reply));
     }
     kept * 100 / all
+}
+
+/// What a script makes of what is 20 messages back, or more: a fifth of the words are cut.
+fn cut(message: &HistoryMessage, depth: usize) -> Rewritten {
+    let keep = if depth < 20 { usize::MAX } else { message.text.len() * 4 / 5 };
+    Rewritten { text: message.text.chars().take(keep).collect(), scripts: Vec::new() }
+}
+
+/// Design, section 4: what such a script made of a message stays as it was sent, until the epoch ends.
+#[test]
+fn scripts_that_ask_for_the_depth_cost_no_reading() {
+    let newest = |history: &[HistoryMessage]| history.len() - 1;
+    let held = reused_with(8_192, |history, state| {
+        let (depths, newest) = (frozen::depths(&state.frozen, history), newest(history));
+        for (index, message) in history.iter_mut().enumerate() {
+            message.anew = Some(cut(message, newest - index));
+            message.text = cut(message, depths[index] as usize).text;
+        }
+    });
+    let exact = reused_with(8_192, |history, _| {
+        let newest = newest(history);
+        for (index, message) in history.iter_mut().enumerate() {
+            message.text = cut(message, newest - index).text;
+        }
+    });
+    println!("{held} % reused at 8k, {exact} % with exact depths");
+    assert!(held >= 93 && exact < 60, "{held} % reused, {exact} % with exact depths");
+}
+
+/// While nobody waits, the next turn is planned with words that nobody has said yet.
+#[test]
+fn depths_hold_where_the_epoch_began_with_a_guess() {
+    let mut history = chat(5, 1);
+    history[4] = said(900, Role::User, "a guess");
+    let state = first(&frame(history.clone(), "", ""), 400).unwrap().window;
+    history[4] = said(4, Role::User, "words");
+    assert_eq!(frozen::depths(&state.frozen, &history), [4, 3, 2, 1, 0]);
+    history.extend([said(5, Role::Character, "a reply"), said(6, Role::User, "more")]);
+    assert_eq!(frozen::depths(&state.frozen, &history), [4, 3, 2, 1, 0, 1, 0]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::clock::rfc3339;
 use crate::convert::{self, Speakers};
 use crate::error::{Answer, bad_input, not_found};
 use crate::running::Place;
+use crate::scripts::{Run, SAID};
 use crate::words::{self, Kept, Moment, Words};
 use crate::{manifest, memory};
 
@@ -58,12 +59,15 @@ impl Engine {
         let words = Words::new(&card, &persona, id);
         let moment =
             Moment { clock: Some(self.clock().macros(now, None)), seed: words::seed(id, None), ..Moment::default() };
-        let global = self.global_variables().await?;
-        let greet = |text: &str| {
-            let mut state = MacroState { local: BTreeMap::new(), global: global.clone() };
-            (words.expand(text, &moment, &mut state).text, state.local)
+        let fresh = MacroState { local: BTreeMap::new(), global: self.global_variables().await? };
+        let scripts = self.scripts(character.id, &words, &fresh).await?;
+        let mut run = Run::new(&scripts, &words, moment);
+        let mut greet = |text: &str| {
+            let mut state = fresh.clone();
+            let text = run.reply("", text, SAID, &mut state);
+            (words.expand(&text, &moment, &mut state).text, state.local)
         };
-        let (greetings, variables): (Vec<String>, Vec<_>) = greetings.into_iter().map(greet).unzip();
+        let (greetings, variables): (Vec<String>, Vec<_>) = greetings.into_iter().map(&mut greet).unzip();
         // The first greeting is the one that is shown.
         let variables = variables.into_iter().next().unwrap_or_default();
         let chat = Chat {
@@ -237,10 +241,11 @@ impl Engine {
     }
 
     pub async fn edit_message(&self, message: String, text: String) -> Answer<api::Message> {
+        let (message, place) = self.quiet_message(&message).await?;
+        let text = self.stored_edit(&message, text).await?;
         if text.trim().is_empty() {
             return Err(bad_input("A message cannot be empty.", "Delete it instead."));
         }
-        let (message, place) = self.quiet_message(&message).await?;
         self.change(message, place, move |store, id| store.messages_mut().edit(id, &text)).await
     }
 

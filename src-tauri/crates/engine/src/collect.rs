@@ -25,7 +25,7 @@ use crate::error::Answer;
 use crate::frame::{self, Built};
 use crate::lore::Lore;
 use crate::memory::Recalled;
-use crate::scripts::Run;
+use crate::scripts::{Run, Scripts};
 use crate::turn::TurnOptions;
 use crate::words::{Kept, Moment, Words};
 
@@ -53,6 +53,7 @@ pub(crate) struct Collected {
     pub(crate) template: ResolvedTemplate,
     pub(crate) mode: Mode,
     pub(crate) variables: MacroState,
+    pub(crate) scripts: Arc<Scripts>,
     pub(crate) history: Vec<HistoryMessage>,
     pub(crate) lore: Lore,
     pub(crate) memory: Recalled,
@@ -139,6 +140,7 @@ impl Engine {
             template,
             mode,
             variables,
+            scripts: Arc::default(),
             history,
             lore: Lore::default(),
             memory: Recalled::default(),
@@ -148,7 +150,7 @@ impl Engine {
             notices: notice.into_iter().collect(),
             timings: AssemblyTimings { collect_ms: millis(started), ..AssemblyTimings::default() },
         };
-        self.rewrite(&mut collected).await?;
+        self.rewrite(&mut collected, options).await?;
         let started = Instant::now();
         collected.memory = self.recall(&collected, answerer).await;
         collected.notices.extend(collected.memory.notice.clone());
@@ -157,28 +159,41 @@ impl Engine {
         Ok(collected)
     }
 
-    /// Runs the regex scripts that change what is sent, and not what is stored, over the history.
-    async fn rewrite(&self, collected: &mut Collected) -> Answer<()> {
+    /// Runs the regex scripts that change what is sent, and not what is stored, over the history. Scripts that ask for the
+    /// depth get the exact one under classic placement. Cache-first holds on to what they made of a message when it was first
+    /// sent, until a new epoch begins: else the prefix would change in its middle whenever a message gets deep enough.
+    async fn rewrite(&self, collected: &mut Collected, options: &TurnOptions) -> Answer<()> {
         let mut history = std::mem::take(&mut collected.history);
         let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
         let scripts = self.scripts(collected.chat.character, &words, &collected.variables).await?;
         let mut run = Run::new(&scripts, &words, Moment::default());
         let mut state = collected.variables.clone();
-        let newest = history.len().saturating_sub(1);
-        for (index, message) in history.iter_mut().enumerate() {
+        let exact = |index: usize| (history.len() - 1 - index) as u32;
+        let exact: Vec<u32> = (0..history.len()).map(exact).collect();
+        let first = match placement(collected, options) {
+            context::Placement::CacheFirst => frozen::depths(&collected.chat.window.frozen, &history),
+            context::Placement::Classic => exact.clone(),
+        };
+        for (message, (exact, first)) in history.iter_mut().zip(exact.into_iter().zip(first)) {
             let placement = match message.role {
                 Role::User => Placement::UserInput,
                 _ => Placement::AiOutput,
             };
-            let depth = u32::try_from(newest - index).ok();
-            let occasion = Occasion { placement, channel: Channel::Prompt, depth, edited: false };
-            if scripts.concern(&occasion) {
-                message.text = run.apply(&message.text, occasion, &mut state);
+            let now = Occasion { placement, channel: Channel::Prompt, depth: Some(exact), edited: false };
+            let then = Occasion { depth: Some(first), ..now };
+            if !scripts.concern(&now) && !scripts.concern(&then) {
+                continue;
             }
+            if !scripts.alike(&then, &now) {
+                message.anew = Some(run.apply(&message.text, now, &mut state.clone()));
+            }
+            let sent = run.apply(&message.text, then, &mut state);
+            (message.text, message.scripts) = (sent.text, sent.scripts);
+            // Patterns can take their time, and somebody may press Stop.
+            tokio::task::yield_now().await;
         }
-        let failed = run.failed.into_iter().map(|failure| format!("A regex script did not run: {failure}"));
-        collected.notices.extend(failed);
-        collected.history = history;
+        collected.notices.extend(scripts.broken().chain(run.notices()));
+        (collected.history, collected.scripts) = (history, scripts);
         Ok(())
     }
 

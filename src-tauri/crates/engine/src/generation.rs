@@ -294,7 +294,7 @@ impl Engine {
             return Ok(None);
         }
         let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
-        let text = self.stored_reply(&job.chat, text).await?;
+        let text = self.stored_reply(&job.chat, job.target.base(), text).await?;
         let state = if whole { SwipeState::Finished } else { SwipeState::Interrupted };
         self.store().write(move |store| store.swipes_mut().set_text(swipe, &text, state)).await?;
         self.shown_message(job.target.message()).await.map(Some)

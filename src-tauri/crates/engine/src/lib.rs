@@ -45,6 +45,7 @@ mod read_ahead;
 mod remote_count;
 mod report;
 mod running;
+mod script_library;
 mod scripts;
 mod secrets;
 mod settings;

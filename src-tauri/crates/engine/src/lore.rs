@@ -8,15 +8,18 @@ use context::lore::{
     self, Activated, Bindings, CardTexts, Chance, Found, GenerationKind, LoreCharacter, LoreInput, LoreMessage,
     LoreSettings, NamedBook, PreparedBooks, Reason, TimedState,
 };
+use context::regex_script::{self, Channel, Occasion};
 use context::{CountTokens as _, Estimate};
 use domain::chat::Role;
 use domain::lorebook::{self, Book};
 use domain::prompt::{PromptRole, Segment};
+use domain::regex_script::Placement;
 
 use crate::Engine;
 use crate::answer::Answerer;
 use crate::clock::Clock;
 use crate::collect::Collected;
+use crate::scripts::Run;
 use crate::words::{self, Kept, Moment, Words};
 
 /// What the lorebooks say to one turn.
@@ -119,9 +122,14 @@ impl Engine {
             .patterns_exhausted
             .then(|| "The lorebooks' patterns took too long; some were not tried. Make them simpler.".to_owned());
         let mut lore = Lore { timed: outcome.timed, notices: notice.into_iter().collect(), ..Lore::default() };
-        for entry in outcome.activated {
-            lore.add(entry, &books, collected);
+        let mut run = Run::new(&collected.scripts, &words, moment);
+        let mut state = collected.variables.clone();
+        for mut entry in outcome.activated {
+            let rewritten = run.apply(&entry.content, occasion(&entry.place), &mut state);
+            entry.content = rewritten.text;
+            lore.add(entry, &rewritten.scripts, &books, collected);
         }
+        lore.notices.extend(run.notices());
         lore
     }
 
@@ -146,7 +154,7 @@ impl Engine {
 }
 
 impl Lore {
-    fn add(&mut self, entry: Activated, books: &PreparedBooks, collected: &Collected) {
+    fn add(&mut self, entry: Activated, scripts: &[String], books: &PreparedBooks, collected: &Collected) {
         if entry.content.trim().is_empty() {
             return;
         }
@@ -162,7 +170,8 @@ impl Lore {
         };
         let title = books.title(&entry).to_owned();
         let source = Source::Lore { book: entry.book.to_string(), entry: entry.uid.to_string(), title: title.clone() };
-        let candidate = Candidate::new(BlockKind::Lore, source, why(&entry, collected), entry.content)
+        let reason = regex_script::reason(&why(&entry, collected), scripts);
+        let candidate = Candidate::new(BlockKind::Lore, source, reason, entry.content)
             // Later passes found it by what lore said, not by what people said.
             .scored(entry.order as f32 - entry.pass as f32 * 1_000.0);
         let role = match entry.role {
@@ -173,6 +182,15 @@ impl Lore {
         let constant = entry.reason == Reason::Constant;
         self.placed.push(Placed { candidate, place, role, order: entry.order as i32, constant });
     }
+}
+
+/// How scripts meet an entry: only one at a depth has a depth.
+fn occasion(place: &lore::Place) -> Occasion {
+    let depth = match place {
+        lore::Place::Depth(depth) => u32::try_from(*depth).ok(),
+        _ => None,
+    };
+    Occasion { placement: Placement::Lorebook, channel: Channel::Prompt, depth, edited: false }
 }
 
 /// Where the text goes, or the outlet that asks for it, or nowhere.

@@ -1,39 +1,53 @@
-//! Regex scripts: the user's own, those of a card once they are allowed, and where they are run.
+//! Regex scripts at work: the user's own, those of a card once they are allowed, and the texts that they are run on.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use context::display::{Passage, PassageFilter};
+use context::frame::Rewritten;
 use context::macros::MacroState;
-use context::regex_script::{Budget, Channel, CompiledScripts, Occasion};
+use context::regex_script::{Budget, Channel, CompiledScripts, Occasion, Why};
 use domain::CharacterId;
-use domain::card::Card;
-use domain::chat::Chat;
+use domain::chat::{Chat, Message, Role};
 use domain::regex_script::{self, Placement, RegexScript};
 use serde_json::Value;
-use store::{Preset, PresetKind};
-use uuid::Uuid;
+use store::PresetKind;
 
 use crate::Engine;
-use crate::api::{self, CardScripts, Changed, RegexScriptRow};
-use crate::characters::card_of;
-use crate::error::{Answer, bad_input, internal};
+use crate::api;
+use crate::error::Answer;
+use crate::script_library::listed;
 use crate::words::{Kept, Moment, Words};
 
-/// What scripts may take of one turn altogether; what is left then stays as it was.
-const PER_TURN: Duration = Duration::from_millis(500);
+/// How long scripts may work on one turn altogether. Their work is counted ([`Budget`]), and what it comes to does not depend
+/// on the hour (S0.4); this is for patterns that are slower than any count tells, and where it is reached the user is told.
+const AT_LAST: Duration = Duration::from_secs(5);
 /// Results that are remembered, so that old messages are not searched again on every turn.
 const REMEMBERED: usize = 20_000;
 
-/// Row of the table of settings: characters whose scripts may run.
-const ALLOWED: &str = "card_scripts";
+/// A text that is stored as it is said.
+pub(crate) const SAID: Occasion =
+    Occasion { placement: Placement::AiOutput, channel: Channel::Stored, depth: None, edited: false };
+/// A text that is stored in the place of another.
+const EDITED: Occasion = Occasion { edited: true, ..SAID };
 
 /// The scripts that count in one chat.
+#[derive(Default)]
 pub(crate) struct Scripts {
     set: CompiledScripts,
-    results: Mutex<HashMap<(u64, u64), Arc<str>>>,
+    results: Mutex<HashMap<(u64, u64), Arc<Outcome>>>,
+}
+
+/// What scripts made of a text. The same scripts and the same text come out the same, failures included.
+#[derive(Clone, Default)]
+struct Outcome {
+    rewritten: Rewritten,
+    /// Names of the scripts that failed, with the reasons.
+    failed: Vec<String>,
+    /// Not of the text, but of the machine.
+    late: bool,
 }
 
 /// The set that was compiled last: the next turn is likely of the same chat.
@@ -44,85 +58,130 @@ pub(crate) struct ScriptCache {
 
 /// One turn's run of scripts.
 pub(crate) struct Run<'a> {
-    pub(crate) scripts: &'a Scripts,
-    pub(crate) words: &'a Words<'a>,
-    pub(crate) moment: Moment<'a>,
-    pub(crate) until: Instant,
-    /// Names of the scripts that failed, with the reasons.
-    pub(crate) failed: Vec<String>,
+    scripts: &'a Scripts,
+    words: &'a Words<'a>,
+    moment: Moment<'a>,
+    until: Instant,
+    failed: Vec<String>,
+    late: bool,
 }
 
 impl<'a> Run<'a> {
     pub(crate) fn new(scripts: &'a Scripts, words: &'a Words<'a>, moment: Moment<'a>) -> Self {
-        let known = scripts.set.failed().iter().map(|failure| format!("{}: {}", failure.name, failure.why));
-        Self { scripts, words, moment, until: Instant::now() + PER_TURN, failed: known.collect() }
+        Self { scripts, words, moment, until: Instant::now() + AT_LAST, failed: Vec::new(), late: false }
     }
 
     /// `text` after the scripts; as it was, where none has a say.
-    pub(crate) fn apply(&mut self, text: &str, occasion: Occasion, state: &mut MacroState) -> String {
+    pub(crate) fn apply(&mut self, text: &str, occasion: Occasion, state: &mut MacroState) -> Rewritten {
         if !self.scripts.set.concerns(&occasion) {
-            return text.to_owned();
+            return Rewritten { text: text.to_owned(), scripts: Vec::new() };
         }
         let key = self.scripts.set.fingerprint(&occasion).map(|set| (set, hash(text)));
-        if let Some(known) = key.and_then(|key| self.scripts.results().get(&key).cloned()) {
-            return known.to_string();
-        }
-        let until = self.until;
-        let late = move || Instant::now() > until;
-        let mut budget = Budget::default().until(&late);
-        let scope = self.words.scope(None, &self.moment);
-        let applied = self.scripts.set.apply(text, &occasion, &scope, state, &mut budget);
-        if let Some(key) = key.filter(|_| applied.failed.is_empty()) {
-            self.scripts.remember(key, &applied.text);
-        }
-        for failure in applied.failed {
-            let line = format!("{}: {}", failure.name, failure.why);
-            if !self.failed.contains(&line) {
-                self.failed.push(line);
+        let outcome = match key.and_then(|key| self.scripts.results().get(&key).cloned()) {
+            Some(known) => known,
+            None => {
+                let outcome = Arc::new(self.work(text, &occasion, state));
+                if let Some(key) = key.filter(|_| !outcome.late) {
+                    self.scripts.remember(key, outcome.clone());
+                }
+                outcome
+            }
+        };
+        self.late |= outcome.late;
+        for failure in &outcome.failed {
+            if !self.failed.contains(failure) {
+                self.failed.push(failure.clone());
             }
         }
-        applied.text.into_owned()
+        outcome.rewritten.clone()
     }
 
-    /// The words and thoughts of a reply, each by its own scripts; tags and the rest stay.
-    pub(crate) fn reply(&mut self, text: &str, channel: Channel, depth: Option<u32>, state: &mut MacroState) -> String {
+    fn work(&self, text: &str, occasion: &Occasion, state: &mut MacroState) -> Outcome {
+        let until = self.until;
+        let late = move || Instant::now() >= until;
+        let mut budget = Budget::default().until(&late);
+        let scope = self.words.scope(None, &self.moment);
+        let set = &self.scripts.set;
+        let applied = set.apply(text, occasion, &scope, state, &mut budget);
+        let (stopped, failed): (Vec<_>, Vec<_>) =
+            applied.failed.into_iter().partition(|failure| failure.why == Why::OutOfTime);
+        Outcome {
+            rewritten: Rewritten {
+                text: applied.text.into_owned(),
+                scripts: applied.ran.iter().map(|ran| set.name(ran).to_owned()).collect(),
+            },
+            failed: failed.iter().map(|failure| format!("{}: {}", failure.name, failure.why)).collect(),
+            late: !stopped.is_empty(),
+        }
+    }
+
+    /// The words and thoughts of a reply, each by its own scripts; tags and the rest stay, and so does `base`, which the
+    /// reply goes on from and the scripts have seen.
+    pub(crate) fn reply(&mut self, base: &str, text: &str, occasion: Occasion, state: &mut MacroState) -> String {
         let mut filter = PassageFilter::default();
+        let seen: usize = filter.push(base).iter().map(|piece| piece.raw.len()).sum();
+        // What may still become a tag is held, and comes with the next piece.
+        let mut whole = base.get(..seen).unwrap_or(base).to_owned();
         let mut pieces = filter.push(text);
         pieces.extend(filter.finish());
-        let mut whole = String::with_capacity(text.len());
         for piece in pieces {
             let placement = match piece.passage {
-                Passage::Words => Placement::AiOutput,
-                Passage::Thoughts => Placement::Reasoning,
-                Passage::Metrics | Passage::Keyframe | Passage::Reminder => {
-                    whole.push_str(&piece.raw);
-                    continue;
-                }
+                Passage::Words => Some(Placement::AiOutput),
+                Passage::Thoughts => Some(Placement::Reasoning),
+                Passage::Metrics | Passage::Keyframe | Passage::Reminder => None,
             };
-            let changed = self.apply(&piece.text, Occasion { placement, channel, depth, edited: false }, state);
-            whole.push_str(&piece.raw.replacen(&piece.text, &changed, 1));
+            match placement.filter(|_| !piece.text.is_empty()) {
+                Some(placement) => {
+                    let changed = self.apply(&piece.text, Occasion { placement, ..occasion }, state).text;
+                    whole.push_str(&piece.raw.replacen(&piece.text, &changed, 1));
+                }
+                None => whole.push_str(&piece.raw),
+            }
         }
         whole
+    }
+
+    /// What the user ought to know of this run.
+    pub(crate) fn notices(self) -> impl Iterator<Item = String> {
+        let late = self.late.then(|| {
+            let seconds = AT_LAST.as_secs();
+            format!("The regex scripts took more than {seconds} seconds and were stopped: some texts are sent as they were. Make their patterns simpler.")
+        });
+        self.failed.into_iter().map(|failure| unheard(&failure)).chain(late)
     }
 }
 
 impl Scripts {
-    fn results(&self) -> std::sync::MutexGuard<'_, HashMap<(u64, u64), Arc<str>>> {
+    fn results(&self) -> MutexGuard<'_, HashMap<(u64, u64), Arc<Outcome>>> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remember(&self, key: (u64, u64), text: &str) {
+    fn remember(&self, key: (u64, u64), outcome: Arc<Outcome>) {
         let mut results = self.results();
         if results.len() >= REMEMBERED {
             results.clear();
         }
-        results.insert(key, text.into());
+        results.insert(key, outcome);
     }
 
     /// Whether any script looks at such a text.
     pub(crate) fn concern(&self, occasion: &Occasion) -> bool {
         self.set.concerns(occasion)
     }
+
+    /// Whether the same scripts look at a text on both occasions.
+    pub(crate) fn alike(&self, one: &Occasion, other: &Occasion) -> bool {
+        self.set.alike(one, other)
+    }
+
+    /// Scripts that never run, for people.
+    pub(crate) fn broken(&self) -> impl Iterator<Item = String> {
+        self.set.failed().iter().map(|failure| unheard(&format!("{}: {}", failure.name, failure.why)))
+    }
+}
+
+fn unheard(failure: &str) -> String {
+    format!("A regex script did not run: {failure}")
 }
 
 fn hash(text: impl Hash) -> u64 {
@@ -132,79 +191,6 @@ fn hash(text: impl Hash) -> u64 {
 }
 
 impl Engine {
-    pub async fn list_regex_scripts(&self) -> Answer<Vec<RegexScriptRow>> {
-        let own = self.store().read(|store| store.presets().list(PresetKind::RegexScript)).await?;
-        Ok(own.into_iter().map(|preset| row(preset.key, preset.json)).collect())
-    }
-
-    pub async fn save_regex_script(&self, script: RegexScriptRow) -> Answer<RegexScriptRow> {
-        let read: RegexScript = serde_json::from_str(&script.json).map_err(|error| {
-            bad_input(format!("The script cannot be read: {error}."), "Correct it, then save again.")
-        })?;
-        let id = if script.id.is_empty() { Uuid::now_v7().to_string() } else { script.id };
-        let named = if script.name.trim().is_empty() { read.script_name.clone() } else { script.name };
-        let read = RegexScript { id: id.clone(), script_name: named.clone(), ..read };
-        let json = serde_json::to_string(&read).map_err(|error| internal(&error.to_string()))?;
-        let saved = row(id.clone(), json.clone());
-        if let Some(problem) = &saved.problem {
-            return Err(bad_input(format!("The script \"{named}\": {problem}."), "Correct the pattern."));
-        }
-        let updated = self.now();
-        self.store()
-            .write(move |store| {
-                let known = store.presets().list(PresetKind::RegexScript)?;
-                let position =
-                    known.iter().find(|preset| preset.key == id).map_or(known.len() as i64, |preset| preset.position);
-                store.presets_mut().put(&Preset {
-                    kind: PresetKind::RegexScript,
-                    key: id,
-                    character: None,
-                    name: named,
-                    position,
-                    json,
-                    source: None,
-                    updated,
-                })
-            })
-            .await?;
-        self.events().changed(Changed::Presets, None);
-        Ok(saved)
-    }
-
-    pub async fn delete_regex_script(&self, id: String) -> Answer<()> {
-        self.store().write(move |store| store.presets_mut().delete(PresetKind::RegexScript, &id)).await?;
-        self.events().changed(Changed::Presets, None);
-        Ok(())
-    }
-
-    pub async fn card_scripts(&self, character: String) -> Answer<CardScripts> {
-        let id = character.parse::<CharacterId>()?;
-        let card = card_of(&self.character(id).await?)?;
-        let json = |script: &RegexScript| serde_json::to_string(script).unwrap_or_default();
-        let listed = listed(&card).map(|value| regex_script::read(value).0).unwrap_or_default();
-        let scripts = listed.iter().map(|script| row(script.id.clone(), json(script))).collect();
-        Ok(CardScripts { allowed: self.allowed().await?.contains(&id), scripts })
-    }
-
-    /// A card's scripts rewrite what is said, so they run only once the user has agreed.
-    pub async fn allow_card_scripts(&self, character: String, allowed: bool) -> Answer<()> {
-        let id = character.parse::<CharacterId>()?;
-        let mut all = self.allowed().await?;
-        all.retain(|known| *known != id);
-        if allowed {
-            all.push(id);
-        }
-        let json = serde_json::to_string(&all).map_err(|error| internal(&error.to_string()))?;
-        self.store().write(move |store| store.settings_mut().set(ALLOWED, &json)).await?;
-        self.events().changed(Changed::Presets, Some(character));
-        Ok(())
-    }
-
-    async fn allowed(&self) -> Answer<Vec<CharacterId>> {
-        let json = self.store().read(|store| store.settings().get(ALLOWED)).await?;
-        Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
-    }
-
     /// The scripts that count in a chat of `character`: the user's own, then those of the card.
     pub(crate) async fn scripts(
         &self,
@@ -227,16 +213,28 @@ impl Engine {
         scripts.extend(of_card.into_iter().flat_map(|listed| regex_script::read(listed).0));
         let moment = Moment::default();
         let set = CompiledScripts::new(&scripts, &words.scope(None, &moment), state);
-        let compiled = Arc::new(Scripts { set, results: Mutex::default() });
+        let compiled = Arc::new(Scripts { set, ..Scripts::default() });
         cache.last = Some((key, compiled.clone()));
         Ok(compiled)
     }
 }
 
 impl Engine {
-    /// A reply after the scripts that change what is stored.
-    pub(crate) async fn stored_reply(&self, chat: &Chat, text: String) -> Answer<String> {
-        self.with_scripts(chat, |run, state| run.reply(&text, Channel::Stored, None, state)).await
+    /// A reply after the scripts that change what is stored. What it goes on from, `base`, they have changed already.
+    pub(crate) async fn stored_reply(&self, chat: &Chat, base: &str, text: String) -> Answer<String> {
+        let Some(new) = text.strip_prefix(base) else { return Ok(text) };
+        self.with_scripts(chat, |run, state| run.reply(base, new, SAID, state)).await
+    }
+
+    /// What `message` becomes when `text` takes the place of its words: after the scripts that ask for edits.
+    pub(crate) async fn stored_edit(&self, message: &Message, text: String) -> Answer<String> {
+        let chat = self.chat(message.chat).await?;
+        let typed = Occasion { placement: Placement::UserInput, ..EDITED };
+        self.with_scripts(&chat, |run, state| match message.role {
+            Role::User => run.apply(&text, typed, state).text,
+            _ => run.reply("", &text, EDITED, state),
+        })
+        .await
     }
 
     /// Runs the scripts for display over messages as they are shown; each comes with its place in the chat.
@@ -260,8 +258,8 @@ impl Engine {
                     };
                     let occasion = |placement| Occasion { placement, channel: Channel::Display, depth, edited: false };
                     let words = if own { Placement::UserInput } else { Placement::AiOutput };
-                    let shown = run.apply(&text, occasion(words), state);
-                    let thought = run.apply(&thoughts, occasion(Placement::Reasoning), state);
+                    let shown = run.apply(&text, occasion(words), state).text;
+                    let thought = run.apply(&thoughts, occasion(Placement::Reasoning), state).text;
                     if shown != text || thought != thoughts {
                         let (has_metrics, has_keyframe) = swipe
                             .display
@@ -288,21 +286,59 @@ impl Engine {
     }
 }
 
-/// The scripts that a card brought, as it has them.
-fn listed(card: &Card) -> Option<&Value> {
-    card.extensions()?.get("regex_scripts")
-}
+#[cfg(test)]
+mod tests {
+    use domain::card::Card;
+    use domain::persona::Persona;
+    use domain::{ChatId, PersonaId};
+    use uuid::Uuid;
 
-fn row(id: String, json: String) -> RegexScriptRow {
-    let read: Result<RegexScript, _> = serde_json::from_str(&json);
-    let problem = match &read {
-        Ok(script) => {
-            let on = RegexScript { disabled: false, ..script.clone() };
-            let set = CompiledScripts::new(&[on], &Default::default(), &MacroState::default());
-            set.failed().first().map(|failure| failure.why.to_string())
-        }
-        Err(error) => Some(error.to_string()),
-    };
-    let (name, enabled) = read.map_or((String::new(), false), |script| (script.script_name, !script.disabled));
-    RegexScriptRow { id, name, json, enabled, problem }
+    use super::*;
+
+    /// What a run until `until` makes of `text`, and tells.
+    fn run(scripts: &Scripts, text: &str, until: Instant) -> (Rewritten, Vec<String>) {
+        let card = Card::new("Ada").unwrap();
+        let persona = Persona { id: PersonaId(Uuid::nil()), name: "Sam".into(), description: String::new() };
+        let words = Words::new(&card, &persona, ChatId(Uuid::nil()));
+        let mut run = Run { until, ..Run::new(scripts, &words, Moment::default()) };
+        let rewritten = run.apply(text, SAID, &mut MacroState::default());
+        (rewritten, run.notices().collect())
+    }
+
+    fn scripts(find: &str) -> Scripts {
+        let script = RegexScript {
+            script_name: "Tidy".into(),
+            find_regex: find.into(),
+            replace_string: "b".into(),
+            placement: vec![Placement::AiOutput],
+            ..RegexScript::default()
+        };
+        let set = CompiledScripts::new(&[script], &Default::default(), &MacroState::default());
+        Scripts { set, ..Scripts::default() }
+    }
+
+    fn in_time() -> Instant {
+        Instant::now() + Duration::from_secs(3_600)
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_is_told_of_and_spoils_no_later_one() {
+        let scripts = scripts("/a/g");
+        let (text, told) = run(&scripts, "a lamp", Instant::now());
+        assert_eq!((text.text.as_str(), text.scripts.len()), ("a lamp", 0));
+        assert!(matches!(told.as_slice(), [one] if one.contains("more than 5 seconds")), "{told:?}");
+        let (text, told) = run(&scripts, "a lamp", in_time());
+        assert_eq!((text.text.as_str(), text.scripts), ("b lbmp", vec!["Tidy".to_owned()]));
+        assert_eq!(told, [""; 0]);
+    }
+
+    #[test]
+    fn what_failed_is_remembered_and_told_on_every_turn() {
+        let scripts = scripts(r"/(?=(a+)+$)\1b/");
+        let text = "a".repeat(1_000);
+        let first = run(&scripts, &text, in_time());
+        assert!(first.0.text == text && first.1[0].starts_with("A regex script did not run: Tidy: "), "{first:?}");
+        // A remembered result takes no time at all.
+        assert_eq!(run(&scripts, &text, Instant::now()), first);
+    }
 }

@@ -1,7 +1,7 @@
 //! The operations that make a model write: send, regenerate, continue, stop, preview.
 
 use context::macros::MacroState;
-use context::regex_script::{Channel, Occasion};
+use context::regex_script::Occasion;
 use domain::chat::{Chat, Message, Role, SwipeState};
 use domain::sampling::SamplerOptions;
 use domain::{ChatId, MessageId, SwipeId};
@@ -15,7 +15,7 @@ use crate::convert;
 use crate::error::{Answer, bad_input};
 use crate::generation::Job;
 use crate::memory::{self, Said};
-use crate::scripts::Run;
+use crate::scripts::{Run, SAID};
 use crate::target::Target;
 use crate::words::{self, Kept, Moment, Words};
 
@@ -136,13 +136,8 @@ impl Engine {
         };
         let words = Words::new(&card, &persona, id);
         let scripts = self.scripts(chat.character, &words, state).await?;
-        let typed = Occasion {
-            placement: domain::regex_script::Placement::UserInput,
-            channel: Channel::Stored,
-            depth: None,
-            edited: false,
-        };
-        let text = Run::new(&scripts, &words, moment).apply(&text, typed, state);
+        let typed = Occasion { placement: domain::regex_script::Placement::UserInput, ..SAID };
+        let text = Run::new(&scripts, &words, moment).apply(&text, typed, state).text;
         Ok(words.expand(&text, &moment, state).text)
     }
 

@@ -136,6 +136,11 @@ pub struct HistoryMessage {
     /// Who says it, in words.
     pub speaker: String,
     pub text: String,
+    /// Names of the scripts that changed the text on its way into the prompt.
+    pub scripts: Vec<String>,
+    /// Where scripts ask for the depth, the words of a message change as the chat goes on. The sent prefix must not: `text`
+    /// is as it was first sent, and this takes its place once a new epoch begins.
+    pub anew: Option<Rewritten>,
     pub created: Timestamp,
     /// The context block that was sent with it. `None` was never sent; `Some` of nothing was sent without one.
     pub context: Option<Vec<FrozenBlock>>,
@@ -156,13 +161,41 @@ impl HistoryMessage {
         created: Timestamp,
     ) -> Self {
         let (speaker, text) = (speaker.into(), text.into());
-        Self { id, role, speaker, text, created, context: None, pinned: false, importance: None, extra_tokens: 0 }
+        Self {
+            id,
+            role,
+            speaker,
+            text,
+            scripts: Vec::new(),
+            anew: None,
+            created,
+            context: None,
+            pinned: false,
+            importance: None,
+            extra_tokens: 0,
+        }
+    }
+
+    /// The words as they go out where an epoch begins, or goes on; with the names of the scripts that changed them.
+    pub(crate) fn words(&self, begins: bool) -> (&str, &[String]) {
+        match &self.anew {
+            Some(anew) if begins => (&anew.text, &anew.scripts),
+            _ => (&self.text, &self.scripts),
+        }
     }
 
     /// Kept verbatim when it leaves the window (S4.36).
     pub fn matters(&self) -> bool {
         self.pinned || self.importance.is_some_and(|importance| importance >= 8)
     }
+}
+
+/// A text as scripts left it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Rewritten {
+    pub text: String,
+    /// Names of those that changed it.
+    pub scripts: Vec<String>,
 }
 
 /// A moment.

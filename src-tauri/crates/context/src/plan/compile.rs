@@ -11,7 +11,7 @@ use super::{AssembleError, Assembled, Dropped, PlannedBlock, Retention, epoch, h
 use crate::chat_template::{Piece, Turn};
 use crate::frame::{BlockKind, Place, Priority, Source, Zone};
 use crate::frozen::{EpochState, FrozenBlock};
-use crate::wording;
+use crate::{regex_script, wording};
 
 /// A prompt, before it is known to fit.
 pub(crate) struct Compiled {
@@ -219,12 +219,13 @@ impl<'a> Draft<'a> {
         };
         let role = prompt_role(message.role);
         sheet.turn(role, true);
+        let (text, scripts) = self.words(index);
         let before = if is_input { self.lay_out_late(sheet, message.id) } else { self.lay_out_frozen(sheet, index) };
         let block = PlannedBlock {
             zone,
             kind: BlockKind::Message,
             source: Source::Message { id: message.id, speaker: message.speaker.clone() },
-            reason: reason.to_owned(),
+            reason: regex_script::reason(reason, scripts),
             priority: if index == self.last { Priority::Must } else { Priority::Trimmable },
             role,
             message: Some(message.id),
@@ -235,7 +236,7 @@ impl<'a> Draft<'a> {
             dropped: None,
             text: String::new(),
         };
-        sheet.put(block, wording::paragraph(&message.text, before));
+        sheet.put(block, wording::paragraph(text, before));
     }
 
     /// This turn's context block. True if there is one.
@@ -360,7 +361,14 @@ impl<'a> Draft<'a> {
         let kept = self.digest.iter().filter(|item| item.kept());
         let window = &self.frame.history[self.start..];
         let sent = if self.continues() { &window[..window.len() - 1] } else { window };
-        let state = EpochState { digest: kept.map(Item::freeze).collect(), marks: epoch::marks(sent) };
+        let begins = self.epoch.is_some();
+        // The newest may be a guess of what will be said.
+        let before_newest = self.frame.history.iter().nth_back(1).map(|message| message.id);
+        let state = EpochState {
+            digest: kept.map(Item::freeze).collect(),
+            marks: epoch::marks(sent, begins),
+            began: if begins { before_newest } else { self.frozen.began },
+        };
         let moved = self.start > 0 || self.state.anchor.is_some();
         WindowState {
             epoch: self.state.epoch + u32::from(self.epoch.is_some()),

@@ -108,7 +108,8 @@ fn excerpt(message: &HistoryMessage) -> Item<'_> {
         source: Cow::Owned(Source::Message { id: message.id, speaker: message.speaker.clone() }),
         reason: Cow::Borrowed(reason),
         title: &message.speaker,
-        text: message.text.trim(),
+        // The digest is written where an epoch begins.
+        text: message.words(true).0.trim(),
         score: None,
         about: &[],
         place: None,

@@ -10,7 +10,7 @@ use super::epoch::{self, EpochReason};
 use super::head::{self, HeadItem};
 use super::item::Item;
 use super::price::{Costs, Overhead};
-use super::{AssembleError, Dropped, Retention, Setup, Shares};
+use super::{AssembleError, Dropped, Placement, Retention, Setup, Shares};
 use crate::chat_template::ChatTemplate;
 use crate::frame::{BlockKind, Frame, HistoryMessage, Source};
 use crate::frozen::{EpochState, FrozenBlock};
@@ -113,7 +113,10 @@ impl<'a> Draft<'a> {
         let head = self.head.iter().filter(|item| item.kept()).flat_map(HeadItem::texts);
         self.fingerprint = epoch::fingerprint(model, budget, head);
         self.epoch = epoch::changed(self.state, &self.fingerprint, &epoch::base(model, budget));
-        if self.epoch.is_none() && !epoch::continues(&self.frozen.marks, &self.frame.history[self.anchor()..]) {
+        // Exact depths change what scripts make of a message in mid-window, and nobody has edited it.
+        let promises = self.setup.placement == Placement::CacheFirst;
+        let window = &self.frame.history[self.anchor()..];
+        if self.epoch.is_none() && promises && !epoch::continues(&self.frozen.marks, window) {
             self.epoch = Some(EpochReason::Edited);
         }
     }
@@ -163,12 +166,17 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// The words of a message as they go out now, and the names of the scripts that changed them.
+    pub(crate) fn words(&self, index: usize) -> (&'a str, &'a [String]) {
+        self.frame.history[index].words(self.epoch.is_some())
+    }
+
     /// What a message costs that is not the input.
     pub(crate) fn cost_of(&mut self, index: usize) -> Cost {
         let message = &self.frame.history[index];
         let blocks = self.sent_with(index);
         let context: u32 = wording::context_block(&blocks).into_iter().map(|part| self.costs.plain(part)).sum();
-        let words = self.costs.plain(wording::paragraph(&message.text, !blocks.is_empty()));
+        let words = self.costs.plain(wording::paragraph(self.words(index).0, !blocks.is_empty()));
         let tokens = context + words + self.overhead.of(prompt_role(message.role)) + message.extra_tokens;
         Cost { tokens, role: message.role }
     }
@@ -189,7 +197,7 @@ impl<'a> Draft<'a> {
         let lines = self.late.iter().filter(|item| item.kept() && item.place.is_none());
         let lines: u32 = lines.filter(|item| self.resends() || !item.retrieved()).map(|item| item.tokens).sum();
         let joined = self.late.iter().any(|item| item.kept() && item.place.is_none());
-        let words = self.costs.plain(wording::paragraph(&message.text, joined));
+        let words = self.costs.plain(wording::paragraph(self.words(self.last).0, joined));
         words + lines + self.overhead.of(prompt_role(message.role)) + self.overhead.closing + message.extra_tokens
     }
 

@@ -35,7 +35,7 @@ impl EpochReason {
             Self::First => "the chat begins",
             Self::Model => "the model or its budget is another one",
             Self::Head => "the card, the persona or the template was edited",
-            Self::Edited => "an older message was edited",
+            Self::Edited => "an older message was edited, or is rewritten by another script",
             Self::Full => "the window was full",
             Self::OverLimit => "the words to answer needed the room",
         }
@@ -79,19 +79,19 @@ pub(crate) fn continues(marks: &[Mark], window: &[HistoryMessage]) -> bool {
     }
     let mut hash = Fast::default();
     window.iter().any(|message| {
-        add(&mut hash, message);
+        add(&mut hash, message, &message.text);
         // A dozen marks at most, and nearly always only the newest few messages are among them.
         marks.iter().any(|mark| mark.message == message.id && mark.hash == hash.finish())
     })
 }
 
-/// Marks of the newest messages of `window`, which begins at the anchor.
-pub(crate) fn marks(window: &[HistoryMessage]) -> Vec<Mark> {
+/// Marks of the newest messages of `window`, which begins at the anchor, as an epoch that begins or goes on sends them.
+pub(crate) fn marks(window: &[HistoryMessage], begins: bool) -> Vec<Mark> {
     let mut hash = Fast::default();
     let skip = window.len().saturating_sub(MARKS);
     let mut marks = Vec::with_capacity(MARKS.min(window.len()));
     for (index, message) in window.iter().enumerate() {
-        add(&mut hash, message);
+        add(&mut hash, message, message.words(begins).0);
         if index >= skip {
             marks.push(Mark { message: message.id, hash: hash.finish() });
         }
@@ -99,11 +99,11 @@ pub(crate) fn marks(window: &[HistoryMessage]) -> Vec<Mark> {
     marks
 }
 
-fn add(hash: &mut Fast, message: &HistoryMessage) {
+fn add(hash: &mut Fast, message: &HistoryMessage, text: &str) {
     let MessageId(id) = message.id;
     hash.write(id.as_bytes());
     hash.write(message.role.as_str().as_bytes());
-    hash.write(message.text.as_bytes());
+    hash.write(text.as_bytes());
 }
 
 /// FNV-1a.

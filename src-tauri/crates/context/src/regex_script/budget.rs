@@ -2,10 +2,11 @@
 
 use super::set::Why;
 
-/// Bytes that scripts may read in one turn by default: some 30,000 readings of a long message.
-const PER_TURN: u64 = 64 << 20;
+/// Bytes that scripts may read in one text by default: a thousand readings of the longest.
+const PER_TEXT: u64 = 64 << 20;
 
-/// Work left to the scripts of one turn. There is no clock here: who has one hands in when to stop.
+/// Work left to the scripts of one text. It is counted, so that the same text comes out the same on every machine, however
+/// busy (S0.4). There is no clock here: who has one hands in when to stop at last.
 pub struct Budget<'a> {
     bytes: u64,
     stop: Option<&'a dyn Fn() -> bool>,
@@ -13,7 +14,7 @@ pub struct Budget<'a> {
 
 impl Default for Budget<'_> {
     fn default() -> Self {
-        Self::of_bytes(PER_TURN)
+        Self::of_bytes(PER_TEXT)
     }
 }
 
@@ -36,7 +37,10 @@ impl<'a> Budget<'a> {
     }
 
     pub(super) fn spend(&mut self, bytes: usize) -> Result<(), Why> {
-        let left = self.bytes.checked_sub(bytes as u64).filter(|_| !self.stop.is_some_and(|stop| stop()));
+        if self.stop.is_some_and(|stop| stop()) {
+            return Err(Why::OutOfTime);
+        }
+        let left = self.bytes.checked_sub(bytes as u64);
         self.bytes = left.unwrap_or(0);
         left.map(|_| ()).ok_or(Why::OutOfBudget)
     }

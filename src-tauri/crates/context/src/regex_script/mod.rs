@@ -3,7 +3,7 @@
 //! Promises
 //! - A pattern means what it means in JavaScript (see `js`); one that means nothing changes nothing and is reported.
 //! - No script can hang a turn: patterns, texts, hits, results and backtracking have limits, and a [`Budget`] holds for all
-//!   scripts of a turn together. What runs over leaves the text as it was.
+//!   scripts of a text together. What runs over leaves the text as it was.
 //! - What was found is never read as a macro: a message cannot smuggle one in through `$1`.
 
 mod budget;
@@ -16,3 +16,12 @@ mod tests;
 
 pub use budget::Budget;
 pub use set::{Applied, Channel, CompiledScripts, Failure, Occasion, Ran, Why};
+
+/// Why a text is there, with the scripts that changed it: for the X-ray.
+pub fn reason(reason: &str, scripts: &[String]) -> String {
+    match scripts {
+        [] => reason.to_owned(),
+        [one] => format!("{reason}; rewritten by the script \"{one}\""),
+        all => format!("{reason}; rewritten by the scripts \"{}\"", all.join("\", \"")),
+    }
+}

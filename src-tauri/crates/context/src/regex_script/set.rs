@@ -52,14 +52,19 @@ pub enum Why {
     TooManyHits,
     #[error("its result is too large; make its replacement shorter or its pattern more exact")]
     ResultTooLarge,
-    #[error("the scripts of this turn did more work than one turn may cost; remove or simplify some")]
+    #[error("the scripts did more work on one text than it may cost; remove or simplify some")]
     OutOfBudget,
+    #[error("it took too long and was stopped; make its pattern simpler")]
+    OutOfTime,
 }
 
 impl Why {
     /// The script costs too much on this text; one that does so repeatedly is better switched off.
     pub fn is_overrun(&self) -> bool {
-        matches!(self, Self::TooManySteps | Self::TooManyHits | Self::ResultTooLarge | Self::OutOfBudget)
+        matches!(
+            self,
+            Self::TooManySteps | Self::TooManyHits | Self::ResultTooLarge | Self::OutOfBudget | Self::OutOfTime
+        )
     }
 }
 
@@ -127,9 +132,20 @@ impl CompiledScripts {
         &self.failed
     }
 
+    /// The name of a script that ran.
+    pub fn name(&self, ran: &Ran) -> &str {
+        let script = self.scripts.iter().find(|script| script.index == ran.script);
+        script.map_or("", |script| &script.source.script_name)
+    }
+
     /// Whether any script would look at such a text.
     pub fn concerns(&self, occasion: &Occasion) -> bool {
         self.scripts.iter().any(|script| script.meets(occasion))
+    }
+
+    /// Whether the same scripts look at a text on both occasions.
+    pub fn alike(&self, one: &Occasion, other: &Occasion) -> bool {
+        one == other || self.scripts.iter().all(|script| script.meets(one) == script.meets(other))
     }
 
     /// Stands for all that this set does to a text on such an occasion: the same fingerprint and the same text give the same

@@ -1,0 +1,112 @@
+//! The list of regex scripts: the user's own, in their order, and those that cards bring.
+
+use context::macros::MacroState;
+use context::regex_script::CompiledScripts;
+use domain::CharacterId;
+use domain::card::Card;
+use domain::regex_script::{self, RegexScript};
+use serde_json::Value;
+use store::{Preset, PresetKind};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::{CardScripts, Changed, RegexScriptRow};
+use crate::characters::card_of;
+use crate::error::{Answer, bad_input, internal};
+
+/// Row of the table of settings: characters whose scripts may run.
+const ALLOWED: &str = "card_scripts";
+
+impl Engine {
+    pub async fn list_regex_scripts(&self) -> Answer<Vec<RegexScriptRow>> {
+        let own = self.store().read(|store| store.presets().list(PresetKind::RegexScript)).await?;
+        Ok(own.into_iter().map(|preset| row(preset.key, preset.json)).collect())
+    }
+
+    pub async fn save_regex_script(&self, script: RegexScriptRow) -> Answer<RegexScriptRow> {
+        let read: RegexScript = serde_json::from_str(&script.json).map_err(|error| {
+            bad_input(format!("The script cannot be read: {error}."), "Correct it, then save again.")
+        })?;
+        let id = if script.id.is_empty() { Uuid::now_v7().to_string() } else { script.id };
+        let named = if script.name.trim().is_empty() { read.script_name.clone() } else { script.name };
+        let read = RegexScript { id: id.clone(), script_name: named.clone(), ..read };
+        let json = serde_json::to_string(&read).map_err(|error| internal(&error.to_string()))?;
+        let saved = row(id.clone(), json.clone());
+        if let Some(problem) = &saved.problem {
+            return Err(bad_input(format!("The script \"{named}\": {problem}."), "Correct the pattern."));
+        }
+        let updated = self.now();
+        self.store()
+            .write(move |store| {
+                let known = store.presets().list(PresetKind::RegexScript)?;
+                let behind = known.last().map_or(0, |last| last.position + 1);
+                let position = known.iter().find(|preset| preset.key == id).map_or(behind, |preset| preset.position);
+                store.presets_mut().put(&Preset {
+                    kind: PresetKind::RegexScript,
+                    key: id,
+                    character: None,
+                    name: named,
+                    position,
+                    json,
+                    source: None,
+                    updated,
+                })
+            })
+            .await?;
+        self.events().changed(Changed::Presets, None);
+        Ok(saved)
+    }
+
+    pub async fn delete_regex_script(&self, id: String) -> Answer<()> {
+        self.store().write(move |store| store.presets_mut().delete(PresetKind::RegexScript, &id)).await?;
+        self.events().changed(Changed::Presets, None);
+        Ok(())
+    }
+
+    pub async fn card_scripts(&self, character: String) -> Answer<CardScripts> {
+        let id = character.parse::<CharacterId>()?;
+        let card = card_of(&self.character(id).await?)?;
+        let json = |script: &RegexScript| serde_json::to_string(script).unwrap_or_default();
+        let listed = listed(&card).map(|value| regex_script::read(value).0).unwrap_or_default();
+        let scripts = listed.iter().map(|script| row(script.id.clone(), json(script))).collect();
+        Ok(CardScripts { allowed: self.allowed().await?.contains(&id), scripts })
+    }
+
+    /// A card's scripts rewrite what is said, so they run only once the user has agreed.
+    pub async fn allow_card_scripts(&self, character: String, allowed: bool) -> Answer<()> {
+        let id = character.parse::<CharacterId>()?;
+        let mut all = self.allowed().await?;
+        all.retain(|known| *known != id);
+        if allowed {
+            all.push(id);
+        }
+        let json = serde_json::to_string(&all).map_err(|error| internal(&error.to_string()))?;
+        self.store().write(move |store| store.settings_mut().set(ALLOWED, &json)).await?;
+        self.events().changed(Changed::Presets, Some(character));
+        Ok(())
+    }
+
+    pub(crate) async fn allowed(&self) -> Answer<Vec<CharacterId>> {
+        let json = self.store().read(|store| store.settings().get(ALLOWED)).await?;
+        Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+    }
+}
+
+/// The scripts that a card brought, as it has them.
+pub(crate) fn listed(card: &Card) -> Option<&Value> {
+    card.extensions()?.get("regex_scripts")
+}
+
+fn row(id: String, json: String) -> RegexScriptRow {
+    let read: Result<RegexScript, _> = serde_json::from_str(&json);
+    let problem = match &read {
+        Ok(script) => {
+            let on = RegexScript { disabled: false, ..script.clone() };
+            let set = CompiledScripts::new(&[on], &Default::default(), &MacroState::default());
+            set.failed().first().map(|failure| failure.why.to_string())
+        }
+        Err(error) => Some(error.to_string()),
+    };
+    let (name, enabled) = read.map_or((String::new(), false), |script| (script.script_name, !script.disabled));
+    RegexScriptRow { id, name, json, enabled, problem }
+}
