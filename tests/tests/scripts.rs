@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{PromptReport, RegexScriptRow, SettingOwner, SettingValue, WhatIf};
+use engine::api::{PromptReport, RegexScriptRow, ScriptTrial, SettingOwner, SettingValue, WhatIf};
 use serde_json::{Value, json};
 use tests::headless::{Headless, ended, shown};
 
@@ -198,4 +198,40 @@ async fn under_classic_placement_depths_are_exact() {
         }
         assert_eq!(house.report().await.new_epoch.is_some(), turn == 0, "turn {turn}");
     }
+}
+
+/// Each script works on the result of the one before.
+#[tokio::test]
+async fn the_order_of_scripts_can_be_changed() {
+    let house = House::open(&[script("a", "/a/g", "b", json!({})), script("b", "/b/g", "c", json!({}))]).await;
+    let engine = &house.app.engine;
+    assert!(house.say("a lamp", "Hm.").await.contains("c lcmp"));
+    let ids: Vec<String> = engine.list_regex_scripts().await.unwrap().into_iter().map(|script| script.id).collect();
+    let turned = engine.order_regex_scripts(vec![ids[1].clone()]).await.unwrap();
+    assert_eq!(turned.iter().map(|script| script.name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
+    assert!(house.say("a lamp", "Hm.").await.ends_with("b lbmp"));
+    let last = engine.save_regex_script(script("c", "/b/g", "d", json!({}))).await.unwrap();
+    assert_eq!(engine.list_regex_scripts().await.unwrap().last().unwrap().id, last.id, "a new one comes last");
+}
+
+#[tokio::test]
+async fn a_script_is_tried_on_a_sample_before_it_is_saved() {
+    let house = House::open(&[]).await;
+    let trial = async |find: &str, sample: &str, chat: Option<&String>| {
+        let more =
+            json!({ "placement": [5], "promptOnly": true, "minDepth": 9, "substituteRegex": 2, "disabled": true });
+        let json = script("new", find, "<{{char}}>", more).json;
+        house.app.engine.try_regex_script(json, sample.into(), chat.cloned()).await.unwrap()
+    };
+    let tried = |text: &str, hits| ScriptTrial { text: text.into(), hits, problem: None, overrun: false };
+    let chat = Some(&house.chat);
+    assert_eq!(trial("/fog/g", "fog on fog", chat).await, tried("<Ada> on <Ada>", 2));
+    assert_eq!(trial("/{{char}}/", "Ada and Ada", chat).await, tried("<Ada> and Ada", 1));
+    assert_eq!(trial("/fog/", "sun", None).await, tried("sun", 0));
+    let broken = trial("/(/", "sun", None).await;
+    assert!(broken.problem.is_some() && !broken.overrun && broken.text == "sun", "{broken:?}");
+    let endless = trial(r"/(?=(a+)+$)\1b/", &"a".repeat(1_000), None).await;
+    assert!(endless.problem.is_some() && endless.overrun, "{endless:?}");
+    assert!(house.app.engine.list_regex_scripts().await.unwrap().is_empty());
+    assert!(house.app.engine.try_regex_script("no script".into(), String::new(), None).await.is_err());
 }

@@ -1,6 +1,7 @@
 // The X-ray, the commands and the screen of prompts on the scripted engine, by pointer and by keyboard.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { axe } from "./axe.mjs";
 import { launch } from "./browser.mjs";
 import { open, serveScripted } from "./scripted.mjs";
 
@@ -273,6 +274,39 @@ test("a regex script is written, switched off and deleted with a way back", asyn
 	await row.waitFor({ state: "detached" });
 	await id("undo").click();
 	await row.waitFor();
+});
+
+test("a script is tried on a sample while it is written, and says what is wrong", async () => {
+	await show("scripts");
+	await id("script").filter({ hasText: "Asterisks" }).click();
+	await id("script-sample").fill("She *waves* and *laughs*.");
+	await id("script-result").getByText("She _waves_ and _laughs_.").waitFor();
+	assert.equal(await id("script-told").textContent(), "2 matches");
+	await id("script-replace").fill("<$1>");
+	await id("script-result").getByText("She <waves> and <laughs>.").waitFor();
+	await id("script-find").fill("/dance/g");
+	await id("script-told").getByText("Finds nothing here.").waitFor();
+	await id("script-find").fill("/(/g");
+	await id("script-told").getByText("its pattern is not valid").waitFor();
+	assert.equal(await id("script-result").count(), 0);
+	await id("script").filter({ hasText: "Looks behind" }).click();
+	await id("script-told").getByText("It took too long on this text").waitFor();
+	assert.deepEqual(await axe(page), []);
+});
+
+test("a script is run earlier or later by keyboard, and the focus stays", async () => {
+	await show("scripts");
+	const names = () => id("script").locator(".name").allTextContents();
+	const before = await names();
+	await id("script").first().click();
+	assert.equal(await id("script-place").textContent(), "1 of 3");
+	await id("script-later").focus();
+	for (const place of ["2 of 3", "3 of 3", "3 of 3"]) {
+		await page.keyboard.press("Enter");
+		await id("script-place").getByText(place).waitFor();
+	}
+	assert.deepEqual(await names(), [before[1], before[2], before[0]]);
+	assert.equal(await focused(() => document.activeElement.dataset.testid), "script-later");
 });
 
 test("a card's scripts are off until the user agrees", async () => {

@@ -1,4 +1,4 @@
-import type { ApiError, CardScripts, Mode, RegexScriptRow, RenderedTemplate, TemplateDocument, TemplateProblem, TemplateSummary, VariableDoc } from "../../src/lib/api/generated";
+import type { ApiError, CardScripts, Mode, RegexScriptRow, RenderedTemplate, ScriptTrial, TemplateDocument, TemplateProblem, TemplateSummary, VariableDoc } from "../../src/lib/api/generated";
 import base from "../../../presets/prompts/base-roleplay.json";
 import sms from "../../../presets/prompts/sms.json";
 import summary from "../../../presets/prompts/summary.json";
@@ -109,6 +109,20 @@ export class MockPresets {
 		return saved;
 	};
 	op_delete_regex_script = ({ id }: { id: string }) => void (this.#scripts = this.#scripts.filter((one) => one.id !== id));
+	op_order_regex_scripts = ({ ids }: { ids: string[] }) => (this.#scripts = [...this.#scripts].sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)));
+	op_try_regex_script = ({ script, sample }: { script: string; sample: string }): ScriptTrial => {
+		const { findRegex, replaceString } = JSON.parse(script) as { findRegex: string; replaceString: string };
+		if (findRegex.includes("+)+")) return { text: sample, hits: 0, problem: "its pattern tries too many ways to match; make nested repeats simpler", overrun: true };
+		const [, pattern = findRegex, flags = ""] = /^\/(.*)\/(\w*)$/s.exec(findRegex) ?? [];
+		try {
+			const find = new RegExp(pattern, flags);
+			const all = new RegExp(pattern, flags.replace("g", "") + "g");
+			const hits = pattern === "" ? 0 : [...sample.matchAll(all)].length;
+			return { text: pattern === "" ? sample : sample.replace(find, replaceString), hits: flags.includes("g") ? hits : Math.min(hits, 1), problem: null, overrun: false };
+		} catch (error) {
+			return { text: sample, hits: 0, problem: `its pattern is not valid: ${String(error)}`, overrun: false };
+		}
+	};
 	op_card_scripts = ({ character }: { character: string }): CardScripts => ({ allowed: this.#allowed, scripts: character === "c1" ? this.#scripts.slice(0, 2) : [] });
 	op_allow_card_scripts = ({ allowed }: { allowed: boolean }) => void (this.#allowed = allowed);
 

@@ -101,6 +101,10 @@ macro_rules! operations {
             list_regex_scripts() -> Vec<RegexScriptRow>;
             save_regex_script(script: RegexScriptRow) -> RegexScriptRow;
             delete_regex_script(id: String) -> ();
+            /// Scripts run in this order, one on the result of the other.
+            order_regex_scripts(ids: Vec<String>) -> Vec<RegexScriptRow>;
+            /// What a script as it is typed makes of a sample; macros name those of the chat. Nothing is stored.
+            try_regex_script(script: String, sample: String, chat: Option<String>) -> ScriptTrial;
             card_scripts(character: String) -> CardScripts;
             /// Lets the scripts of a character's card run, or stops them.
             allow_card_scripts(character: String, allowed: bool) -> ();

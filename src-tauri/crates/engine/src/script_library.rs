@@ -1,21 +1,26 @@
-//! The list of regex scripts: the user's own, in their order, and those that cards bring.
+//! The list of regex scripts: the user's own, in their order, and those that cards bring; and trying one on a sample.
 
-use context::macros::MacroState;
-use context::regex_script::CompiledScripts;
+use std::time::{Duration, Instant};
+
+use context::macros::{MacroScope, MacroState};
+use context::regex_script::{Budget, Channel, CompiledScripts, Occasion};
 use domain::CharacterId;
 use domain::card::Card;
-use domain::regex_script::{self, RegexScript};
+use domain::regex_script::{self, Placement, RegexScript};
 use serde_json::Value;
 use store::{Preset, PresetKind};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::{CardScripts, Changed, RegexScriptRow};
+use crate::api::{CardScripts, Changed, RegexScriptRow, ScriptTrial};
 use crate::characters::card_of;
 use crate::error::{Answer, bad_input, internal};
+use crate::words::{Moment, Words};
 
 /// Row of the table of settings: characters whose scripts may run.
 const ALLOWED: &str = "card_scripts";
+/// A try-out that takes longer is of no use to who is typing.
+const TRIAL: Duration = Duration::from_secs(1);
 
 impl Engine {
     pub async fn list_regex_scripts(&self) -> Answer<Vec<RegexScriptRow>> {
@@ -63,6 +68,47 @@ impl Engine {
         Ok(())
     }
 
+    /// Scripts run one on the result of the other, so their order counts. Those that `ids` does not name come last.
+    pub async fn order_regex_scripts(&self, ids: Vec<String>) -> Answer<Vec<RegexScriptRow>> {
+        self.store()
+            .write(move |store| {
+                let mut all = store.presets().list(PresetKind::RegexScript)?;
+                let place = |key: &str| ids.iter().position(|id| id == key).unwrap_or(ids.len());
+                all.sort_by_key(|preset| place(&preset.key));
+                for (position, preset) in (0..).zip(all) {
+                    if preset.position != position {
+                        store.presets_mut().put(&Preset { position, ..preset })?;
+                    }
+                }
+                Ok(())
+            })
+            .await?;
+        self.events().changed(Changed::Presets, None);
+        self.list_regex_scripts().await
+    }
+
+    /// What the script would make of `sample`, wherever it is meant to work; macros name those of `chat`.
+    ///
+    /// # Errors
+    /// `BadInput` if `script` is no JSON; `NotFound` without the chat. A script that fails is told in the answer.
+    pub async fn try_regex_script(&self, script: String, sample: String, chat: Option<String>) -> Answer<ScriptTrial> {
+        let read: RegexScript = serde_json::from_str(&script)
+            .map_err(|error| bad_input(format!("The script cannot be read: {error}."), "Correct it."))?;
+        let (persona, card, id) = match chat {
+            Some(id) => {
+                let chat = self.chat(id.parse()?).await?;
+                let card = self.card(&self.character(chat.character).await?)?.0;
+                (self.persona_of(chat.persona).await?, Some(card), chat.id)
+            }
+            None => (self.persona_of(None).await?, None, domain::ChatId(Uuid::nil())),
+        };
+        let work = move || match card {
+            Some(card) => trial(&read, &sample, &Words::new(&card, &persona, id).scope(None, &Moment::default())),
+            None => trial(&read, &sample, &MacroScope { user: &persona.name, ..MacroScope::default() }),
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|error| internal(&error.to_string()))
+    }
+
     pub async fn card_scripts(&self, character: String) -> Answer<CardScripts> {
         let id = character.parse::<CharacterId>()?;
         let card = card_of(&self.character(id).await?)?;
@@ -95,6 +141,29 @@ impl Engine {
 /// The scripts that a card brought, as it has them.
 pub(crate) fn listed(card: &Card) -> Option<&Value> {
     card.extensions()?.get("regex_scripts")
+}
+
+fn trial(script: &RegexScript, sample: &str, scope: &MacroScope<'_>) -> ScriptTrial {
+    let anywhere = RegexScript {
+        disabled: false,
+        placement: vec![Placement::AiOutput],
+        markdown_only: false,
+        prompt_only: false,
+        ..script.clone()
+    };
+    let set = CompiledScripts::new(&[anywhere], scope, &MacroState::default());
+    let occasion = Occasion { placement: Placement::AiOutput, channel: Channel::Stored, depth: None, edited: false };
+    let until = Instant::now() + TRIAL;
+    let late = move || Instant::now() >= until;
+    let mut budget = Budget::default().until(&late);
+    let applied = set.apply(sample, &occasion, scope, &mut MacroState::default(), &mut budget);
+    let failure = set.failed().iter().chain(&applied.failed).next();
+    ScriptTrial {
+        hits: applied.ran.iter().map(|ran| ran.hits as u32).sum(),
+        problem: failure.map(|failure| failure.why.to_string()),
+        overrun: failure.is_some_and(|failure| failure.why.is_overrun()),
+        text: applied.text.into_owned(),
+    }
 }
 
 fn row(id: String, json: String) -> RegexScriptRow {

@@ -96,6 +96,10 @@ export function client(call: Call) {
 		listRegexScripts: () => call("list_regex_scripts", {  }) as Promise<RegexScriptRow[]>,
 		saveRegexScript: (script: RegexScriptRow) => call("save_regex_script", { script }) as Promise<RegexScriptRow>,
 		deleteRegexScript: (id: string) => call("delete_regex_script", { id }) as Promise<void>,
+		/** Scripts run in this order, one on the result of the other. */
+		orderRegexScripts: (ids: string[]) => call("order_regex_scripts", { ids }) as Promise<RegexScriptRow[]>,
+		/** What a script as it is typed makes of a sample; macros name those of the chat. Nothing is stored. */
+		tryRegexScript: (script: string, sample: string, chat: string | null) => call("try_regex_script", { script, sample, chat }) as Promise<ScriptTrial>,
 		cardScripts: (character: string) => call("card_scripts", { character }) as Promise<CardScripts>,
 		/** Lets the scripts of a character's card run, or stops them. */
 		allowCardScripts: (character: string, allowed: boolean) => call("allow_card_scripts", { character, allowed }) as Promise<void>,
@@ -691,6 +695,18 @@ export type RenderedTemplate = {
 
 /**  Who speaks. */
 export type Role = "user" | "character" | "narrator" | "tool" | "event";
+
+/**  A regex script, tried on a sample. */
+export type ScriptTrial = {
+	/**  As the sample was, where the script failed. */
+	text: string,
+	/**  Matches that were replaced. */
+	hits: number,
+	/**  Why it failed, if it did. */
+	problem: string | null,
+	/**  It cost too much and was stopped. */
+	overrun: boolean,
+};
 
 /**  What one layer says of a setting. */
 export type SettingAt = {

@@ -108,6 +108,20 @@ pub struct RegexScriptRow {
     pub problem: Option<String>,
 }
 
+/// A regex script, tried on a sample.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ScriptTrial {
+    /// As the sample was, where the script failed.
+    pub text: String,
+    /// Matches that were replaced.
+    pub hits: u32,
+    /// Why it failed, if it did.
+    pub problem: Option<String>,
+    /// It cost too much and was stopped.
+    pub overrun: bool,
+}
+
 /// The regex scripts that a card brought.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeShell } from "../../../../tests/unit/shell";
-import type { ApiError, Mode, RegexScriptRow, TemplateDocument, TemplateProblem } from "../../api/generated";
+import type { ApiError, Mode, RegexScriptRow, ScriptTrial, TemplateDocument, TemplateProblem } from "../../api/generated";
 import { api } from "../api";
 import { Modes } from "./modes.svelte";
 import { lineAt, placeOfSection } from "./place";
 import { fieldsOf, NEW_SCRIPT, withFields } from "./script";
 import { Scripts } from "./scripts.svelte";
 import { Shelf } from "./shelf.svelte";
+import { Trial } from "./trial.svelte";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
@@ -155,6 +156,48 @@ test("a script is written, switched off, deleted and brought back", async () => 
 	expect([scripts.all, scripts.row]).toEqual([[], null]);
 	await scripts.restore(row);
 	expect(scripts.all).toHaveLength(1);
+});
+
+test("scripts change places, and stay where they are at the ends", async () => {
+	let rows: RegexScriptRow[] = ["a", "b", "c"].map((id) => ({ id, name: id, json: NEW_SCRIPT, enabled: true, problem: null }));
+	const shell = new FakeShell({
+		list_regex_scripts: () => rows,
+		order_regex_scripts: ({ ids }: { ids: string[] }) => (rows = ids.flatMap((id) => rows.filter((row) => row.id === id))),
+	});
+	const scripts = new Scripts(api(shell));
+	await scripts.load();
+	const order = () => scripts.all.map(({ id }) => id).join("");
+	const [a] = rows;
+	if (!a) throw new Error("there are three");
+	await scripts.move(a, 1);
+	expect(order()).toBe("bac");
+	await scripts.move(a, 1);
+	await scripts.move(a, 1);
+	expect([order(), shell.count("order_regex_scripts")]).toEqual(["bca", 2]);
+	await scripts.move(a, -1);
+	expect(order()).toBe("bac");
+});
+
+test("a script is tried once the writer pauses, and only the last answer counts", async () => {
+	const answers: ((trial: ScriptTrial) => void)[] = [];
+	const shell = new FakeShell({ try_regex_script: () => new Promise<ScriptTrial>((answer) => answers.push(answer)) });
+	const trial = new Trial(api(shell), () => "chat");
+	const made = (text: string): ScriptTrial => ({ text, hits: 1, problem: null, overrun: false });
+	trial.show("{1}", "fog");
+	trial.show("{2}", "fog");
+	await vi.advanceTimersByTimeAsync(200);
+	trial.show("{2}", "fog!");
+	await vi.advanceTimersByTimeAsync(200);
+	expect(shell.asked.map(({ args }) => args)).toEqual([
+		{ script: "{2}", sample: "fog", chat: "chat" },
+		{ script: "{2}", sample: "fog!", chat: "chat" },
+	]);
+	answers[1]?.(made("mist!"));
+	answers[0]?.(made("mist"));
+	await vi.advanceTimersByTimeAsync(0);
+	expect(trial.result?.text).toBe("mist!");
+	trial.show("{2}", "");
+	expect(trial.result).toBeNull();
 });
 
 test("a mode is written, refused, and reset with a way back", async () => {

@@ -42,6 +42,16 @@ export class Scripts {
 			if (this.row?.id === saved.id) this.row = saved;
 		});
 
+	/** One place earlier (-1) or later (1): each works on the result of the one before. */
+	move = (row: RegexScriptRow, by: -1 | 1): Promise<boolean> =>
+		this.#try(async () => {
+			const ids = this.all.map(({ id }) => id);
+			const [from, to] = [ids.indexOf(row.id), ids.indexOf(row.id) + by];
+			if (from < 0 || to < 0 || to >= ids.length) return;
+			ids.splice(to, 0, ...ids.splice(from, 1));
+			this.all = await this.api.orderRegexScripts(ids);
+		});
+
 	remove = (row: RegexScriptRow): Promise<boolean> =>
 		this.#try(async () => {
 			await this.api.deleteRegexScript(row.id);

@@ -1,0 +1,42 @@
+import { asApiError } from "../../api/errors";
+import type { ApiError, ScriptTrial } from "../../api/generated";
+import type { Api } from "../api";
+import { Later } from "../later";
+
+/** A script tried on a sample while it is written. */
+export class Trial {
+	sample = $state("");
+	result = $state.raw<ScriptTrial | null>(null);
+	failure = $state.raw<ApiError | null>(null);
+	#later = new Later(200);
+	#asked = 0;
+
+	constructor(
+		private readonly api: Api,
+		/** Whose names the macros take. */
+		private readonly chat: () => string | null,
+	) {}
+
+	/** Tries the script once the writer pauses. Of two askings the later one counts. */
+	show(script: string, sample: string): void {
+		const asked = ++this.#asked;
+		if (sample === "") {
+			this.#later.cancel();
+			[this.result, this.failure] = [null, null];
+			return;
+		}
+		this.#later.run(async () => {
+			try {
+				const result = await this.api.tryRegexScript(script, sample, this.chat());
+				if (asked === this.#asked) [this.result, this.failure] = [result, null];
+			} catch (thrown) {
+				if (asked === this.#asked) [this.result, this.failure] = [null, asApiError(thrown)];
+			}
+		});
+	}
+
+	close(): void {
+		this.#asked++;
+		this.#later.cancel();
+	}
+}
