@@ -221,6 +221,25 @@ async fn a_broken_memory_does_not_stop_the_chat() {
     assert!(pair.notices(&chat).await.is_empty());
 }
 
+/// Receipts: each memory leads to the words it was made from, in whichever chat they were said.
+#[tokio::test]
+async fn a_memory_names_the_words_it_was_made_from_until_they_are_gone() {
+    let pair = Pair::open().await;
+    let chat = pair.chat(&pair.ada).await;
+    pair.app.engine.rename_chat(chat.clone(), "A first evening".into()).await.unwrap();
+    pair.say(&chat, TOLD).await;
+    let memory = pair.memories(&pair.ada).await.remove(0);
+    let receipts = pair.app.engine.receipts(memory.sources.clone()).await.unwrap();
+    let [receipt] = receipts.as_slice() else { panic!("not one receipt: {receipts:?}") };
+    assert_eq!(
+        (receipt.chat.as_str(), receipt.title.as_str(), receipt.line.as_str()),
+        (&*chat, "A first evening", TOLD)
+    );
+    assert_eq!((&receipt.message, receipt.name.is_empty()), (&memory.sources[0], false));
+    pair.app.engine.delete_chat(chat).await.unwrap();
+    assert!(pair.app.engine.receipts(memory.sources).await.unwrap().is_empty());
+}
+
 /// S4.65: importance decides what is told first.
 #[tokio::test]
 async fn the_user_sees_changes_and_pins_memories() {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{Origin, Persona, PromptBlock, SettingOwner, SettingValue, WhatIf, Zone};
+use engine::api::{ApiError, Change, Origin, Persona, PromptBlock, SettingOwner, SettingValue, WhatIf, Zone};
 use serde_json::{Value, json};
 use tests::headless::{Headless, shown};
 
@@ -178,6 +178,57 @@ async fn what_if_leaves_a_block_out_and_changes_nothing() {
     let again = house.app.engine.preview_prompt(chat(), String::new(), WhatIf::default()).await.unwrap();
     assert_eq!(again.text, plain.text);
     assert_eq!(house.app.model.requests().len(), 1);
+}
+
+/// Issue 3, section 5: the next prompt, too, is told apart from the one before.
+#[tokio::test]
+async fn the_next_prompt_is_compared_with_the_one_sent_last() {
+    let house = Lighthouse::open().await;
+    let compare = |text: &str| house.app.engine.compare_next(house.chat.clone(), text.to_owned());
+    let first = compare("Hello.").await.unwrap();
+    assert_eq!((first.previous, first.parts.len(), first.parts[0].change), (None, 1, Change::Added));
+    house.say("Hello.").await;
+    let next = compare("Tell me of the reef.").await.unwrap();
+    let added: Vec<_> = next.parts.iter().filter(|part| part.change == Change::Added).collect();
+    assert!(next.previous.is_some() && next.parts[0].change == Change::Same, "{next:?}");
+    assert!(added.iter().any(|part| part.text.contains("Tell me of the reef.")), "{added:?}");
+    assert!(added.iter().any(|part| part.text.contains("The reef took the Marianne")), "{added:?}");
+    // With nothing typed it is what regenerating would send: the same again.
+    assert!(compare("").await.unwrap().parts.iter().all(|part| part.change == Change::Same));
+}
+
+/// Issue 3, section 5: a template that is not saved is seen in the whole prompt, with lore, notes and history.
+#[tokio::test]
+async fn a_template_that_is_not_stored_is_previewed_in_the_whole_prompt() {
+    let house = Lighthouse::open().await;
+    house.set("author_note", "It is foggy.").await;
+    let engine = &house.app.engine;
+    let base = engine.get_template("base-roleplay".into()).await.unwrap().json;
+    let preview = |json: String| {
+        let what_if = WhatIf { template_json: Some(json), ..WhatIf::default() };
+        engine.preview_prompt(house.chat.clone(), "Tell me of the reef.".into(), what_if)
+    };
+    let report = preview(base.replace("You are ${character.name}", "You play ${character.name}")).await.unwrap();
+    for text in ["You play Ada", "The reef took the Marianne", "The lamp burns whale oil.", "It is foggy.", "Evening, "]
+    {
+        assert!(report.text.contains(text), "{text:?} is missing:\n{}", report.text);
+    }
+    assert!(house.say("Hi.").await.contains("You are Ada"));
+    assert!(matches!(preview("{}".into()).await, Err(ApiError::BadInput { .. })));
+}
+
+/// A block of lore leads to its entry: the card's list and the prompt name it alike.
+#[tokio::test]
+async fn a_block_of_lore_is_found_in_the_cards_lorebook() {
+    let house = Lighthouse::open().await;
+    house.say("Tell me of the reef.").await;
+    let block = house.blocks(&house.chat, "The reef took").await.remove(0);
+    let character = house.app.engine.open_chat(house.chat.clone()).await.unwrap().character;
+    let lore = house.app.engine.card_lore(character).await.unwrap();
+    let found = lore.iter().find(|entry| matches!(&block.origin, Origin::Lore { entry: id, .. } if *id == entry.id));
+    assert_eq!(found.map(|entry| entry.content.as_str()), Some("The reef took the Marianne in 1911."));
+    let flags: Vec<_> = lore.iter().map(|entry| (entry.constant, entry.enabled)).collect();
+    assert_eq!(flags, [(false, true), (true, true), (false, false)]);
 }
 
 /// S4.36: what the user pins stays word for word, whatever leaves the window.

@@ -343,6 +343,40 @@ test("a message is pinned, and a new scene leaves it in the chat", async () => {
 	await page.locator(`[data-message-id="${pinned}"] .pinned`).waitFor();
 });
 
+test("what is remembered is in the prompt, leads to its memory, and that to the words it was made from", async () => {
+	const count = await messages().count();
+	await say("Remember that my sister Wilhelmina sails the ferry.");
+	await page.waitForFunction((before) => document.querySelectorAll("[data-testid=message]").length >= before + 2, count);
+	await done();
+	await id("chat-menu").click();
+	await page.getByRole("menuitem").first().click();
+	await page.waitForFunction(() => document.querySelectorAll("[data-testid=message]").length === 1);
+	await id("xray").click();
+	await id("composer").fill("Who sails the ferry?");
+	await id("xray-panel").getByTestId("search").fill("Wilhelmina");
+	await page.locator("[data-row]").first().click();
+	await id("jump-to").first().click();
+	await page.waitForFunction(() => document.activeElement?.dataset.memory);
+	assert.deepEqual(await axe(page), []);
+	await id("receipt").first().click();
+	await page.locator("[data-testid=message]:focus", { hasText: "Wilhelmina" }).waitFor();
+	await id("memory-forget").first().click();
+	await id("memory-panel").getByText("Nothing is remembered yet").waitFor();
+	await id("undo").click();
+	await id("memory-panel").locator("[data-memory]").waitFor();
+	await page.getByRole("button", { name: "Close" }).click();
+});
+
+test("the next prompt is compared with the one that was sent last", async () => {
+	await id("xray").click();
+	await id("composer").fill("Who lit the brass heron?");
+	await id("xray-diff").click();
+	await id("xray-difference").locator(".added", { hasText: "Who lit the brass heron?" }).waitFor();
+	await id("xray-blocks").click();
+	await id("composer").fill("");
+	await page.keyboard.press("Escape");
+});
+
 test("a template is changed on a real chat, checked, saved and reset", async () => {
 	await id("nav-prompts").click();
 	await id("template").filter({ hasText: "SMS" }).click();
@@ -358,7 +392,7 @@ test("a template is changed on a real chat, checked, saved and reset", async () 
 	await change("texting ${", "texting ${nobody.");
 	await id("problems").locator("li").first().waitFor();
 	await change("texting ${nobody.", "quietly texting ${");
-	await id("preview").getByText("quietly texting").waitFor();
+	await id("whole-prompt").getByText("quietly texting").waitFor();
 	await id("save-template").click();
 	await id("template").filter({ hasText: "SMS" }).getByText("changed").waitFor();
 	await id("template-menu").click();

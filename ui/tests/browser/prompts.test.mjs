@@ -45,6 +45,30 @@ test("blocks are found by fate, kind and words, and open to their text", async (
 	assert.ok((await rows().count()) > 8);
 });
 
+test("blocks are found by why they are there, and by why they are not", async () => {
+	await show("xray");
+	await id("xray-panel").getByTestId("search").fill("half an hour has passed");
+	assert.equal(await rows().count(), 1);
+	await id("xray-panel").getByTestId("search").fill("no room for examples");
+	assert.match(await rows().first().innerText(), /Examples/);
+});
+
+test("the stages of a turn are told, and the model's only once it has answered", async () => {
+	await show("xray");
+	assert.match((await id("xray-timings").innerText()).replaceAll(/\s+/g, " "), /^collect 3.1 ms recall 1.8 ms count 0.4 ms plan 1 ms read 270 ms first words 310 ms$/);
+	await id("choice-next").click();
+	await page.waitForFunction(() => !document.querySelector("[data-testid=xray-timings]")?.textContent.includes("first words"));
+});
+
+test("the next prompt is compared with the one sent last, as it is typed", async () => {
+	await show("xraynext");
+	await id("xray-diff").click();
+	await id("xray-difference").locator(".added", { hasText: "And the mill? Who lit it last?" }).waitFor();
+	await id("composer").fill("Only the baker knows.");
+	await id("xray-difference").locator(".added", { hasText: "Only the baker knows." }).waitFor();
+	await page.getByText("Beside the prompt sent last: 1 lines more, 0 fewer.").waitFor();
+});
+
 test("one stop leads into the blocks, and the arrows walk through them", async () => {
 	await show("xraymany");
 	assert.ok((await rows().count()) < 60, "only what is near the reader is in the page");
@@ -226,6 +250,19 @@ test("a template's problem points to its section, and saving keeps what was type
 	await page.getByRole("heading", { name: "Base Role-play", exact: true }).waitFor();
 	await id("undo").click();
 	await page.getByRole("heading", { name: /My Role-play/ }).waitFor();
+});
+
+test("the screen begins with the template in use, and shows the whole prompt of the chat", async () => {
+	await show("templates");
+	await page.getByRole("heading", { name: "Base Role-play" }).waitFor();
+	const whole = id("whole-prompt");
+	await whole.getByRole("button", { name: "rules", exact: true }).waitFor();
+	await whole.getByText("The mill has stood dark").waitFor();
+	await whole.getByText("Wanderer reads by candle at night.").waitFor();
+	await whole.getByText("It has begun to rain. The lamps hiss.").waitFor();
+	await whole.getByText("4 messages").waitFor();
+	await id("preview").getByText("4 blocks are left out").click();
+	await id("preview").getByText(/no room for examples/).waitFor();
 });
 
 test("a template is duplicated, given up, and put to use", async () => {

@@ -8,9 +8,10 @@ export const SCENES = [
 	...["chat", "first", "crowd", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
 	...["failed", "unanswered", "editing", "window", "command", "unknown", "overflow"],
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover"],
+	...["memory", "memoryedit", "memorynone"],
 	...["tuning", "toast", "lost", "broken", "drop"],
 	...["templates", "template", "templatebad", "variables", "modes", "scripts", "cardscripts"],
-	...["people", "editor", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
+	...["people", "editor", "lore", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
 ];
 
 /** Builds the UI on the scripted engine and serves it. */

@@ -2,6 +2,7 @@ import type { ApiError, Character, CharacterFields, CharacterSummary, Chat, Chat
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import * as data from "./data";
 import { MockLayers } from "./layers";
+import { MockMemories } from "./memories";
 import { MockPresets } from "./presets";
 import { MockPrompts } from "./prompts";
 import type { Scene } from "./scenes";
@@ -32,6 +33,7 @@ export class MockEngine implements Transport {
 	readonly layered = new MockLayers();
 	readonly prompts: MockPrompts;
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
+	readonly memories = new MockMemories((event) => this.emit(event));
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
 	drops: Drops | null = null;
@@ -53,13 +55,14 @@ export class MockEngine implements Transport {
 		else if (scene !== "empty") this.#chat("c1", data.conversation(), 0.2);
 		if (!["first", "empty"].includes(scene)) this.#more();
 		if (scene === "crowd") this.#crowd(2000);
+		if (scene === "memorynone") this.memories.items = [];
 		if (scene === "nomodel" || scene === "empty") [this.models, this.endpoints] = [[], []];
 	}
 
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.prompts, this.presets]
+		const handler = [this, this.prompts, this.presets, this.memories]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;

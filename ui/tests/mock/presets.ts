@@ -1,4 +1,4 @@
-import type { ApiError, CardScripts, Mode, RegexScriptRow, RenderedTemplate, ScriptTrial, TemplateDocument, TemplateProblem, TemplateSummary, VariableDoc } from "../../src/lib/api/generated";
+import type { ApiError, CardScripts, Mode, RegexScriptRow, RenderedSection, RenderedTemplate, ScriptTrial, TemplateDocument, TemplateProblem, TemplateSummary, VariableDoc } from "../../src/lib/api/generated";
 import base from "../../../presets/prompts/base-roleplay.json";
 import sms from "../../../presets/prompts/sms.json";
 import summary from "../../../presets/prompts/summary.json";
@@ -22,6 +22,16 @@ const VARIABLES: VariableDoc[] = [
 ];
 
 const scriptJson = (over: object) => JSON.stringify({ scriptName: "", findRegex: "", replaceString: "", trimStrings: [], placement: [2], disabled: false, markdownOnly: true, promptOnly: false, runOnEdit: false, substituteRegex: 0, minDepth: null, maxDepth: null, ...over });
+
+/** A template's sections with their words, more or less as a chat with Mira has them. */
+export function sectionsOf(json: string): RenderedSection[] {
+	const { sections = [] } = JSON.parse(json) as { sections?: { name: string; lines?: unknown[]; rules?: unknown[]; exclude?: boolean }[] };
+	return sections
+		.filter(({ exclude }) => !exclude)
+		.map(({ name, lines = [], rules = [] }) => ({ name, text: [...lines, ...rules].map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n").replaceAll(/\$\{character\.\w+\}/g, "Mira").replaceAll(/\$\{persona\.\w+\}/g, "Wanderer") }))
+		.filter(({ text }) => text)
+		.map((section) => ({ ...section, tokens: Math.ceil(section.text.length / 4) }));
+}
 
 /** Templates, modes and regex scripts of the scripted engine. */
 export class MockPresets {
@@ -73,12 +83,7 @@ export class MockPresets {
 	};
 	op_render_template = ({ json }: { json: string }): RenderedTemplate => {
 		const problems = this.op_check_template({ json });
-		const { sections = [] } = problems.some(({ section }) => section === null) ? {} : (JSON.parse(json) as { sections?: { name: string; lines?: unknown[]; rules?: unknown[]; exclude?: boolean }[] });
-		const shown = sections
-			.filter(({ exclude }) => !exclude)
-			.map(({ name, lines = [], rules = [] }) => ({ name, text: [...lines, ...rules].map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n").replaceAll(/\$\{character\.\w+\}/g, "Mira").replaceAll(/\$\{persona\.\w+\}/g, "Wanderer") }))
-			.filter(({ text }) => text)
-			.map((section) => ({ ...section, tokens: Math.ceil(section.text.length / 4) }));
+		const shown = problems.some(({ section }) => section === null) ? [] : sectionsOf(json);
 		return { text: shown.map(({ text }) => text).join("\n\n"), sections: shown, tokens: shown.reduce((sum, { tokens }) => sum + tokens, 0), problems };
 	};
 	op_template_variables = () => VARIABLES;

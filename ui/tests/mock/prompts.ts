@@ -1,5 +1,6 @@
 import type { ApiError, ChangedText, Message, Origin, PastTurn, PromptBlock, PromptComparison, PromptReport, WhatIf, Zone } from "../../src/lib/api/generated";
 import { ago, characters, conversation, figures } from "./data";
+import { sectionsOf } from "./presets";
 
 const card = (field: string): Origin => ({ of: "card", character: "c1", field });
 const template = (section: string): Origin => ({ of: "template", template: "base-roleplay", section });
@@ -69,7 +70,7 @@ export function reportOf(all: PromptBlock[], limit = 2048): PromptReport {
 		model: "SmolLM2 135M Instruct",
 		template: "base-roleplay",
 		notices: [],
-		timings: { collectMs: 1, activateMs: 1, countMs: 1, planMs: 0 },
+		timings: { collectMs: 3.12, activateMs: 1.84, countMs: 0.41, planMs: 0.96 },
 	};
 }
 
@@ -103,6 +104,9 @@ export class MockPrompts {
 			if (whatIf.without?.includes(one.key)) return { ...one, ...left("left out by you") };
 			return tight && one.zone === "digest" ? { ...one, ...left("given up, because the prompt was over the limit") } : one;
 		});
+		const rules = all[0];
+		const written = whatIf.templateJson ? sectionsOf(whatIf.templateJson)[0] : undefined;
+		if (rules && written) [rules.text, rules.tokens] = [written.text, written.tokens];
 		const words = all.at(-1);
 		if (words && text) [words.text, words.tokens] = [text, Math.ceil(text.length / 4)];
 		return { ...reportOf(all, whatIf.limit ?? 2048), placement: whatIf.placement ?? "cache-first" };
@@ -113,6 +117,7 @@ export class MockPrompts {
 		return this.scene === "xraymany" ? crowded() : reportOf(blocks());
 	};
 	op_compare_prompt = ({ swipe }: { swipe: string }): PromptComparison => ({ previous: `before ${swipe}`, parts: PARTS });
+	op_compare_next = ({ text }: { text: string }): PromptComparison => ({ previous: "a2s1", parts: [...PARTS.slice(0, 1), { change: "added", text: `${text}\n` }] });
 	op_past_turns = ({ before, limit }: { before: string | null; limit: number }): PastTurn[] => {
 		const from = before === null ? 0 : Number(before.slice(1)) + 1;
 		const count = Math.max(0, Math.min(limit, 90 - from));

@@ -7,9 +7,9 @@ import type { MockEngine } from "./engine";
 export const SCENES = [
 	"chat", "crowd", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "editing", "window", "command", "unknown", "overflow",
-	"xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover", "tuning", "toast", "lost", "broken", "drop",
+	"xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "scripts",
-	"people", "editor", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
+	"people", "editor", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
 ] as const;
 
 export type Scene = (typeof SCENES)[number];
@@ -50,6 +50,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		await app.chat?.send();
 	}
 	if (scene.startsWith("xray")) await xray(scene, engine, app);
+	if (scene.startsWith("memory")) await memory(scene, app);
 	if (scene === "tuning") app.tuning = true;
 	if (scene === "toast") {
 		await app.import();
@@ -61,6 +62,8 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "people" || scene === "models") app.go(scene);
 	if (scene === "empty" || scene === "crowd") app.go("people");
 	if (scene === "editor" || scene === "cardscripts") app.edit("c1");
+	if (scene === "lore") app.edit("c1", null, "e4");
+	if (scene === "lore") await until(() => document.querySelector("[data-entry=e4]") !== null);
 	if (scene === "cardscripts") await press("[data-testid=editor-scripts]");
 	if (["templates", "template", "templatebad", "variables"].includes(scene)) await template(scene, app);
 	if (scene === "modes") app.openPrompts({ tab: "modes", name: "creative" });
@@ -72,6 +75,13 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "endpoint") await endpoint(app);
 	if (["settings", "writing", "personas", "health"].includes(scene)) await settings(scene, app);
 	document.documentElement.dataset.ready = "yes";
+}
+
+async function memory(scene: Scene, app: App): Promise<void> {
+	app.remember(scene === "memory" ? "m4" : null);
+	await until(() => app.memories.loaded);
+	const [first] = app.memories.items;
+	if (scene === "memoryedit" && first) app.memories.edit(first);
 }
 
 async function template(scene: Scene, app: App): Promise<void> {

@@ -101,7 +101,10 @@ impl Engine {
         let (card, card_hash) = self.card(&character)?;
         let persona = self.persona_of(chat.persona).await?;
         let values = answerer.values.clone();
-        let (template, notice) = self.template(options.template.as_ref().unwrap_or(&values.template)).await?;
+        let (template, notice) = match &options.template_json {
+            Some(json) => (self.written_template(json).await?, None),
+            None => self.template(options.template.as_ref().unwrap_or(&values.template)).await?,
+        };
         let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode)).await?;
         let (id, anchor) = (chat.id, chat.window.anchor);
         let messages = self.store().read(move |store| store.messages().from(id, anchor)).await?;

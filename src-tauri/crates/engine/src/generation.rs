@@ -310,6 +310,7 @@ fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option<f64>) -> F
         reused: usage.reused,
         evaluated: usage.evaluated,
         generated: usage.generated,
+        prefill_ms: Some(timings.prefill_ms),
         first_text_ms,
         decode_ms: Some(timings.decode_ms),
     }

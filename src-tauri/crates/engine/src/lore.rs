@@ -17,8 +17,10 @@ use domain::regex_script::Placement;
 
 use crate::Engine;
 use crate::answer::Answerer;
+use crate::api;
 use crate::clock::Clock;
 use crate::collect::Collected;
+use crate::error::Answer;
 use crate::scripts::Run;
 use crate::words::{self, Kept, Moment, Words};
 
@@ -64,6 +66,13 @@ pub(crate) struct LoreCache {
 }
 
 impl Engine {
+    pub async fn card_lore(&self, character: String) -> Answer<Vec<api::LoreEntry>> {
+        let character = self.character(character.parse()?).await?;
+        let (card, _) = self.card(&character)?;
+        let book = card.character_book().map(|raw| Book::from_character_book(raw).0);
+        Ok(book.iter().flat_map(|book| &book.entries).map(shown).collect())
+    }
+
     /// Runs the books that are bound to the chat over its messages.
     pub(crate) fn activate(&self, collected: &Collected, answerer: &Answerer, clock: &Clock) -> Lore {
         let Some(books) = self.books(collected) else { return Lore::default() };
@@ -191,6 +200,19 @@ fn occasion(place: &lore::Place) -> Occasion {
         _ => None,
     };
     Occasion { placement: Placement::Lorebook, channel: Channel::Prompt, depth, edited: false }
+}
+
+fn shown(entry: &lorebook::Entry) -> api::LoreEntry {
+    let title = if entry.comment.is_empty() { &entry.name } else { &entry.comment };
+    api::LoreEntry {
+        id: entry.uid.to_string(),
+        title: title.clone(),
+        keys: entry.keys.clone(),
+        secondary_keys: if entry.selective { entry.secondary_keys.clone() } else { Vec::new() },
+        content: entry.content.clone(),
+        constant: entry.constant,
+        enabled: !entry.disable,
+    }
 }
 
 /// Where the text goes, or the outlet that asks for it, or nowhere.

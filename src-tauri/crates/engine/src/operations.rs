@@ -27,6 +27,8 @@ macro_rules! operations {
             /// Can be undone by `restore_character` until the app ends.
             delete_character(id: String) -> ();
             restore_character(id: String) -> ();
+            /// The entries of the lorebook in a character's card, in the book's order.
+            card_lore(character: String) -> Vec<LoreEntry>;
 
             list_personas() -> Vec<Persona>;
             /// An empty `id` makes a new one.
@@ -72,6 +74,8 @@ macro_rules! operations {
             manifest(swipe: String) -> PromptReport;
             /// The manifest of a reply beside that of the turn before.
             compare_prompt(swipe: String) -> PromptComparison;
+            /// The prompt that `text` would send beside the one that was sent last.
+            compare_next(chat: String, text: String) -> PromptComparison;
             /// Turns with a manifest, newest first; `before` is a message's id.
             past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
 
@@ -83,6 +87,8 @@ macro_rules! operations {
             delete_memory(id: String) -> ();
             restore_memory(id: String) -> ();
             pin_memory(id: String, pinned: bool) -> Memory;
+            /// The messages with those ids, in their order; one that is gone is left out.
+            receipts(messages: Vec<String>) -> Vec<Receipt>;
 
             list_templates() -> Vec<TemplateSummary>;
             get_template(id: String) -> TemplateDocument;

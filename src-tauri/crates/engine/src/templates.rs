@@ -104,14 +104,10 @@ impl Engine {
         if problems.iter().any(|problem| problem.severity == Severity::Error) {
             return Ok(RenderedTemplate { problems, ..RenderedTemplate::default() });
         }
-        let (library, _) = self.template_library().await?;
-        let read = from_json(&json).map_err(|error| bad_input(error.to_string(), "Correct it."))?;
-        let resolved =
-            resolve(&read.template, &library).map_err(|error| bad_input(error.to_string(), "Correct it."))?;
-        let (chat, options) = (self.chat(chat.parse()?).await?, TurnOptions::default());
+        let options = TurnOptions { template_json: Some(json), ..TurnOptions::default() };
+        let chat = self.chat(chat.parse()?).await?;
         let answerer = self.answerer(&chat, &options).await?;
-        let mut collected = self.collect(chat, Aim::Last, &answerer, &options).await?;
-        collected.template = resolved;
+        let collected = self.collect(chat, Aim::Last, &answerer, &options).await?;
         let built = frame::build(&collected, &answerer, self.clock(), self.now())?;
         let texts = built.named_sections();
         let tokens = self.count_texts(&answerer, texts.iter().map(|(_, text)| text.clone()).collect()).await?;
@@ -138,6 +134,17 @@ impl Engine {
             counter.count(self, unknown).await?;
         }
         Ok(segments.iter().map(|segment| counter.counts().count(segment).unwrap_or(0)).collect())
+    }
+
+    /// The template that `json` writes, with everything it extends.
+    ///
+    /// # Errors
+    /// `BadInput` if it is none, or extends what there is not.
+    pub(crate) async fn written_template(&self, json: &str) -> Answer<ResolvedTemplate> {
+        let (library, _) = self.template_library().await?;
+        let wrong = |why: String| bad_input(format!("The template cannot be used: {why}."), "Correct it.");
+        let read = from_json(json).map_err(|error| wrong(error.to_string()))?;
+        resolve(&read.template, &library).map_err(|error| wrong(error.to_string()))
     }
 
     /// The template of that id with everything it extends; the default where it is gone, with a notice.

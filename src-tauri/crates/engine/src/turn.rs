@@ -34,6 +34,8 @@ pub struct TurnOptions {
     pub context: Option<u32>,
     /// Id of the prompt template.
     pub template: Option<String>,
+    /// The JSON of one that is not stored; it stands in the place of `template`.
+    pub template_json: Option<String>,
     pub mode: Option<String>,
     pub placement: Option<Placement>,
     /// Keys of blocks to leave out.
@@ -46,6 +48,7 @@ impl From<WhatIf> for TurnOptions {
             model: what_if.model,
             context: what_if.limit,
             template: what_if.template,
+            template_json: what_if.template_json,
             placement: what_if.placement,
             without: what_if.without,
             ..Self::default()

@@ -5,7 +5,7 @@ use domain::{ChatId, MessageId, SwipeId};
 use similar::{ChangeTag, TextDiff};
 
 use crate::Engine;
-use crate::api::{self, Change, Changed, ChangedText, PastTurn, PromptComparison, PromptReport};
+use crate::api::{self, Change, Changed, ChangedText, PastTurn, PromptComparison, PromptReport, WhatIf};
 use crate::chats::first_words;
 use crate::clock::rfc3339;
 use crate::error::{Answer, not_found};
@@ -51,12 +51,19 @@ impl Engine {
         let id = swipe.parse::<SwipeId>()?;
         let before = self.store().read(move |store| store.manifests().before(id)).await?;
         let Some(previous) = before else {
-            return Ok(PromptComparison { previous: None, parts: vec![changed(Change::Added, now.text)] });
+            return Ok(first(now));
         };
         let before = self.manifest(previous.swipe.to_string()).await?;
-        let parts = tokio::task::spawn_blocking(move || difference(&before.text, &now.text));
-        let parts = parts.await.map_err(|_| crate::error::internal("two prompts could not be compared"))?;
-        Ok(PromptComparison { previous: Some(previous.swipe.to_string()), parts })
+        compared(previous.swipe, before, now).await
+    }
+
+    pub async fn compare_next(&self, chat: String, text: String) -> Answer<PromptComparison> {
+        let before = self.turn_before(chat.parse()?, None).await?;
+        let now = self.preview_prompt(chat, text, WhatIf::default()).await?;
+        match before {
+            Some((kept, _)) => compared(kept.swipe, kept.report, now).await,
+            None => Ok(first(now)),
+        }
     }
 
     pub async fn pin_message(&self, message: String, pinned: bool) -> Answer<api::Message> {
@@ -83,6 +90,17 @@ impl Engine {
         self.events().changed(Changed::Messages, Some(chat));
         Ok(())
     }
+}
+
+/// A prompt that no other one was sent before.
+fn first(prompt: PromptReport) -> PromptComparison {
+    PromptComparison { previous: None, parts: vec![changed(Change::Added, prompt.text)] }
+}
+
+async fn compared(previous: SwipeId, before: PromptReport, now: PromptReport) -> Answer<PromptComparison> {
+    let parts = tokio::task::spawn_blocking(move || difference(&before.text, &now.text));
+    let parts = parts.await.map_err(|_| crate::error::internal("two prompts could not be compared"))?;
+    Ok(PromptComparison { previous: Some(previous.to_string()), parts })
 }
 
 fn difference(before: &str, now: &str) -> Vec<ChangedText> {

@@ -28,6 +28,8 @@ export function client(call: Call) {
 		/** Can be undone by `restore_character` until the app ends. */
 		deleteCharacter: (id: string) => call("delete_character", { id }) as Promise<void>,
 		restoreCharacter: (id: string) => call("restore_character", { id }) as Promise<void>,
+		/** The entries of the lorebook in a character's card, in the book's order. */
+		cardLore: (character: string) => call("card_lore", { character }) as Promise<LoreEntry[]>,
 		listPersonas: () => call("list_personas", {  }) as Promise<Persona[]>,
 		/** An empty `id` makes a new one. */
 		savePersona: (persona: Persona) => call("save_persona", { persona }) as Promise<Persona>,
@@ -69,6 +71,8 @@ export function client(call: Call) {
 		manifest: (swipe: string) => call("manifest", { swipe }) as Promise<PromptReport>,
 		/** The manifest of a reply beside that of the turn before. */
 		comparePrompt: (swipe: string) => call("compare_prompt", { swipe }) as Promise<PromptComparison>,
+		/** The prompt that `text` would send beside the one that was sent last. */
+		compareNext: (chat: string, text: string) => call("compare_next", { chat, text }) as Promise<PromptComparison>,
 		/** Turns with a manifest, newest first; `before` is a message's id. */
 		pastTurns: (chat: string, before: string | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
 		/** Everything that counts with a character; with a query what fits it, best first. */
@@ -79,6 +83,8 @@ export function client(call: Call) {
 		deleteMemory: (id: string) => call("delete_memory", { id }) as Promise<void>,
 		restoreMemory: (id: string) => call("restore_memory", { id }) as Promise<void>,
 		pinMemory: (id: string, pinned: boolean) => call("pin_memory", { id, pinned }) as Promise<Memory>,
+		/** The messages with those ids, in their order; one that is gone is left out. */
+		receipts: (messages: string[]) => call("receipts", { messages }) as Promise<Receipt[]>,
 		listTemplates: () => call("list_templates", {  }) as Promise<TemplateSummary[]>,
 		getTemplate: (id: string) => call("get_template", { id }) as Promise<TemplateDocument>,
 		/** An empty `id` makes a new one; a built-in's id makes a changed one in its place. */
@@ -361,6 +367,8 @@ export type Figures = {
 	reused: number | null,
 	evaluated: number | null,
 	generated: number | null,
+	/**  Milliseconds of reading the prompt. */
+	prefillMs: number | null,
 	/**  Milliseconds from send to the first text. */
 	firstTextMs: number | null,
 	/**  Milliseconds of writing. */
@@ -440,6 +448,21 @@ export type LayeredSettings = {
 	model: ModelRef | null,
 	/**  The character whose layer counts. */
 	character: string | null,
+};
+
+/**  An entry of a card's lorebook, to be read. */
+export type LoreEntry = {
+	/**  As [`super::Origin::Lore`] names it. */
+	id: string,
+	/**  May be empty. */
+	title: string,
+	keys: string[],
+	/**  Empty where they do not count. */
+	secondaryKeys: string[],
+	content: string,
+	/**  Told without a key. */
+	constant: boolean,
+	enabled: boolean,
 };
 
 /**  One thing remembered. */
@@ -591,7 +614,7 @@ export type PromptBlock = {
 
 /**  A prompt beside that of the turn before. */
 export type PromptComparison = {
-	/**  The swipe of the turn before; `null` for the first one. */
+	/**  The swipe of the turn it is compared with; `null` where there is none. */
 	previous: string | null,
 	parts: ChangedText[],
 };
@@ -657,6 +680,19 @@ export type PromptTokens = {
 
 /**  Classes of a provider's failure, as the UI shows them. */
 export type ProviderClass = "unreachable" | "timeout" | "unauthorized" | "notFound" | "rateLimited" | "server" | "badRequest" | "contextOverflow" | "malformed" | "cut" | "tls" | "model" | "workerDied" | "outOfMemory";
+
+/**  A message that something was made from: who said it, where and when. */
+export type Receipt = {
+	message: string,
+	chat: string,
+	/**  The chat's title; where it has none, the character's name. */
+	title: string,
+	/**  Who said it. */
+	name: string,
+	/**  The start of it. */
+	line: string,
+	created: string,
+};
 
 /**  What was refused, and why. */
 export type Refused = {
@@ -877,6 +913,8 @@ export type WhatIf = {
 	placement?: Placement | null,
 	/**  Id of a prompt template. */
 	template?: string | null,
+	/**  The JSON of a template that is not stored; it stands in the place of `template`. */
+	templateJson?: string | null,
 };
 
 /**  Zones of the prompt, top to bottom (design, section 4). */

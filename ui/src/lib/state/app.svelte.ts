@@ -10,6 +10,7 @@ import type { TextField } from "./fields";
 import { ImportNews } from "./imports";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
+import { Memories } from "./memory/memories.svelte";
 import { Models } from "./models.svelte";
 import { SettingsState } from "./settings.svelte";
 import { Toasts } from "./toasts.svelte";
@@ -33,6 +34,7 @@ export class App {
 	readonly models: Models;
 	readonly settings: SettingsState;
 	readonly xray: Xray;
+	readonly memories: Memories;
 	readonly templates: Templates;
 	readonly shelf: Shelf;
 
@@ -64,6 +66,11 @@ export class App {
 		this.models = new Models(this.api);
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);
+		this.memories = new Memories(this.api, {
+			failed: this.fail,
+			forgot: (text, undo) => this.undoable(t("toast.forgot", { text }), undo),
+			said: (text) => (this.announced = text),
+		});
 		this.templates = new Templates(this.api);
 		this.shelf = new Shelf(this.api, this.fail);
 	}
@@ -180,10 +187,10 @@ export class App {
 		await this.attempt(() => this.models.load());
 	}
 
-	/** Opens the editor, at `field` where one is named. */
-	edit(character: string | null, field: TextField | null = null): void {
+	/** Opens the editor, at `field` or at an entry of the lorebook where one is named. */
+	edit(character: string | null, field: TextField | null = null, entry: string | null = null): void {
 		this.screen = "people";
-		this.editor = new Editor(this.api, character, field);
+		this.editor = new Editor(this.api, character, field, entry);
 		void this.editor.load();
 	}
 
@@ -192,6 +199,8 @@ export class App {
 		const place = placeOf(origin);
 		const character = origin.of === "card" ? origin.character : this.chat?.info?.character;
 		if (place?.to === "card" && character) this.edit(character, place.field);
+		else if (place?.to === "lore" && character) this.edit(character, null, place.entry);
+		else if (place?.to === "memory") this.remember(place.id);
 		else if (place?.to === "message") this.#reveal(place.id);
 		else if (place?.to === "template") this.openPrompts({ tab: "templates", id: place.template, section: place.section });
 		else if (place?.to === "mode") this.openPrompts({ tab: "modes", name: place.name });
@@ -202,7 +211,21 @@ export class App {
 	/** Shows a setting of the open chat beside it. */
 	tune(key: string): void {
 		this.xray.close();
+		this.memories.close();
 		[this.screen, this.inChat, this.tuning, this.tuned] = ["chats", true, true, key];
+	}
+
+	/** Shows what is remembered beside the open chat, at one memory where one is named. */
+	remember(memory: string | null = null): void {
+		this.xray.close();
+		[this.screen, this.inChat, this.tuning] = ["chats", true, false];
+		this.memories.show(memory);
+	}
+
+	/** Leads to a message in whichever chat it was said. */
+	async showMessage(chat: string, message: string): Promise<void> {
+		await this.openChat(chat);
+		if (this.chat?.id === chat) this.#reveal(message);
 	}
 
 	openPrompts(place: PromptsPlace): void {
@@ -243,9 +266,8 @@ export class App {
 			if (what === "characters") await this.#characterChanged(id);
 			else if (what === "chats") await this.chats.load();
 			else if (what === "models" || what === "endpoints") await this.models.load();
-			else if (what === "messages") await (chat?.id === id && !chat?.busy ? chat?.load() : undefined);
-			// No list shows memories yet; what is remembered from the user's words is told by an event of its own.
-			else if (what === "memories") return;
+			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, this.memories.changed()]);
+			else if (what === "memories") await this.memories.changed();
 			else if (what === "presets") await Promise.all([this.templates.load(), chat?.mode.load()]);
 			else {
 				if (what === "settings") {
@@ -283,7 +305,10 @@ export class App {
 		this.inChat = true;
 		this.xray.narrow();
 		// On a narrow window the panel lies over the chat.
-		if (matchMedia("(max-width: 1100px)").matches) this.xray.close();
+		if (matchMedia("(max-width: 1100px)").matches) {
+			this.xray.close();
+			this.memories.close();
+		}
 		void this.chat?.reveal(message);
 	}
 
@@ -291,6 +316,7 @@ export class App {
 		this.chat = null;
 		this.inChat = false;
 		this.xray.close();
+		this.memories.close();
 	}
 
 	/** Tells that something is gone; `undo` brings it back. */

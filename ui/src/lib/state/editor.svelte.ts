@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, CardScripts, Character, CharacterFields } from "../api/generated";
+import type { ApiError, CardScripts, Character, CharacterFields, LoreEntry } from "../api/generated";
 import type { TextField } from "./fields";
 import type { Api } from "./api";
 
@@ -28,6 +28,8 @@ export class Editor {
 	spec = $state("");
 	/** Regex scripts that the card brought. */
 	scripts = $state.raw<CardScripts | null>(null);
+	/** The lorebook in the card. */
+	lore = $state.raw<LoreEntry[]>([]);
 	loading = $state(false);
 	saving = $state(false);
 	failure = $state.raw<ApiError | null>(null);
@@ -40,6 +42,8 @@ export class Editor {
 		id: string | null,
 		/** The field to begin with. */
 		readonly field: TextField | null = null,
+		/** The entry of the lorebook to begin with. */
+		readonly entry: string | null = null,
 	) {
 		this.id = id;
 	}
@@ -49,9 +53,9 @@ export class Editor {
 		this.loading = true;
 		const id = this.id;
 		await this.#try(async () => {
-			const [character, scripts] = await Promise.all([this.api.getCharacter(id), this.api.cardScripts(id)]);
+			const [character, scripts, lore] = await Promise.all([this.api.getCharacter(id), this.api.cardScripts(id), this.api.cardLore(id)]);
 			this.#show(character);
-			this.scripts = scripts;
+			[this.scripts, this.lore] = [scripts, lore];
 		});
 		this.loading = false;
 	}

@@ -47,6 +47,8 @@ pub struct Figures {
     pub reused: Option<u32>,
     pub evaluated: Option<u32>,
     pub generated: Option<u32>,
+    /// Milliseconds of reading the prompt.
+    pub prefill_ms: Option<f64>,
     /// Milliseconds from send to the first text.
     pub first_text_ms: Option<f64>,
     /// Milliseconds of writing.

@@ -51,6 +51,23 @@ pub struct Character {
     pub updated: String,
 }
 
+/// An entry of a card's lorebook, to be read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct LoreEntry {
+    /// As [`super::Origin::Lore`] names it.
+    pub id: String,
+    /// May be empty.
+    pub title: String,
+    pub keys: Vec<String>,
+    /// Empty where they do not count.
+    pub secondary_keys: Vec<String>,
+    pub content: String,
+    /// Told without a key.
+    pub constant: bool,
+    pub enabled: bool,
+}
+
 /// Whom the user plays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

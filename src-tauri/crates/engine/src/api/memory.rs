@@ -37,6 +37,21 @@ pub struct Memory {
     pub score: Option<f32>,
 }
 
+/// A message that something was made from: who said it, where and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Receipt {
+    pub message: String,
+    pub chat: String,
+    /// The chat's title; where it has none, the character's name.
+    pub title: String,
+    /// Who said it.
+    pub name: String,
+    /// The start of it.
+    pub line: String,
+    pub created: String,
+}
+
 /// A memory as the user writes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

@@ -243,6 +243,8 @@ pub struct WhatIf {
     pub placement: Option<Placement>,
     /// Id of a prompt template.
     pub template: Option<String>,
+    /// The JSON of a template that is not stored; it stands in the place of `template`.
+    pub template_json: Option<String>,
 }
 
 /// A past turn, for the list on the X-ray's page.
@@ -279,7 +281,7 @@ pub struct ChangedText {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptComparison {
-    /// The swipe of the turn before; `null` for the first one.
+    /// The swipe of the turn it is compared with; `null` where there is none.
     pub previous: Option<String>,
     pub parts: Vec<ChangedText>,
 }

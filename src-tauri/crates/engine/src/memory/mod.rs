@@ -11,6 +11,7 @@ mod about;
 mod facts;
 mod older;
 mod panel;
+mod receipts;
 mod spoken;
 mod terms;
 mod wishes;

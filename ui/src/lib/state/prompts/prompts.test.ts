@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { block, report } from "../../../../tests/unit/prompts";
 import { FakeShell } from "../../../../tests/unit/shell";
-import type { ApiError, Mode, RegexScriptRow, ScriptTrial, TemplateDocument, TemplateProblem } from "../../api/generated";
+import type { ApiError, Mode, RegexScriptRow, ScriptTrial, TemplateDocument, TemplateProblem, WhatIf } from "../../api/generated";
 import { api } from "../api";
 import { Modes } from "./modes.svelte";
+import { previewParts } from "./parts";
 import { lineAt, placeOfSection } from "./place";
 import { fieldsOf, NEW_SCRIPT, withFields } from "./script";
 import { Scripts } from "./scripts.svelte";
@@ -25,6 +27,7 @@ function shelf(answers: Record<string, (args: never) => unknown> = {}) {
 		get_template: ({ id }: { id: string }) => stored(id),
 		check_template: () => [],
 		render_template: ({ json }: { json: string }) => ({ text: json, sections: [], tokens: json.length, problems: [] }),
+		preview_prompt: ({ whatIf }: { whatIf: WhatIf }) => report([], { template: whatIf.templateJson ?? "" }),
 		...answers,
 	});
 	return { shell, failures, shelf: new Shelf(api(shell), (error) => failures.push(error)) };
@@ -50,8 +53,39 @@ test("a template is tried out on the chat once the writer pauses", async () => {
 	all.editor?.type("{}");
 	await vi.advanceTimersByTimeAsync(300);
 	expect(shell.count("render_template")).toBe(2);
-	expect(shell.asked.at(-1)?.args).toEqual({ json: "{}", chat: "chat" });
+	expect(shell.asked.at(-2)?.args).toEqual({ json: "{}", chat: "chat" });
 	expect(all.editor?.rendered?.text).toBe("{}");
+	expect(shell.asked.at(-1)?.args).toEqual({ chat: "chat", text: "", whatIf: { templateJson: "{}" } });
+	expect(all.editor?.prompt?.template).toBe("{}");
+});
+
+test("a prompt that cannot be assembled leaves the sections, and says why", async () => {
+	const overflow: ApiError = { kind: "contextOverflow", message: "", hint: "", block: "rules", needed: 2, available: 1 };
+	const { shelf: all } = shelf({
+		preview_prompt: () => {
+			throw overflow;
+		},
+	});
+	await all.open("base");
+	all.editor?.show("chat");
+	await vi.advanceTimersByTimeAsync(300);
+	expect([all.editor?.prompt, all.editor?.promptFailure, all.editor?.failure]).toEqual([null, overflow, null]);
+	expect(all.editor?.rendered).not.toBeNull();
+});
+
+test("a utility template is of no chat, so it has no whole prompt", async () => {
+	const { shelf: all, shell } = shelf({ get_template: ({ id }: { id: string }) => stored(id, { kind: "utility" }) });
+	await all.open("summary");
+	all.editor?.show("chat");
+	await vi.advanceTimersByTimeAsync(300);
+	expect([shell.count("render_template"), shell.count("preview_prompt")]).toEqual([1, 0]);
+});
+
+test("the preview names the template's sections and folds the messages between them", () => {
+	const blocks = [block("rules 5 Be kind."), block("lore 9 The mill"), block("message 3 One"), block("message 4 Two"), block("memory 2 Tea", { kept: false }), block("message 1 Three"), block("note 6 Rain")];
+	const parts = previewParts(blocks, [{ name: "the rules", text: "Be kind.", tokens: 5 }]);
+	const told = parts.map((part) => (part.kind === "section" ? `# ${part.section}` : part.kind === "messages" ? `${part.count} messages, ${part.tokens}: ${part.first} … ${part.last}` : part.block.kind));
+	expect(told).toEqual(["# the rules", "lore", "3 messages, 8: One … Three", "note"]);
 });
 
 test("while a word is half typed the last whole preview stays", async () => {

@@ -1,5 +1,5 @@
 import { asApiError } from "../../api/errors";
-import type { ApiError, RenderedTemplate, TemplateDocument, TemplateProblem, TemplateSummary } from "../../api/generated";
+import type { ApiError, PromptReport, RenderedTemplate, TemplateDocument, TemplateProblem, TemplateSummary } from "../../api/generated";
 import type { Api } from "../api";
 import { Later } from "../later";
 
@@ -9,6 +9,10 @@ export class TemplateEditor {
 	json = $state("");
 	problems = $state.raw<TemplateProblem[]>([]);
 	rendered = $state.raw<RenderedTemplate | null>(null);
+	/** The whole prompt that a chat would send with it; of a template for chats only. */
+	prompt = $state.raw<PromptReport | null>(null);
+	/** Why there is no whole prompt. */
+	promptFailure = $state.raw<ApiError | null>(null);
 	/** Why it could not be read, saved or tried out. */
 	failure = $state.raw<ApiError | null>(null);
 	loading = $state(false);
@@ -49,6 +53,7 @@ export class TemplateEditor {
 	show(chat: string | null): void {
 		if (chat === this.#chat) return;
 		this.#chat = chat;
+		[this.prompt, this.promptFailure] = [null, null];
 		this.#later.run(this.check);
 	}
 
@@ -65,11 +70,23 @@ export class TemplateEditor {
 			if (asked !== this.#asked) return;
 			[this.problems, this.failure] = [problems, null];
 			// While a word is half typed, the last whole preview stays.
-			if (!this.broken) this.rendered = rendered;
+			if (this.broken) return;
+			this.rendered = rendered;
+			if (chat !== null && this.summary?.kind === "roleplay") await this.#assemble(asked, json, chat);
 		} catch (thrown) {
 			if (asked === this.#asked) this.failure = asApiError(thrown);
 		}
 	};
+
+	/** What the chat would send now, with lore, memories, notes and messages, were this template stored. */
+	async #assemble(asked: number, json: string, chat: string): Promise<void> {
+		try {
+			const prompt = await this.api.previewPrompt(chat, "", { templateJson: json });
+			if (asked === this.#asked) [this.prompt, this.promptFailure] = [prompt, null];
+		} catch (thrown) {
+			if (asked === this.#asked) [this.prompt, this.promptFailure] = [null, asApiError(thrown)];
+		}
+	}
 
 	/** True when it is stored. */
 	async save(): Promise<boolean> {

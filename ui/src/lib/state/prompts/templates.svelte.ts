@@ -1,6 +1,9 @@
 import { asApiError } from "../../api/errors";
-import type { ApiError, TemplateSummary } from "../../api/generated";
+import type { ApiError, SettingOwner, TemplateSummary } from "../../api/generated";
 import type { Api } from "../api";
+
+/** What "auto" chooses. */
+const DEFAULT = "base-roleplay";
 
 /** The prompt templates there are: built in, and the user's. */
 export class Templates {
@@ -12,6 +15,14 @@ export class Templates {
 	readonly utility = $derived(this.all.filter(({ kind }) => kind === "utility"));
 
 	constructor(private readonly api: Api) {}
+
+	/** The template that a chat's prompts are made with; without a chat that of all chats. */
+	async usedBy(chat: string | null): Promise<string | undefined> {
+		const owner: SettingOwner = chat === null ? { scope: "global" } : { scope: "chat", id: chat };
+		const all = await this.api.layeredSettings(owner).catch(() => null);
+		const used = all?.settings.find(({ key }) => key === "template")?.value;
+		return (this.forChats.find(({ id }) => id === used) ?? this.forChats.find(({ id }) => id === DEFAULT) ?? this.forChats[0])?.id;
+	}
 
 	load = async (): Promise<void> => {
 		try {

@@ -4,6 +4,8 @@ import type { TextField } from "../fields";
 /** Where a block can be looked at, or changed. */
 export type Place =
 	| { to: "card"; field: TextField | null }
+	| { to: "lore"; entry: string }
+	| { to: "memory"; id: string }
 	| { to: "persona" }
 	| { to: "message"; id: string }
 	| { to: "template"; template: string; section: string }
@@ -38,7 +40,9 @@ export function placeOf(origin: Origin): Place | null {
 		case "card":
 			return { to: "card", field: fieldOf(origin.field) };
 		case "lore":
-			return { to: "card", field: null };
+			return { to: "lore", entry: origin.entry };
+		case "memory":
+			return { to: "memory", id: origin.id };
 		case "persona":
 			return { to: "persona" };
 		case "message":
@@ -51,7 +55,6 @@ export function placeOf(origin: Origin): Place | null {
 			return { to: "mode", name: origin.name };
 		case "setting":
 			return { to: "setting", key: origin.key };
-		case "memory":
 		case "keyframe":
 		case "document":
 		case "clock":

@@ -64,7 +64,7 @@ export class Xray {
 	follow(text: string): void {
 		this.#text = text;
 		this.trial?.follow(text);
-		if (this.open && this.subject?.of === "next") this.#later.run(() => void this.#load());
+		if (this.open && this.subject?.of === "next") this.#later.run(this.again);
 	}
 
 	/** A turn has ended: the list of past turns begins anew. */
@@ -78,14 +78,17 @@ export class Xray {
 		this.tab = tab;
 		const { subject } = this;
 		if (!subject) return;
-		if (tab === "diff" && subject.of === "reply") void this.comparison.show(subject.swipe);
+		if (tab === "diff") this.#compare(subject);
 		if (tab === "whatIf" && this.trial?.chat !== subject.chat) {
 			this.trial = new Trial(this.api, subject.chat, this.#text);
 			void this.trial.load();
 		}
 	}
 
-	again = (): void => void this.#load();
+	again = (): void => {
+		void this.#load();
+		if (this.tab === "diff" && this.subject?.of === "next") this.#compare(this.subject);
+	};
 
 	close = (): void => {
 		[this.open, this.wide, this.tab] = [false, false, "blocks"];
@@ -118,6 +121,10 @@ export class Xray {
 			if (asked === this.#asked) [this.report, this.failure] = [null, asApiError(thrown)];
 		}
 		if (asked === this.#asked) this.reading = false;
+	}
+
+	#compare(subject: Subject): void {
+		void (subject.of === "reply" ? this.comparison.reply(subject.swipe) : this.comparison.next(subject.chat, this.#text));
 	}
 
 	#ask(subject: Subject): Promise<PromptReport> {

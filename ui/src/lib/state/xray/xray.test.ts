@@ -33,7 +33,7 @@ test("blocks are narrowed by fate, kind and words, in the prompt's order", () =>
 		block("description 20 Keeps the lamps"),
 		block("lore 9 The mill", { reused: false }),
 		block("lore 30 The hill road", { kept: false, droppedReason: "no room" }),
-		block("message 5 And the mill?"),
+		block("message 5 And the mill?", { reason: "because the baker said so" }),
 	];
 	const list = new BlockList(() => all);
 	const shown = () => list.shown.map(({ tokens }) => tokens);
@@ -51,6 +51,10 @@ test("blocks are narrowed by fate, kind and words, in the prompt's order", () =>
 	expect(shown()).toEqual([9]);
 	list.reset();
 	expect(shown()).toEqual([20, 9, 30, 5]);
+	list.query = "no ROOM";
+	expect(shown()).toEqual([30]);
+	list.query = "because the baker";
+	expect(shown()).toEqual([5]);
 });
 
 test("a kind that the next prompt lacks hides nothing", () => {
@@ -169,8 +173,27 @@ test("the difference is read once for a reply", async () => {
 	expect(view.comparison.rows).toEqual([{ kind: "line", change: "added", text: "a" }]);
 });
 
+test("the next prompt is compared anew with what is typed, and the last comparison stays until then", async () => {
+	const { xray: view, shell } = xray({
+		preview_prompt: ({ text }: { text: string }) => previewOf(text),
+		compare_next: ({ text }: { text: string }) => ({ previous: "s1", parts: [{ change: "added", text: `${text}\n` }] }),
+	});
+	view.choose("diff");
+	await view.next("chat", "He");
+	const texts = () => view.comparison.rows.map((row) => row.kind === "line" && row.text);
+	await vi.waitFor(() => expect(texts()).toEqual(["He"]));
+	view.follow("Hello");
+	expect(texts()).toEqual(["He"]);
+	await vi.advanceTimersByTimeAsync(300);
+	expect(texts()).toEqual(["Hello"]);
+	view.choose("blocks");
+	view.follow("Hello you");
+	await vi.advanceTimersByTimeAsync(300);
+	expect(shell.count("compare_next")).toBe(2);
+});
+
 test("past turns come in pages, and begin anew after a turn", async () => {
-	const turn = (at: number): PastTurn => ({ message: `m${at}`, swipe: `s${at}`, line: "", created: "", model: null, figures: { prompt: null, reused: null, evaluated: null, generated: null, firstTextMs: null, decodeMs: null } });
+	const turn = (at: number): PastTurn => ({ message: `m${at}`, swipe: `s${at}`, line: "", created: "", model: null, figures: { prompt: null, reused: null, evaluated: null, generated: null, prefillMs: null, firstTextMs: null, decodeMs: null } });
 	const { xray: view, shell } = xray({
 		past_turns: ({ before, limit }: { before: string | null; limit: number }) => {
 			const from = before === null ? 0 : Number(before.slice(1)) + 1;
@@ -191,6 +214,8 @@ test("past turns come in pages, and begin anew after a turn", async () => {
 test("a block leads to where it comes from", () => {
 	expect(placeOf({ of: "card", character: "c", field: "mes_example" })).toEqual({ to: "card", field: "messageExamples" });
 	expect(placeOf({ of: "card", character: "c", field: "depth_prompt" })).toEqual({ to: "card", field: null });
+	expect(placeOf({ of: "lore", book: "The Hill Town", entry: "4" })).toEqual({ to: "lore", entry: "4" });
+	expect(placeOf({ of: "memory", id: "m" })).toEqual({ to: "memory", id: "m" });
 	expect(placeOf({ of: "older", first: "a", last: "b", count: 3 })).toEqual({ to: "message", id: "b" });
 	expect(placeOf({ of: "template", template: "sms", section: "rules" })).toEqual({ to: "template", template: "sms", section: "rules" });
 	expect(placeOf({ of: "clock" })).toBeNull();

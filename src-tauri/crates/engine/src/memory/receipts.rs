@@ -1,0 +1,59 @@
+//! Where a memory comes from, so that it can be checked (memory.md, section 4).
+
+use std::collections::{HashMap, HashSet};
+
+use domain::chat::Message;
+use domain::{ChatId, MessageId};
+
+use crate::Engine;
+use crate::api::Receipt;
+use crate::chats::first_words;
+use crate::clock::rfc3339;
+use crate::convert::Speakers;
+use crate::error::Answer;
+
+/// Receipts in one answer at the most.
+const MOST: usize = 1_000;
+/// Characters of a message that stand for it.
+const LINE: usize = 240;
+
+impl Engine {
+    pub async fn receipts(&self, messages: Vec<String>) -> Answer<Vec<Receipt>> {
+        let ids = messages.iter().take(MOST).map(|id| id.parse::<MessageId>()).collect::<Result<Vec<_>, _>>()?;
+        let said = self
+            .store()
+            .read(move |store| {
+                let found = ids.into_iter().map(|id| store.messages().get(id));
+                Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect::<Vec<_>>())
+            })
+            .await?;
+        let mut chats = HashMap::new();
+        for id in said.iter().map(|message| message.chat).collect::<HashSet<_>>() {
+            // It may be deleted by now, and its messages with it.
+            if let Ok(told) = self.told_in(id).await {
+                chats.insert(id, told);
+            }
+        }
+        let one =
+            |message: &Message| chats.get(&message.chat).map(|(title, speakers)| receipt(message, title, speakers));
+        Ok(said.iter().filter_map(one).collect())
+    }
+
+    async fn told_in(&self, id: ChatId) -> Answer<(String, Speakers)> {
+        let chat = self.chat(id).await?;
+        let speakers = self.speakers(&chat).await?;
+        let title = if chat.title.is_empty() { speakers.character.clone() } else { chat.title };
+        Ok((title, speakers))
+    }
+}
+
+fn receipt(message: &Message, title: &str, speakers: &Speakers) -> Receipt {
+    Receipt {
+        message: message.id.to_string(),
+        chat: message.chat.to_string(),
+        title: title.to_owned(),
+        name: speakers.of(message.role),
+        line: first_words(message.text().to_owned()).chars().take(LINE).collect(),
+        created: rfc3339(message.created),
+    }
+}

@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { FakeShell } from "../../../../tests/unit/shell";
+import type { ApiError, Memory, MemoryDraft } from "../../api/generated";
+import { api } from "../api";
+import { Memories, type Of } from "./memories.svelte";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+const MIRA: Of = { id: "chat", character: "mira", persona: { id: "sam", name: "Sam", description: "" } };
+
+/** `memory("a tea")`: a memory with that id and text. */
+function memory(words: string, over: Partial<Memory> = {}): Memory {
+	const [id = "", ...text] = words.split(" ");
+	return { id, type: "fact", text: text.join(" "), importance: 5, scope: "pair", character: "mira", persona: "sam", chat: null, pinned: false, sources: [], created: "", updated: "", score: null, ...over };
+}
+
+function memories(stored: Memory[], answers: Record<string, (args: never) => unknown> = {}) {
+	const failures: ApiError[] = [];
+	const undos: (() => Promise<void>)[] = [];
+	const gone: Memory[] = [];
+	const shell = new FakeShell({
+		list_memories: ({ query }: { query: string }) => stored.filter(({ text }) => text.includes(query)).toSorted((a, b) => Number(b.pinned) - Number(a.pinned)),
+		receipts: ({ messages }: { messages: string[] }) => messages.map((message) => ({ message, chat: "chat", title: "Mira", name: "Sam", line: `${message}!`, created: "" })),
+		pin_memory: ({ id, pinned }: { id: string; pinned: boolean }) => Object.assign(stored.find((one) => one.id === id) ?? {}, { pinned }),
+		delete_memory: ({ id }: { id: string }) => void gone.push(...stored.splice(stored.findIndex((one) => one.id === id), 1)),
+		restore_memory: () => void stored.push(...gone.splice(0)),
+		save_memory: ({ draft }: { draft: MemoryDraft }) => {
+			const saved = memory(`${draft.id || "new"} ${draft.text}`, { scope: draft.scope });
+			stored.push(saved);
+			return saved;
+		},
+		...answers,
+	});
+	const list = new Memories(api(shell), { failed: (error) => failures.push(error), forgot: (_, undo) => undos.push(undo), said: () => {} });
+	list.show(null);
+	return { list, shell, failures, undos };
+}
+
+const ids = (list: Memories) => list.items.map(({ id }) => id).join(" ");
+
+test("each memory comes with the words it was made from, asked for at once", async () => {
+	const { list, shell } = memories([memory("a tea", { sources: ["u1", "u2"] }), memory("b cake", { sources: ["u2"] })]);
+	await list.follow(MIRA);
+	expect(shell.asked.at(-1)).toEqual({ operation: "receipts", args: { messages: ["u1", "u2"] } });
+	expect(list.receipts.get("u2")?.line).toBe("u2!");
+});
+
+test("what is pinned, or brought back, stays where the reader has it", async () => {
+	const { list, undos } = memories([memory("a tea"), memory("b cake"), memory("c rain")]);
+	await list.follow(MIRA);
+	await list.pin(list.items[2] as Memory);
+	await list.changed();
+	expect(ids(list)).toBe("a b c");
+	expect(list.items[2]?.pinned).toBe(true);
+	await list.forget(list.items[0] as Memory);
+	expect(ids(list)).toBe("b c");
+	await undos[0]?.();
+	await list.changed();
+	expect(ids(list)).toBe("a b c");
+	list.close();
+	list.show(null);
+	await list.follow({ ...MIRA, id: "other", character: "osei" });
+	expect(ids(list)).toBe("c b a");
+});
+
+test("a new one comes first, with the words of a search taken back", async () => {
+	const { list } = memories([memory("a tea"), memory("b cake")]);
+	await list.follow(MIRA);
+	list.search("cake");
+	await vi.advanceTimersByTimeAsync(300);
+	expect(ids(list)).toBe("b");
+	list.write();
+	expect(list.draft).toMatchObject({ id: "", scope: "pair", character: "mira", persona: "sam", chat: "chat" });
+	expect(await list.save()).toBeNull();
+	if (list.draft) list.draft.text = "Rain.";
+	await list.save();
+	expect([ids(list), list.query, list.draft]).toEqual(["new a b", "", null]);
+});
+
+test("whom a memory is of stays when it is changed", async () => {
+	const { list } = memories([memory("a tea", { scope: "chat", character: null, persona: null, chat: "elsewhere" })]);
+	await list.follow(MIRA);
+	list.edit(list.items[0] as Memory);
+	expect(list.draft).toMatchObject({ id: "a", scope: "chat", chat: "elsewhere", character: "mira", persona: "sam" });
+});
+
+test("a refused memory keeps its words and says why", async () => {
+	const refused: ApiError = { kind: "badInput", message: "Too long.", hint: "Shorten it." };
+	const { list } = memories([], {
+		save_memory: () => {
+			throw refused;
+		},
+	});
+	await list.follow(MIRA);
+	list.write();
+	if (list.draft) list.draft.text = "Long.";
+	expect(await list.save()).toBeNull();
+	expect([list.refused, list.draft?.text, list.saving]).toEqual([refused, "Long.", false]);
+});
+
+test("a memory that was asked for and is gone is told of", async () => {
+	const { list } = memories([memory("a tea")]);
+	list.show("gone");
+	expect(list.missing).toBe(false);
+	await list.follow(MIRA);
+	expect(list.missing).toBe(true);
+	list.show("a");
+	expect(list.missing).toBe(false);
+});
+
+test("of two lists that are asked for, only the later one is shown, and a closed one asks nothing", async () => {
+	let late: (found: Memory[]) => void = () => {};
+	const { list, shell } = memories([], { list_memories: ({ character }: { character: string }) => (character === "mira" ? new Promise((resolve) => (late = resolve)) : [memory("o sea")]) });
+	const first = list.follow(MIRA);
+	await Promise.resolve();
+	await list.follow({ ...MIRA, character: "osei" });
+	late([memory("a tea")]);
+	await first;
+	expect(ids(list)).toBe("o");
+	list.close();
+	await list.changed();
+	expect(shell.count("list_memories")).toBe(2);
+});
+
+test("memory that is off in the chat is told of", async () => {
+	const { list } = memories([], { layered_settings: () => ({ settings: [{ key: "memory", value: false }], contradictions: [], model: null, character: null }) });
+	await list.follow(MIRA);
+	await list.readSwitch();
+	expect(list.on).toBe(false);
+});

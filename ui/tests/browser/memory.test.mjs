@@ -1,0 +1,159 @@
+// The memory panel and the lorebook of a card on the scripted engine, by pointer and by keyboard.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { axe } from "./axe.mjs";
+import { launch } from "./browser.mjs";
+import { open, serveScripted } from "./scripted.mjs";
+
+let scripted;
+let context;
+let page;
+const errors = [];
+
+before(async () => {
+	scripted = await serveScripted();
+	context = await launch({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 1440, height: 900 } });
+	page = await context.newPage();
+	page.setDefaultTimeout(10_000);
+	page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
+});
+
+after(async () => {
+	await context?.close();
+	await scripted?.stop();
+});
+
+const show = (scene) => open(page, scripted.address, scene);
+const id = (name) => page.getByTestId(name);
+const rows = () => page.locator("[data-memory]");
+const row = (memory) => page.locator(`[data-memory=${memory}]`);
+const order = () => rows().evaluateAll((all) => all.map((one) => one.dataset.memory).join(" "));
+const focused = () => page.evaluate(() => document.activeElement?.dataset.memory ?? document.activeElement?.dataset.testid);
+
+test("a block of memory leads to the memory, and the memory to the words it was made from", async () => {
+	await show("xray");
+	await id("xray-panel").getByTestId("search").fill("candle at night");
+	await page.locator("[data-row]").first().click();
+	await id("jump-to").click();
+	await id("xray-panel").waitFor({ state: "detached" });
+	await page.waitForFunction(() => document.activeElement?.dataset.memory === "m1");
+	assert.match(await row("m1").getByTestId("receipt").innerText(), /There is wax on your sleeve.*Mira · this chat/s);
+	await row("m1").getByTestId("receipt").click();
+	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "a1");
+	await id("memory-panel").waitFor();
+});
+
+test("words that were said in another chat are shown there", async () => {
+	await show("memory");
+	await row("m3").getByTestId("receipt").click();
+	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "x1");
+});
+
+test("a memory that is gone is told of", async () => {
+	await show("xray");
+	await id("xray-panel").getByTestId("search").fill("left for the sea");
+	await page.locator("[data-row]").first().click();
+	await id("jump-to").click();
+	await id("memory-panel").getByText("not on this list").waitFor();
+});
+
+test("one stop leads into the memories; arrows walk, Enter changes one, Escape gives up", async () => {
+	await show("memorynone");
+	await id("memory-panel").getByText("Nothing is remembered yet").waitFor();
+	await show("memory");
+	assert.equal(await page.locator("[data-memory][tabindex='0']").count(), 1);
+	await rows().first().focus();
+	await page.keyboard.press("ArrowDown");
+	const second = await focused();
+	assert.equal((await order()).split(" ")[1], second);
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => document.activeElement?.dataset.testid === "memory-text");
+	await page.keyboard.type(" And more.");
+	await page.keyboard.press("Escape");
+	await id("memory-form").waitFor({ state: "detached" });
+	assert.equal(await focused(), second);
+	assert.ok(!(await row(second).innerText()).includes("And more."));
+});
+
+test("a memory is changed in its place, and says so", async () => {
+	await show("memory");
+	const before = await order();
+	await row("m1").getByTestId("memory-edit").click();
+	await id("memory-text").fill("Wanderer reads by lamp at night.");
+	await id("memory-scope").selectOption("profile");
+	await page.keyboard.press("Control+Enter");
+	await row("m1").getByText("Wanderer reads by lamp at night.").waitFor();
+	assert.match(await row("m1").innerText(), /everywhere, with everyone · changed by you/);
+	assert.equal(await order(), before);
+	assert.equal(await focused(), "m1");
+});
+
+test("a memory is pinned without moving, and forgotten with a way back", async () => {
+	await show("memory");
+	const before = await order();
+	await row("m5").getByTestId("memory-pin").click();
+	await row("m5").getByText("Pinned:").waitFor();
+	assert.equal(await order(), before);
+	await row("m5").focus();
+	const [, next] = before.slice(before.indexOf("m5")).split(" ");
+	await page.keyboard.press("Delete");
+	await row("m5").waitFor({ state: "detached" });
+	assert.equal(await focused(), next);
+	await id("undo").click();
+	await row("m5").waitFor();
+	assert.equal(await order(), before);
+});
+
+test("one is written down, refused ones keep their words, and it comes first", async () => {
+	await show("memorynone");
+	await page.getByRole("button", { name: "Write something down" }).click();
+	assert.ok(await id("memory-save").isDisabled());
+	await id("memory-text").fill("refuse this");
+	await id("memory-save").click();
+	await id("error").getByText("A memory needs a text").waitFor();
+	await id("memory-text").fill("Wanderer is afraid of bells.");
+	await id("memory-save").click();
+	await rows().first().getByText("Wanderer is afraid of bells.").waitFor();
+	assert.match(await rows().first().innerText(), /Written by you · now.*between Wanderer and Mira/s);
+});
+
+test("memories are searched, and the search is taken back with Escape", async () => {
+	await show("memory");
+	await id("memory-panel").getByTestId("search").fill("ferry");
+	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 1);
+	await id("memory-panel").getByTestId("search").fill("submarine");
+	await id("memory-panel").getByText("Nothing found for “submarine”.").waitFor();
+	await page.keyboard.press("Escape");
+	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 6);
+});
+
+test("memory that is off in the chat says so, and leads to its setting", async () => {
+	await show("memory");
+	await page.evaluate(() => window.app.api.setSetting({ scope: "chat", id: "chat0" }, "memory", false));
+	await id("memory-off").getByRole("button").click();
+	await page.waitForFunction(() => document.activeElement?.closest("[data-testid=setting-row-memory]"));
+	await id("memory").click();
+	await id("memory-off").waitFor();
+	await id("chat-settings").waitFor({ state: "detached" });
+});
+
+test("a block of lore leads to its entry in the card's lorebook", async () => {
+	await show("xray");
+	await id("xray-panel").getByTestId("search").fill("miller's boy");
+	await page.locator("[data-row]").first().click();
+	await id("jump-to").click();
+	await page.waitForFunction(() => document.activeElement?.dataset.entry === "e4");
+	assert.equal(await page.locator("[data-entry=e4]").getAttribute("aria-current"), "true");
+	assert.match(await page.locator("[data-entry=e4]").innerText(), /The mill\s+mill\s*miller\s*and\s*tower\s*night/);
+	assert.deepEqual(await axe(page), []);
+});
+
+test("a card without a lorebook has no such tab", async () => {
+	await show("editor");
+	await id("editor-lore").waitFor();
+	await page.evaluate(() => window.app.edit("c2"));
+	await page.waitForFunction(() => document.querySelector("[data-testid=field-name]")?.value === "Captain Osei");
+	assert.equal(await id("editor-lore").count(), 0);
+});
+
+test("nothing failed", () => assert.deepEqual(errors, []));
