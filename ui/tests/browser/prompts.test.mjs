@@ -55,7 +55,11 @@ test("blocks are found by why they are there, and by why they are not", async ()
 
 test("the stages of a turn are told, and the model's only once it has answered", async () => {
 	await show("xray");
-	assert.match((await id("xray-timings").innerText()).replaceAll(/\s+/g, " "), /^collect 3.1 ms recall 1.8 ms count 0.4 ms plan 1 ms read 270 ms first words 310 ms$/);
+	const summary = id("xray-timings").locator("summary");
+	assert.equal(await summary.innerText(), "made in 6.3 ms · read 270 ms · first words 310 ms");
+	await summary.click();
+	const stages = await id("xray-timings").locator("dt, dd:not(.about)").allInnerTexts();
+	assert.deepEqual(stages, ["collect", "3.1 ms", "recall", "1.8 ms", "count", "0.4 ms", "plan", "1 ms", "read", "270 ms", "first words", "310 ms"]);
 	await id("choice-next").click();
 	await page.waitForFunction(() => !document.querySelector("[data-testid=xray-timings]")?.textContent.includes("first words"));
 });
@@ -256,7 +260,7 @@ test("the screen begins with the template in use, and shows the whole prompt of 
 	await show("templates");
 	await page.getByRole("heading", { name: "Base Role-play" }).waitFor();
 	const whole = id("whole-prompt");
-	await whole.getByRole("button", { name: "rules", exact: true }).waitFor();
+	await whole.getByRole("button", { name: "identity", exact: true }).waitFor();
 	await whole.getByText("The mill has stood dark").waitFor();
 	await whole.getByText("Wanderer reads by candle at night.").waitFor();
 	await whole.getByText("It has begun to rain. The lamps hiss.").waitFor();

@@ -84,7 +84,8 @@ export class Memories {
 		const { query } = this;
 		try {
 			const found = await this.api.listMemories(of.character, query);
-			const said = await this.api.receipts([...new Set(found.flatMap(({ sources }) => sources))]);
+			const sources = found.flatMap((memory) => memory.sources);
+			const said = await this.api.receipts(sources.filter((source, at) => sources.indexOf(source) === at));
 			if (asked !== this.#asked) return;
 			for (const receipt of said) this.receipts.set(receipt.message, receipt);
 			this.items = query.trim() === "" ? this.#inPlace(found) : found;
@@ -170,8 +171,7 @@ export class Memories {
 	#inPlace(found: Memory[]): Memory[] {
 		const fresh = found.map(({ id }) => id).filter((id) => !this.#order.includes(id));
 		this.#order = [...fresh, ...this.#order];
-		const place = new Map(this.#order.map((id, at) => [id, at]));
-		return found.toSorted((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0));
+		return this.#order.flatMap((id) => found.find((memory) => memory.id === id) ?? []);
 	}
 
 	async #do(action: () => Promise<void>): Promise<void> {
