@@ -137,6 +137,17 @@ test("memory that is off in the chat says so, and leads to its setting", async (
 	await id("chat-settings").waitFor({ state: "detached" });
 });
 
+test("on a phone memory is in the chat's menu, and a receipt leads back to the chat", async () => {
+	await page.setViewportSize({ width: 390, height: 844 });
+	await show("chat");
+	await id("chat-menu").click();
+	await id("memory").click();
+	await row("m1").getByTestId("receipt").click();
+	await id("memory-panel").waitFor({ state: "detached" });
+	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "a1");
+	await page.setViewportSize({ width: 1440, height: 900 });
+});
+
 test("a block of lore leads to its entry in the card's lorebook", async () => {
 	await show("xray");
 	await id("xray-panel").getByTestId("search").fill("miller's boy");

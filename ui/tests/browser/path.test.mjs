@@ -362,9 +362,10 @@ test("what is remembered is in the prompt, leads to its memory, and that to the 
 	await page.locator("[data-testid=message]:focus", { hasText: "Wilhelmina" }).waitFor();
 	await id("memory-forget").first().click();
 	await id("memory-panel").getByText("Nothing is remembered yet").waitFor();
-	await id("undo").click();
+	await id("toast").filter({ hasText: "Forgotten" }).getByTestId("undo").click();
 	await id("memory-panel").locator("[data-memory]").waitFor();
-	await page.getByRole("button", { name: "Close" }).click();
+	await page.keyboard.press("Escape");
+	await id("memory-panel").waitFor({ state: "detached" });
 });
 
 test("the next prompt is compared with the one that was sent last", async () => {

@@ -163,6 +163,8 @@ export class Memories {
 		await this.#do(async () => {
 			await this.api.deleteMemory(memory.id);
 			this.items = this.items.filter(({ id }) => id !== memory.id);
+			// That it is gone is no news to who has forgotten it.
+			if (this.target?.id === memory.id) this.target = null;
 			if (this.draft?.id === memory.id) this.giveUp();
 			this.around.forgot(memory.text, () => this.api.restoreMemory(memory.id));
 		});

@@ -107,6 +107,8 @@ test("a memory that was asked for and is gone is told of", async () => {
 	expect(list.missing).toBe(true);
 	list.show("a");
 	expect(list.missing).toBe(false);
+	await list.forget(list.items[0] as Memory);
+	expect(list.missing).toBe(false);
 });
 
 test("of two lists that are asked for, only the later one is shown, and a closed one asks nothing", async () => {
