@@ -69,7 +69,6 @@ export class App {
 		this.memories = new Memories(this.api, {
 			failed: this.fail,
 			forgot: (text, undo) => this.undoable(t("toast.forgot", { text }), undo),
-			said: (text) => (this.announced = text),
 		});
 		this.templates = new Templates(this.api);
 		this.shelf = new Shelf(this.api, this.fail);

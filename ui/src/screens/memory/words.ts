@@ -10,8 +10,14 @@ export function scopeOf(memory: Pick<Memory, "scope" | "persona" | "chat">, info
 		case "character":
 			return t("memory.scope.character", { character });
 		case "pair":
-			return t("memory.scope.pair", { character, persona: personas.find(({ id }) => id === memory.persona)?.name ?? info.persona.name });
+			return t("memory.scope.pair", { character, persona: nameOf(memory.persona, info, personas) });
 		case "chat":
 			return memory.chat === info.id ? t("memory.scope.chat") : t("memory.scope.otherChat");
 	}
+}
+
+function nameOf(persona: string | null, info: Chat, personas: Persona[]): string {
+	const known = personas.find(({ id }) => id === persona);
+	if (known) return known.name;
+	return persona === null || persona === info.persona.id ? info.persona.name : t("memory.deletedPersona");
 }

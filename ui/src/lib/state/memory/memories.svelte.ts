@@ -9,8 +9,6 @@ export interface Surroundings {
 	failed(error: ApiError): void;
 	/** A memory is forgotten; `undo` brings it back. */
 	forgot(text: string, undo: () => Promise<void>): void;
-	/** Something short that a screen reader should hear. */
-	said(text: string): void;
 }
 
 /** Whose memories are shown. */

@@ -32,7 +32,7 @@ function memories(stored: Memory[], answers: Record<string, (args: never) => unk
 		},
 		...answers,
 	});
-	const list = new Memories(api(shell), { failed: (error) => failures.push(error), forgot: (_, undo) => undos.push(undo), said: () => {} });
+	const list = new Memories(api(shell), { failed: (error) => failures.push(error), forgot: (_, undo) => undos.push(undo) });
 	list.show(null);
 	return { list, shell, failures, undos };
 }
