@@ -1,4 +1,5 @@
 //! Helpers shared by the whole-turn tests and benches.
 
 pub mod headless;
+pub mod recorder;
 pub mod reuse;

@@ -8,13 +8,15 @@ use sha2::{Digest, Sha256};
 use super::parse::{HeadKind, Parsed, Piece};
 use super::sink::Sink;
 use super::{
-    Expanded, Hit, MAX_DEPTH, MAX_INSERTED, MacroScope, MacroState, block, calc, chance, library, library::Known,
-    shorthand, values, volatile,
+    CardTexts, Expanded, Hit, MAX_DEPTH, MAX_INSERTED, MacroScope, MacroState, block, calc, chance, library,
+    library::Known, shorthand, values, volatile,
 };
 
 /// How many different unknown macros one text reports, and how much of each.
 const MAX_REPORTED: usize = 100;
 const MAX_REPORTED_CHARS: usize = 60;
+/// How deep macros nest in a text that a macro puts in; what is deeper stays as text.
+const MAX_NESTED_DEPTH: usize = 16;
 
 /// What kind of text is read.
 #[derive(Clone, Copy)]
@@ -112,7 +114,39 @@ impl<'e> Evaluator<'e> {
         if std::mem::replace(&mut self.original_given, true) {
             return String::new();
         }
-        self.scope.original.unwrap_or_default().to_owned()
+        let scope = MacroScope { original: None, ..*self.scope };
+        self.nested(self.scope.original.unwrap_or_default(), &scope)
+    }
+
+    /// A text of the card. The macros for such texts are empty within it: none can hold itself.
+    pub(super) fn card_text(&mut self, text: &str) -> String {
+        let scope = MacroScope { card: CardTexts::default(), original: None, ..*self.scope };
+        self.nested(text, &scope)
+    }
+
+    /// A text with its macros resolved, by chance as if it stood alone. Reading is charged like putting in: many macros that
+    /// read a long text into nothing cost no more than the text which names them may.
+    fn nested(&mut self, text: &str, scope: &MacroScope<'_>) -> String {
+        if !self.charge(text.len()) {
+            return String::new();
+        }
+        let parsed = Parsed::new(text);
+        let mut inner = Evaluator {
+            parsed: &parsed,
+            manner: Manner::Text,
+            scope,
+            state: &mut *self.state,
+            temporary: std::mem::take(&mut self.temporary),
+            found: std::mem::take(&mut self.found),
+            digest: None,
+            inserted: self.inserted,
+            draws: 0,
+            original_given: false,
+        };
+        let mut sink = Sink::default();
+        inner.write(&parsed.whole(), MAX_DEPTH - MAX_NESTED_DEPTH, &mut sink);
+        (self.temporary, self.found, self.inserted) = (inner.temporary, inner.found, inner.inserted);
+        sink.into_text()
     }
 
     /// The value of a macro that needs no argument, by its name; `None` if there is no such macro.
@@ -124,6 +158,8 @@ impl<'e> Evaluator<'e> {
             // Asking whether there is one does not use it up.
             (_, _) if name == "original" => Some(scope.original.unwrap_or_default().into()),
             (Some(Known::Value(read)), _) => Some(read(scope)),
+            (Some(Known::Optional(read)), _) => Some(read(scope).unwrap_or_default()),
+            (Some(Known::Text(read)), _) => Some(self.card_text(read(scope)).into()),
             (Some(Known::Function { least: 0, run, .. }), _) => run(self, &[]).map(Cow::Owned),
             (Some(_), _) => None,
             (None, _) => values::named(name, scope).map(Cow::Borrowed),
@@ -208,6 +244,17 @@ impl<'e> Evaluator<'e> {
                 let scope = self.scope;
                 self.insert(&read(scope), sink);
             }
+            Known::Optional(read) if parsed.arguments(index, args).is_empty() => match read(self.scope) {
+                Some(value) => self.insert(&value, sink),
+                None => {
+                    let name = self.name_of(index);
+                    name_once(&mut self.found.absent, name);
+                }
+            },
+            Known::Text(read) if parsed.arguments(index, args).is_empty() => {
+                let value = self.card_text(read(self.scope));
+                self.insert(&value, sink);
+            }
             Known::Function { .. } => {
                 let args = self.arguments(index, args, depth);
                 self.call(index, &args, sink);
@@ -221,7 +268,7 @@ impl<'e> Evaluator<'e> {
             Known::Trim => sink.trim(),
             Known::Noop => sink.keep(),
             Known::Else | Known::Comment => {}
-            Known::Value(_) => self.as_text(index, depth, sink),
+            Known::Value(_) | Known::Optional(_) | Known::Text(_) => self.as_text(index, depth, sink),
         }
     }
 
@@ -266,17 +313,24 @@ impl<'e> Evaluator<'e> {
     }
 
     fn report(&mut self, index: usize) {
+        let name = self.name_of(index);
+        name_once(&mut self.found.unknown, name);
+    }
+
+    fn name_of(&self, index: usize) -> String {
         let span = &self.parsed.spans[index];
-        let name = match &span.head.kind {
+        match &span.head.kind {
             HeadKind::Named { name, .. } if !span.head.closing => name.clone(),
             _ => {
                 let inner = self.parsed.source[span.start + 2..span.end - 2].trim();
                 inner.chars().take(MAX_REPORTED_CHARS).collect()
             }
-        };
-        let unknown = &mut self.found.unknown;
-        if unknown.len() < MAX_REPORTED && !unknown.contains(&name) {
-            unknown.push(name);
         }
+    }
+}
+
+fn name_once(names: &mut Vec<String>, name: String) {
+    if names.len() < MAX_REPORTED && !names.contains(&name) {
+        names.push(name);
     }
 }

@@ -10,12 +10,20 @@ use super::{chance, logic, time, values, variables};
 
 /// Reads a value out of the scope.
 pub(super) type ReadValue = for<'s> fn(&'s MacroScope<'_>) -> Cow<'s, str>;
+/// Reads a value that the scope may lack.
+pub(super) type ReadOptional = for<'s> fn(&'s MacroScope<'_>) -> Option<Cow<'s, str>>;
+/// Reads a text of the card out of the scope.
+pub(super) type ReadText = for<'s> fn(&MacroScope<'s>) -> &'s str;
 /// Runs on arguments that are resolved already. `None`: they make no sense, the macro stays as text.
 pub(super) type Run = fn(&mut Evaluator<'_>, &[String]) -> Option<String>;
 
 #[derive(Clone, Copy)]
 pub(super) enum Known {
     Value(ReadValue),
+    /// Empty where there is none, and named in [`super::Expanded::absent`] then.
+    Optional(ReadOptional),
+    /// Its own macros are resolved when it is put in.
+    Text(ReadText),
     /// Takes so many arguments at least and at most; what is too much belongs to the last one.
     Function {
         least: usize,
@@ -52,6 +60,8 @@ pub(super) fn block_arguments(name: &str) -> Option<usize> {
 
 static KNOWN: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
     let values = values::VALUES.iter().map(|(name, read)| (*name, Known::Value(*read)));
+    let optional = values::OPTIONAL.iter().map(|(name, read)| (*name, Known::Optional(*read)));
+    let texts = values::TEXTS.iter().map(|(name, read)| (*name, Known::Text(*read)));
     let functions = [values::FUNCTIONS, time::FUNCTIONS, chance::FUNCTIONS, variables::FUNCTIONS, logic::FUNCTIONS];
     let functions = functions.into_iter().flatten();
     let functions =
@@ -66,5 +76,5 @@ static KNOWN: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
         ("//", Known::Comment),
         ("comment", Known::Comment),
     ];
-    values.chain(functions).chain(forms).collect()
+    values.chain(optional).chain(texts).chain(functions).chain(forms).collect()
 });

@@ -2,7 +2,8 @@
 //!
 //! Promises
 //! - One reading of the text, inner macros first. What is put in is never read again, so a name, a variable or a message
-//!   cannot smuggle a macro in.
+//!   cannot smuggle a macro in. The texts of the card and the one that it replaces have macros of their own: these are
+//!   resolved once, on the way in.
 //! - What is not understood stays as text, with its inner macros resolved, and is named in [`Expanded::unknown`].
 //! - Time and memory grow with the text alone: nesting beyond [`MAX_DEPTH`] stays as text, and what is put in beyond
 //!   [`MAX_INSERTED`] is left out.
@@ -10,6 +11,8 @@
 
 mod block;
 mod calc;
+#[cfg(test)]
+mod card_tests;
 mod chance;
 mod dice;
 mod eval;
@@ -47,6 +50,8 @@ pub struct Expanded {
     pub text: String,
     /// Macros that stayed as text, each named once, in order of appearance.
     pub unknown: Vec<String>,
+    /// Macros that have no value here and read as empty, each named once, in order of appearance.
+    pub absent: Vec<String>,
     /// What `{{hidden_key:x}}` held: not in the text, yet good for lorebook matching (MC-07).
     pub hidden_keys: Vec<String>,
     /// What `{{banned::x}}` held: strings that the reply shall not contain.

@@ -1,4 +1,4 @@
-//! All that macros may ask for. Texts are put in as they are: whoever fills the scope has expanded them before.
+//! All that macros may ask for. Values are put in as they are; the card's texts and the original are resolved on the way in.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Default for MacroScope<'_> {
     }
 }
 
-/// The texts of the card and of the persona.
+/// The texts of the card and of the persona, with their macros.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CardTexts<'a> {
     pub description: &'a str,
@@ -84,12 +84,11 @@ pub struct ChatTexts<'a> {
     pub last_char_message: &'a str,
     pub last_message_id: Option<u64>,
     pub first_included_message_id: Option<u64>,
-    pub first_displayed_message_id: Option<u64>,
     /// How many swipes the last message has.
     pub last_swipe_id: Option<u64>,
     pub current_swipe_id: Option<u64>,
     /// `normal`, `swipe`, `continue`, `impersonate`, `quiet` or `regenerate`.
-    pub last_generation_type: &'a str,
+    pub last_generation_type: Option<&'a str>,
 }
 
 /// The time where the user is.

@@ -65,14 +65,14 @@ fn a_default_name_exists() {
     assert_eq!(text, "User, Character");
 }
 
-/// V1-03
+/// V1-03; what the original names is resolved, and no further.
 #[test]
 fn what_is_put_in_is_never_read_again() {
     let greedy = MacroScope { user: "{{char}}", char: "<USER>", original: Some("{{user}}"), ..scope() };
     let mut state = MacroState::default();
     let text = "{{user}} {{char}} {{original}} {{setvar::a::{{user}}}}{{getvar::a}} {{reverse::}}resu{{}} {{if {{user}}}}y{{/if}}";
     let text = expand(text, &greedy, &mut state).text;
-    assert_eq!(text, "{{char}} <USER> {{user}} {{char}} resu{{}} y");
+    assert_eq!(text, "{{char}} <USER> {{char}} {{char}} resu{{}} y");
 }
 
 /// V2-06

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::eval::Evaluator;
-use super::library::{Function, ReadValue};
+use super::library::{Function, ReadOptional, ReadText, ReadValue};
 use super::scope::MacroScope;
 
 /// Most blanks or newlines that one macro makes.
@@ -17,35 +17,14 @@ pub(super) const VALUES: &[(&str, ReadValue)] = &[
     ("charifnotgroup", |scope| scope.group()),
     ("groupnotmuted", |scope| scope.group_not_muted()),
     ("notchar", |scope| scope.not_char()),
-    ("description", |scope| scope.card.description.into()),
-    ("chardescription", |scope| scope.card.description.into()),
-    ("personality", |scope| scope.card.personality.into()),
-    ("charpersonality", |scope| scope.card.personality.into()),
-    ("scenario", |scope| scope.card.scenario.into()),
-    ("charscenario", |scope| scope.card.scenario.into()),
-    ("persona", |scope| scope.card.persona.into()),
-    ("charprompt", |scope| scope.card.system_prompt.into()),
-    ("charinstruction", |scope| scope.card.post_history_instructions.into()),
-    ("charjailbreak", |scope| scope.card.post_history_instructions.into()),
-    ("chardepthprompt", |scope| scope.card.depth_prompt.into()),
-    ("charcreatornotes", |scope| scope.card.creator_notes.into()),
-    ("creatornotes", |scope| scope.card.creator_notes.into()),
     ("charversion", |scope| scope.card.version.into()),
     ("char_version", |scope| scope.card.version.into()),
     ("version", |scope| scope.card.version.into()),
-    ("mesexamples", |scope| scope.card.examples.unwrap_or(scope.card.examples_raw).into()),
-    ("mesexamplesraw", |scope| scope.card.examples_raw.into()),
-    ("exampledialogue", |scope| scope.card.examples_raw.into()),
     ("lastmessage", |scope| scope.chat.last_message.into()),
     ("lastusermessage", |scope| scope.chat.last_user_message.into()),
     ("lastcharmessage", |scope| scope.chat.last_char_message.into()),
     ("lastmessageid", |scope| number(scope.chat.last_message_id)),
-    ("firstincludedmessageid", |scope| number(scope.chat.first_included_message_id)),
-    ("firstdisplayedmessageid", |scope| number(scope.chat.first_displayed_message_id)),
-    ("lastswipeid", |scope| number(scope.chat.last_swipe_id)),
-    ("currentswipeid", |scope| number(scope.chat.current_swipe_id)),
     ("allchatrange", |scope| scope.chat.last_message_id.map_or("".into(), |last| format!("0-{last}").into())),
-    ("lastgenerationtype", |scope| scope.chat.last_generation_type.into()),
     ("model", |scope| scope.model.name.into()),
     ("maxcontext", |scope| number(scope.model.context)),
     ("maxcontexttokens", |scope| number(scope.model.context)),
@@ -55,6 +34,32 @@ pub(super) const VALUES: &[(&str, ReadValue)] = &[
     ("maxprompttokens", max_prompt),
     ("ismobile", |_| "false".into()),
     ("input", |scope| scope.input.into()),
+];
+
+pub(super) const OPTIONAL: &[(&str, ReadOptional)] = &[
+    ("firstincludedmessageid", |scope| id(scope.chat.first_included_message_id)),
+    ("lastswipeid", |scope| id(scope.chat.last_swipe_id)),
+    ("currentswipeid", |scope| id(scope.chat.current_swipe_id)),
+    ("lastgenerationtype", |scope| scope.chat.last_generation_type.map(Cow::Borrowed)),
+];
+
+pub(super) const TEXTS: &[(&str, ReadText)] = &[
+    ("description", |scope| scope.card.description),
+    ("chardescription", |scope| scope.card.description),
+    ("personality", |scope| scope.card.personality),
+    ("charpersonality", |scope| scope.card.personality),
+    ("scenario", |scope| scope.card.scenario),
+    ("charscenario", |scope| scope.card.scenario),
+    ("persona", |scope| scope.card.persona),
+    ("charprompt", |scope| scope.card.system_prompt),
+    ("charinstruction", |scope| scope.card.post_history_instructions),
+    ("charjailbreak", |scope| scope.card.post_history_instructions),
+    ("chardepthprompt", |scope| scope.card.depth_prompt),
+    ("charcreatornotes", |scope| scope.card.creator_notes),
+    ("creatornotes", |scope| scope.card.creator_notes),
+    ("mesexamples", |scope| scope.card.examples.unwrap_or(scope.card.examples_raw)),
+    ("mesexamplesraw", |scope| scope.card.examples_raw),
+    ("exampledialogue", |scope| scope.card.examples_raw),
 ];
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -126,6 +131,10 @@ fn number(value: Option<impl ToString>) -> Cow<'static, str> {
     value.map_or("".into(), |value| value.to_string().into())
 }
 
+fn id(value: Option<u64>) -> Option<Cow<'static, str>> {
+    value.map(|value| value.to_string().into())
+}
+
 fn max_prompt<'s>(scope: &'s MacroScope<'_>) -> Cow<'s, str> {
     number(scope.model.context.map(|context| context.saturating_sub(scope.model.response.unwrap_or(0))))
 }
@@ -133,7 +142,8 @@ fn max_prompt<'s>(scope: &'s MacroScope<'_>) -> Cow<'s, str> {
 /// The first message, or by its number an alternate.
 fn greeting(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     let index: usize = args.first().map_or(Ok(0), |index| index.parse()).ok()?;
-    Some(evaluator.scope.card.greetings.get(index).copied().unwrap_or_default().to_owned())
+    let text = evaluator.scope.card.greetings.get(index).copied().unwrap_or_default();
+    Some(evaluator.card_text(text))
 }
 
 fn repeated(text: &str, args: &[String]) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::parse::{HeadKind, Parsed};
 
-const CHANGING: [&str; 32] = [
+const CHANGING: [&str; 31] = [
     "time",
     "time_utc",
     "date",
@@ -20,7 +20,6 @@ const CHANGING: [&str; 32] = [
     "lastusermessage",
     "lastcharmessage",
     "firstincludedmessageid",
-    "firstdisplayedmessageid",
     "lastswipeid",
     "currentswipeid",
     "allchatrange",

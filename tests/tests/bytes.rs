@@ -1,0 +1,154 @@
+//! What goes over the wire to an endpoint, in the bytes of the request itself (invariants 6 and 12).
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use engine::api::{EndReason, EndpointDraft, ModelRef, Persona, SettingOwner, SettingValue};
+use engine::{Clock, Engine, Options};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tests::headless::{NOW, ended};
+use tests::recorder::{Recorder, holds};
+
+/// A card with macros in every text.
+fn card() -> Value {
+    json!({
+        "spec": "chara_card_v3", "spec_version": "3.0",
+        "data": {
+            "name": "Ada", "description": "{{char}} keeps the lighthouse for {{user}}.",
+            "personality": "{{char}} is dry.", "scenario": "{{user}} comes ashore.",
+            "first_mes": "Evening, {{user}}.", "mes_example": "<START>\n{{user}}: Oil?\n{{char}}: Whale.",
+            "creator_notes": "", "system_prompt": "", "post_history_instructions": "", "alternate_greetings": [],
+            "tags": [], "creator": "", "character_version": "", "group_only_greetings": [], "extensions": {},
+            "character_book": { "extensions": {}, "entries": [
+                { "keys": ["reef"], "content": "The reef took {{user}}'s boat in 1911.", "extensions": {}, "enabled": true,
+                  "insertion_order": 10, "use_regex": false }
+            ] }
+        }
+    })
+}
+
+/// An engine whose only model is the endpoint that records.
+struct Wired {
+    engine: Engine,
+    endpoint: Recorder,
+    model: ModelRef,
+    character: String,
+    _dir: TempDir,
+}
+
+impl Wired {
+    async fn with(card: Value) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options {
+            data_dir: dir.path().to_owned(),
+            without_keychain: true,
+            clock: Clock::stopped(NOW),
+            ..Options::default()
+        };
+        let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
+        let endpoint = Recorder::start().await;
+        let draft = EndpointDraft {
+            id: None,
+            name: "Recorder".into(),
+            url: endpoint.url(),
+            model: "tiny".into(),
+            context: 16_384,
+            key: None,
+        };
+        let model = ModelRef::Remote { id: engine.save_endpoint(draft).await.unwrap().id };
+        let report = engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
+        Self { engine, endpoint, model, character: report.imported[0].id.clone(), _dir: dir }
+    }
+
+    async fn chat(&self) -> String {
+        let chat = self.engine.new_chat(self.character.clone()).await.unwrap().id;
+        self.engine.set_chat_model(chat.clone(), Some(self.model.clone())).await.unwrap();
+        chat
+    }
+
+    async fn set(&self, chat: &str, key: &str, value: &str) {
+        let owner = SettingOwner::Chat { id: chat.to_owned() };
+        self.engine.set_setting(owner, key.into(), Some(SettingValue::Text(value.into()))).await.unwrap();
+    }
+
+    /// The body of the request that `text` led to.
+    async fn say(&self, chat: &str, text: &str) -> Vec<u8> {
+        let mut events = self.engine.subscribe();
+        self.engine.send_message(chat.to_owned(), text.to_owned()).await.unwrap();
+        let (reply, reason) = ended(&mut events, chat).await;
+        assert!(reply.is_some() && matches!(reason, EndReason::Stop), "{reason:?}");
+        self.endpoint.body_with(text).expect("the words were sent")
+    }
+}
+
+#[track_caller]
+fn assert_holds(body: &[u8], canaries: &[&str]) {
+    for canary in canaries {
+        assert!(holds(body, canary), "{canary:?} was not sent:\n{}", String::from_utf8_lossy(body));
+    }
+    assert!(!holds(body, "{{"), "a macro was sent:\n{}", String::from_utf8_lossy(body));
+}
+
+#[tokio::test]
+async fn memory_lore_persona_and_mode_are_in_the_bytes_of_the_request() {
+    let wired = Wired::with(card()).await;
+    let told = wired.chat().await;
+    let persona = Persona { id: String::new(), name: "Wren".into(), description: "{{user}} draws maps.".into() };
+    let persona = wired.engine.save_persona(persona).await.unwrap().id;
+    wired.engine.set_chat_persona(told.clone(), persona.clone()).await.unwrap();
+    wired.say(&told, "Remember that I own a boat named ZEPHYRINE.").await;
+    let chat = wired.chat().await;
+    wired.engine.set_chat_persona(chat.clone(), persona).await.unwrap();
+    wired.set(&chat, "mode", "study").await;
+    let body = wired.say(&chat, "What is the name of my boat, and where is the reef?").await;
+    assert_holds(
+        &body,
+        &[
+            "ZEPHYRINE",
+            "The reef took Wren's boat in 1911.",
+            "Wren draws maps.",
+            "Wren is studying now.",
+            "Ada keeps the lighthouse for Wren.",
+        ],
+    );
+}
+
+/// V2-06, and macros that put in whole texts of the card, which have macros of their own.
+#[tokio::test]
+async fn an_imported_prompt_manager_preset_sends_no_macro() {
+    let mut card = card();
+    card["data"]["system_prompt"] = json!("{{original}} Speak in rhyme, {{char}}.");
+    let wired = Wired::with(card).await;
+    let preset = json!({
+        "prompts": [
+            { "identifier": "main", "name": "Main", "role": "system", "system_prompt": true,
+              "content": "Write {{char}}'s next line to {{user}}. {{scenario}}" },
+            { "identifier": "cast", "name": "Cast", "role": "system", "system_prompt": false,
+              "content": "Cast: {{description}} {{personality}} {{persona}}\nSo they talk: {{mesExamples}}" },
+            { "identifier": "chatHistory", "name": "History", "marker": true, "system_prompt": true },
+            { "identifier": "last", "name": "Last", "role": "system", "system_prompt": false,
+              "injection_position": 1, "injection_depth": 0, "content": "{{char}} first said: {{charFirstMessage}}" }
+        ],
+        "prompt_order": [{ "character_id": 100_001, "order": [
+            { "identifier": "main", "enabled": true },
+            { "identifier": "cast", "enabled": true },
+            { "identifier": "chatHistory", "enabled": true },
+            { "identifier": "last", "enabled": true }
+        ]}]
+    });
+    let report = wired.engine.import_bytes("Lantern.json".into(), preset.to_string().into_bytes()).await.unwrap();
+    let template = report.imported.iter().find(|one| one.kind == "template").expect("a template came in").id.clone();
+    let chat = wired.chat().await;
+    wired.set(&chat, "template", &template).await;
+    let body = wired.say(&chat, "Good evening.").await;
+    assert_holds(
+        &body,
+        &[
+            "Write Ada's next line to Traveller. Traveller comes ashore. Speak in rhyme, Ada.",
+            "Cast: Ada keeps the lighthouse for Traveller. Ada is dry.",
+            "Traveller: Oil?",
+            "Ada: Whale.",
+            "Ada first said: Evening, Traveller.",
+        ],
+    );
+}
