@@ -19,7 +19,7 @@ use crate::error::{Answer, bad_input, not_found};
 use crate::running::Place;
 use crate::scripts::{Run, SAID};
 use crate::words::{self, Kept, Moment, Words};
-use crate::{manifest, memory};
+use crate::{macro_variables, manifest, memory};
 
 /// Messages on the first page of an opened chat.
 const PAGE: u32 = 50;
@@ -242,11 +242,19 @@ impl Engine {
 
     pub async fn edit_message(&self, message: String, text: String) -> Answer<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
+        let chat = self.chat(message.chat).await?;
+        let before = self.macro_state(&chat).await?;
+        let mut after = before.clone();
         let text = self.stored_edit(&message, text).await?;
+        let text = self.resolve_edit(&chat, message.id, &text, &mut after).await?;
         if text.trim().is_empty() {
             return Err(bad_input("A message cannot be empty.", "Delete it instead."));
         }
-        self.change(message, place, move |store, id| store.messages_mut().edit(id, &text)).await
+        let edit = move |store: &mut store::Write<'_>, id| {
+            macro_variables::keep(store, &chat, &before, &after)?;
+            store.messages_mut().edit(id, &text)
+        };
+        self.change(message, place, edit).await
     }
 
     pub async fn delete_message(&self, message: String) -> Answer<()> {

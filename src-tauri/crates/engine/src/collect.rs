@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use context::frame::HistoryMessage;
-use context::lore::Earlier;
+use context::lore::{Earlier, GenerationKind};
 use context::macros::MacroState;
 use context::prompt_template::{Mode, ResolvedTemplate};
 use context::regex_script::{Channel, Occasion};
 use context::{AssembleError, Assembled, Setup, Watermark, assemble, frozen};
 use domain::card::Card;
-use domain::chat::{Chat, Role};
+use domain::chat::{Chat, Message, Role};
 use domain::persona::Persona;
 use domain::regex_script::Placement;
 use domain::settings::Values;
@@ -24,6 +24,7 @@ use crate::api::{self, AssemblyTimings};
 use crate::error::Answer;
 use crate::frame::{self, Built};
 use crate::lore::Lore;
+use crate::macro_variables::Changes;
 use crate::memory::Recalled;
 use crate::scripts::{Run, Scripts};
 use crate::turn::TurnOptions;
@@ -52,8 +53,15 @@ pub(crate) struct Collected {
     pub(crate) values: Values,
     pub(crate) template: ResolvedTemplate,
     pub(crate) mode: Mode,
+    /// As the texts that were read so far have left them.
     pub(crate) variables: MacroState,
     pub(crate) scripts: Arc<Scripts>,
+    /// Before the turn.
+    pub(crate) variables_before: MacroState,
+    /// How the reply comes to be.
+    pub(crate) kind: GenerationKind,
+    /// How many swipes the chat's last message has, and which is shown or being written, from 1.
+    pub(crate) swipes: (u64, u64),
     pub(crate) history: Vec<HistoryMessage>,
     pub(crate) lore: Lore,
     pub(crate) memory: Recalled,
@@ -74,6 +82,9 @@ pub(crate) struct Made {
     pub(crate) head_at: Timestamp,
     pub(crate) placement: api::Placement,
     pub(crate) notices: Vec<String>,
+    /// The variables after the turn's texts, and what those of the head made of them.
+    pub(crate) variables: MacroState,
+    pub(crate) head_changes: Changes,
     pub(crate) timings: AssemblyTimings,
 }
 
@@ -115,11 +126,17 @@ impl Engine {
         let mut history: Vec<WindowMessage> = messages.collect();
         leave_out_the_distant_past(&mut history, answerer.budget.limit);
         let first = history.first().map(|message| message.position);
-        let (messages, of_character) = match first {
-            Some(first) => self.store().read(move |store| store.messages().count_before(id, first)).await?,
-            None => (0, 0),
-        };
+        let ((messages, of_character), newest) = self
+            .store()
+            .read(move |store| {
+                let messages = store.messages();
+                let before = first.map(|first| messages.count_before(id, first)).transpose()?;
+                Ok((before.unwrap_or_default(), messages.last(id)?))
+            })
+            .await?;
         let earlier = Earlier { messages, of_character };
+        let kind = kind(&aim, history.last());
+        let swipes = swipes(&aim, newest.as_ref());
         let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
         let speaker = |role| match role {
             Role::User => persona.name.clone(),
@@ -129,10 +146,12 @@ impl Engine {
         let mut history: Vec<HistoryMessage> =
             history.into_iter().map(|message| in_prompt(message, &speaker)).collect();
         if let Aim::Words(text) = aim {
+            // As it is once they are sent.
+            chat.draft.clear();
             let id = MessageId(Uuid::nil());
             history.push(HistoryMessage::new(id, Role::User, persona.name.clone(), text, self.now()));
         }
-        let variables = MacroState { local: Kept::of(&chat).variables, global: self.global_variables().await? };
+        let variables = self.macro_state(&chat).await?;
         let user_messages = history.iter().filter(|message| message.role == Role::User).count() as i64;
         let mut collected = Collected {
             chat,
@@ -142,8 +161,11 @@ impl Engine {
             values,
             template,
             mode,
+            variables_before: variables.clone(),
             variables,
             scripts: Arc::default(),
+            kind,
+            swipes,
             history,
             lore: Lore::default(),
             memory: Recalled::default(),
@@ -154,10 +176,13 @@ impl Engine {
             timings: AssemblyTimings { collect_ms: millis(started), ..AssemblyTimings::default() },
         };
         self.rewrite(&mut collected, options).await?;
+        let unknown = collected.unknown_in_messages();
+        collected.notices.extend(unknown);
         let started = Instant::now();
         collected.memory = self.recall(&collected, answerer).await;
         collected.notices.extend(collected.memory.notice.clone());
         collected.lore = self.activate(&collected, answerer, self.clock());
+        collected.variables = std::mem::take(&mut collected.lore.variables);
         collected.timings.activate_ms = millis(started);
         Ok(collected)
     }
@@ -246,7 +271,9 @@ impl Engine {
                 Ok(assembled) => {
                     let of_lore = collected.lore.notices.iter().cloned();
                     let notices = collected.notices.iter().cloned().chain(of_lore).chain(built.notices).collect();
-                    return Ok(Made { assembled, head_at, placement: shown(setup.placement), notices, timings });
+                    let Built { variables, head_changes, .. } = built;
+                    let placement = shown(setup.placement);
+                    return Ok(Made { assembled, head_at, placement, notices, variables, head_changes, timings });
                 }
                 Err(AssembleError::Uncounted(segments)) => {
                     let started = Instant::now();
@@ -256,6 +283,24 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+}
+
+/// Without words of the user to answer, a reply goes on.
+fn kind(aim: &Aim, last: Option<&WindowMessage>) -> GenerationKind {
+    match aim {
+        Aim::Before(_) => GenerationKind::Swipe,
+        Aim::Last if last.is_some_and(|last| last.role == Role::Character) => GenerationKind::Continue,
+        Aim::Last | Aim::Words(_) => GenerationKind::Normal,
+    }
+}
+
+fn swipes(aim: &Aim, newest: Option<&Message>) -> (u64, u64) {
+    let of_newest = newest.map(|message| (message.swipes.len() as u64, u64::from(message.selected) + 1));
+    match (aim, of_newest) {
+        (Aim::Words(_), _) | (_, None) => (1, 1),
+        (Aim::Before(_), Some((all, _))) => (all, all + 1),
+        (Aim::Last, Some(swipes)) => swipes,
     }
 }
 

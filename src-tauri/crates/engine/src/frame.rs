@@ -14,8 +14,9 @@ use crate::clock::Clock;
 use crate::collect::Collected;
 use crate::error::{Answer, bad_input};
 use crate::lore::Lore;
+use crate::macro_variables::Changes;
 use crate::variables;
-use crate::words::{self, Moment, Words};
+use crate::words::{self, Kept, Moment, Words};
 
 /// A frame, and what was noticed while it was made.
 pub(crate) struct Built {
@@ -25,6 +26,9 @@ pub(crate) struct Built {
     /// The head tells of the moment it was made in.
     pub(crate) volatile: bool,
     pub(crate) notices: Vec<String>,
+    /// The variables after all texts, and what those of the head made of them.
+    pub(crate) variables: MacroState,
+    pub(crate) head_changes: Changes,
     /// Names of the template's sections, by the texts that they became.
     sections: Vec<(String, String)>,
 }
@@ -84,42 +88,30 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(collected: &'a Collected, answerer: &'a Answerer, clock: &Clock, head_at: Timestamp) -> Self {
-        let said = |count: usize| {
-            let history = &collected.history[..count];
-            words::last_said(history.iter().map(|message| (message.role, message.text.as_str())))
-        };
-        let (all, id) = (collected.history.len(), collected.chat.id);
+        let kept = Kept::of(&collected.chat);
+        let mut state = collected.variables.clone();
+        if kept.head_at == Some(head_at) {
+            kept.head.undo(&mut state);
+        }
         let model = ModelFacts {
             name: &answerer.name,
             context: Some(answerer.budget.limit),
             response: Some(answerer.sampling.max_tokens),
         };
-        let last = collected.history.last();
-        let told = |at: Timestamp| Some(clock.macros(at, None));
+        let outlets = Some(&collected.lore.outlets);
         Self {
             collected,
-            words: Words::new(&collected.card, &collected.persona, id),
-            // As it was when the window began: a head that named the newest words would be new every turn.
-            head: Moment {
-                clock: told(head_at),
-                chat: said(all.min(1)),
-                model,
-                seed: words::seed(id, None),
-                outlets: Some(&collected.lore.outlets),
-            },
-            now: Moment {
-                clock: last.and_then(|message| told(message.created)),
-                chat: said(all),
-                model,
-                seed: words::seed(id, last.map(|message| message.id)),
-                outlets: Some(&collected.lore.outlets),
-            },
-            state: collected.variables.clone(),
+            words: Words::new(&collected.card, &collected.persona, collected.chat.id),
+            head: Moment { model, outlets, ..collected.beginning(clock, head_at) },
+            now: Moment { model, outlets, ..collected.now(clock) },
+            state,
             built: Built {
                 frame: Frame::default(),
                 stop: Vec::new(),
                 volatile: false,
                 notices: Vec::new(),
+                variables: MacroState::default(),
+                head_changes: Changes::default(),
                 sections: Vec::new(),
             },
         }
@@ -227,8 +219,12 @@ impl<'a> Builder<'a> {
     fn spoken(&mut self, section: &ComposedSection, in_head: bool) -> String {
         let moment = if in_head { self.head } else { self.now };
         let original = section.original.as_deref();
+        let before = in_head.then(|| self.state.clone());
         let expanded = self.words.expand_over(&section.text, original, &moment, &mut self.state);
-        self.built.volatile |= in_head && expanded.volatile;
+        if let Some(before) = before {
+            self.built.volatile |= expanded.volatile;
+            self.built.head_changes.record(&before, &self.state);
+        }
         self.noticed(expanded, &section.name)
     }
 
@@ -243,10 +239,7 @@ impl<'a> Builder<'a> {
     }
 
     fn noticed(&mut self, expanded: Expanded, place: &str) -> String {
-        if !expanded.unknown.is_empty() {
-            let names = expanded.unknown.join(", ");
-            self.built.notices.push(format!("Unknown macros in {place} stay as text: {names}"));
-        }
+        self.built.notices.extend(words::notices(place, &expanded));
         expanded.text.trim().to_owned()
     }
 
@@ -274,7 +267,7 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(self, stop: Vec<String>) -> Built {
-        Built { stop, ..self.built }
+        Built { stop, variables: self.state, ..self.built }
     }
 }
 

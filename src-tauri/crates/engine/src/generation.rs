@@ -13,6 +13,7 @@ use crate::answer::Answerer;
 use crate::api::{self, ApiError, Changed, EndReason, Event, Figures};
 use crate::collect::{Aim, Collected, Made};
 use crate::error::{Answer, internal};
+use crate::macro_variables;
 use crate::manifest;
 use crate::passages::{Part, Passages};
 use crate::running::Place;
@@ -250,14 +251,20 @@ impl Engine {
         Ok(())
     }
 
-    /// Before the model is called: the epoch, and the context blocks frozen with their messages.
+    /// Before the model is called: the epoch, the context blocks frozen with their messages, and the variables as the turn's
+    /// texts have set them.
     async fn keep_plan(&self, collected: &Collected, made: &Made) -> Answer<()> {
         let chat = collected.chat.clone();
         let window = made.assembled.window.clone();
         let blocks = made.assembled.context_blocks.clone();
         let before = Kept::of(&chat);
-        let head_at = Some(made.head_at);
-        let kept = Kept { head_at, timed: collected.lore.timed.clone(), variables: before.variables.clone() };
+        let kept = Kept {
+            head_at: Some(made.head_at),
+            timed: collected.lore.timed.clone(),
+            variables: made.variables.local.clone(),
+            head: made.head_changes.clone(),
+        };
+        let (variables_before, variables) = (collected.variables_before.clone(), made.variables.clone());
         Ok(self
             .store()
             .checkpoint(move |store| {
@@ -267,6 +274,7 @@ impl Engine {
                 if kept != before {
                     store.chats_mut().set_variables(chat.id, &kept.to_json())?;
                 }
+                macro_variables::keep_global(store, &variables_before, &variables)?;
                 store.chats_mut().set_window(chat.id, &window)
             })
             .await?)

@@ -1,13 +1,15 @@
 //! Lorebook entries for a turn: which books count, what they answer, and where their texts go.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use context::frame::{BlockKind, Candidate, Place, Placed, Source};
 use context::lore::{
-    self, Activated, Bindings, CardTexts, Chance, Found, GenerationKind, LoreCharacter, LoreInput, LoreMessage,
-    LoreSettings, NamedBook, PreparedBooks, Reason, TimedState,
+    self, Activated, Bindings, CardTexts, Chance, Found, LoreCharacter, LoreInput, LoreMessage, LoreSettings,
+    NamedBook, PreparedBooks, Reason, TimedState,
 };
+use context::macros::{Expanded, MacroState};
 use context::regex_script::{self, Channel, Occasion};
 use context::{CountTokens as _, Estimate};
 use domain::chat::Role;
@@ -32,6 +34,8 @@ pub(crate) struct Lore {
     pub(crate) outlets: BTreeMap<String, String>,
     /// What the next turn goes on from.
     pub(crate) timed: TimedState,
+    /// As the entries' macros left them.
+    pub(crate) variables: MacroState,
     pub(crate) notices: Vec<String>,
 }
 
@@ -75,17 +79,11 @@ impl Engine {
 
     /// Runs the books that are bound to the chat over its messages.
     pub(crate) fn activate(&self, collected: &Collected, answerer: &Answerer, clock: &Clock) -> Lore {
-        let Some(books) = self.books(collected) else { return Lore::default() };
+        let variables = collected.variables.clone();
+        let Some(books) = self.books(collected) else { return Lore { variables, ..Lore::default() } };
         let kept = Kept::of(&collected.chat);
         let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
-        let last = collected.history.last();
-        let seed = words::seed(collected.chat.id, last.map(|message| message.id));
-        let moment = Moment {
-            clock: last.map(|message| clock.macros(message.created, None)),
-            chat: words::last_said(collected.history.iter().map(|message| (message.role, message.text.as_str()))),
-            seed,
-            ..Moment::default()
-        };
+        let moment = collected.now(clock);
         let messages: Vec<LoreMessage<'_>> = collected
             .history
             .iter()
@@ -98,7 +96,12 @@ impl Engine {
             .collect();
         let card = &collected.card;
         let tags = card.tags();
-        let expand = |text: &str| words.expand(text, &moment, &mut collected.variables.clone()).text;
+        let reading = Reading::new(&words, moment, variables);
+        let expand = |text: &str| reading.expand(text);
+        let shown = |text: &str| words.expand(text, &moment, &mut collected.variables.clone()).text;
+        let (persona, depth_prompt) = (shown(&collected.persona.description), shown(words::depth_prompt(card)));
+        let (description, personality) = (shown(card.description()), shown(card.personality()));
+        let (scenario, creator_notes) = (shown(card.scenario()), shown(card.creator_notes()));
         let count = |text: &str| Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or(0);
         let outcome = lore::activate(
             &books,
@@ -106,20 +109,20 @@ impl Engine {
                 messages: &messages,
                 earlier: collected.earlier,
                 texts: CardTexts {
-                    persona: &collected.persona.description,
-                    description: card.description(),
-                    personality: card.personality(),
-                    depth_prompt: words::depth_prompt(card),
-                    scenario: card.scenario(),
-                    creator_notes: card.creator_notes(),
+                    persona: &persona,
+                    description: &description,
+                    personality: &personality,
+                    depth_prompt: &depth_prompt,
+                    scenario: &scenario,
+                    creator_notes: &creator_notes,
                 },
                 injections: &[&collected.values.author_note],
                 character: LoreCharacter { file: card.name(), tags: &tags },
-                kind: GenerationKind::Normal,
+                kind: collected.kind,
                 dry_run: false,
                 external: &[],
                 context_tokens: answerer.budget.limit.saturating_sub(answerer.budget.reserve),
-                chance: Chance::Seeded(seed),
+                chance: Chance::Seeded(moment.seed),
                 timed: &kept.timed,
                 greeting: None,
                 user_icon: None,
@@ -130,9 +133,11 @@ impl Engine {
         let notice = outcome
             .patterns_exhausted
             .then(|| "The lorebooks' patterns took too long; some were not tried. Make them simpler.".to_owned());
-        let mut lore = Lore { timed: outcome.timed, notices: notice.into_iter().collect(), ..Lore::default() };
+        let (variables, noticed) = reading.finish();
+        let notices = notice.into_iter().chain(noticed).collect();
+        let mut lore = Lore { timed: outcome.timed, variables, notices, ..Lore::default() };
         let mut run = Run::new(&collected.scripts, &words, moment);
-        let mut state = collected.variables.clone();
+        let mut state = lore.variables.clone();
         for mut entry in outcome.activated {
             let rewritten = run.apply(&entry.content, occasion(&entry.place), &mut state);
             entry.content = rewritten.text;
@@ -159,6 +164,49 @@ impl Engine {
         let prepared = Arc::new(PreparedBooks::new(&books, &bindings, &LoreSettings::default()));
         cache.last = Some((collected.card_hash, prepared.clone()));
         Some(prepared).filter(|prepared| !prepared.is_empty())
+    }
+}
+
+/// Resolves the macros of keys and entries: each text once a turn, however often it is asked for, so that what one counts is
+/// counted once.
+struct Reading<'a> {
+    words: &'a Words<'a>,
+    moment: Moment<'a>,
+    so_far: RefCell<SoFar>,
+}
+
+#[derive(Default)]
+struct SoFar {
+    variables: MacroState,
+    texts: HashMap<String, String>,
+    noticed: Expanded,
+}
+
+impl<'a> Reading<'a> {
+    fn new(words: &'a Words<'a>, moment: Moment<'a>, variables: MacroState) -> Self {
+        Self { words, moment, so_far: RefCell::new(SoFar { variables, ..SoFar::default() }) }
+    }
+
+    fn expand(&self, text: &str) -> String {
+        let SoFar { variables, texts, noticed } = &mut *self.so_far.borrow_mut();
+        if let Some(known) = texts.get(text) {
+            return known.clone();
+        }
+        let expanded = self.words.expand(text, &self.moment, variables);
+        noticed.unknown.extend(expanded.unknown);
+        noticed.absent.extend(expanded.absent);
+        texts.insert(text.to_owned(), expanded.text.clone());
+        expanded.text
+    }
+
+    /// The variables as they are now, and what the user ought to know.
+    fn finish(self) -> (MacroState, Vec<String>) {
+        let SoFar { variables, mut noticed, .. } = self.so_far.into_inner();
+        for names in [&mut noticed.unknown, &mut noticed.absent] {
+            names.sort();
+            names.dedup();
+        }
+        (variables, words::notices("the lorebook", &noticed).collect())
     }
 }
 

@@ -16,8 +16,8 @@ use crate::Engine;
 use crate::answer::Answerer;
 use crate::collect::{Aim, Made};
 use crate::error::Answer;
+use crate::macro_variables;
 use crate::turn::TurnOptions;
-use crate::words::Kept;
 
 /// Messages among which the user's last one is looked for.
 const NEAR: u32 = 20;
@@ -145,7 +145,7 @@ impl Engine {
     /// for anything, so none can have begun on the window as it was.
     async fn keep_cut(&self, planned: &Chat, made: &Made) -> Answer<bool> {
         let (id, before, running) = (planned.id, planned.window.clone(), self.running().clone());
-        let (window, head_at) = (made.assembled.window.clone(), made.head_at);
+        let (window, head_at, head) = (made.assembled.window.clone(), made.head_at, made.head_changes.clone());
         let blocks = made.assembled.context_blocks.clone();
         let kept = self.store().checkpoint(move |store| {
             let Some(chat) = store.chats().get(id)?.filter(|chat| chat.window == before) else { return Ok(false) };
@@ -156,8 +156,7 @@ impl Engine {
             for (message, blocks) in blocks.iter().filter(|(message, _)| !message.0.is_nil()) {
                 store.messages_mut().set_context_block(*message, Some(&context::frozen::write(blocks)))?;
             }
-            let kept = Kept { head_at: Some(head_at), ..Kept::of(&chat) };
-            store.chats_mut().set_variables(id, &kept.to_json())?;
+            macro_variables::keep_head(store, &chat, head_at, head)?;
             store.chats_mut().set_window(id, &window)?;
             Ok(true)
         });

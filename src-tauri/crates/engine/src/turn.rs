@@ -14,16 +14,14 @@ use crate::collect::Aim;
 use crate::convert;
 use crate::error::{Answer, bad_input};
 use crate::generation::Job;
+use crate::macro_variables;
 use crate::memory::{self, Said};
 use crate::scripts::{Run, SAID};
 use crate::target::Target;
-use crate::words::{self, Kept, Moment, Words};
+use crate::words::Words;
 
 /// Longest message, in bytes. Anything longer is a file pasted by mistake, and no model takes it.
 const MAX_MESSAGE: usize = 4 << 20;
-
-/// Messages that macros such as `{{lastMessage}}` look among.
-const LAST_SAID: u32 = 20;
 
 /// What a caller may say about one turn; what it leaves out comes from chat and settings.
 #[derive(Debug, Clone, Default)]
@@ -108,7 +106,7 @@ impl Engine {
             .store()
             .write(move |store| {
                 store.chats_mut().set_draft(row.id, "")?;
-                words::keep(store, &row, &before, &after)?;
+                macro_variables::keep(store, &row, &before, &after)?;
                 let message = store.messages_mut().append(&new)?;
                 let said = Said { chat: &row, persona: &persona, message: id, text: message.text(), now };
                 let done = if learns { memory::obey(store, &said)? } else { None };
@@ -119,25 +117,14 @@ impl Engine {
         Ok(message)
     }
 
-    async fn macro_state(&self, chat: &Chat) -> Answer<MacroState> {
-        Ok(MacroState { local: Kept::of(chat).variables, global: self.global_variables().await? })
-    }
-
     /// `text` as it is said: after the user's regex scripts, its macros resolved. What nobody knows stays as it was written.
     async fn resolve(&self, chat: &Chat, message: MessageId, text: String, state: &mut MacroState) -> Answer<String> {
         let character = self.character(chat.character).await?;
         let (card, _) = self.card(&character)?;
         let persona = self.persona_of(chat.persona).await?;
-        let id = chat.id;
-        let said = self.store().read(move |store| store.messages().page(id, None, LAST_SAID)).await?;
-        let last = said.iter().rev().find(|message| message.role == Role::User).map(|message| message.created);
-        let moment = Moment {
-            clock: Some(self.clock().macros(self.now(), last)),
-            chat: words::last_said(said.iter().map(|message| (message.role, message.text()))),
-            seed: words::seed(id, Some(message)),
-            ..Moment::default()
-        };
-        let words = Words::new(&card, &persona, id);
+        let end = self.chat_end(chat).await?;
+        let moment = end.moment(chat, message, self.clock(), self.now());
+        let words = Words::new(&card, &persona, chat.id);
         let scripts = self.scripts(chat.character, &words, state).await?;
         let typed = Occasion { placement: domain::regex_script::Placement::UserInput, ..SAID };
         let text = Run::new(&scripts, &words, moment).apply(&text, typed, state).text;
@@ -191,7 +178,10 @@ impl Engine {
     pub async fn preview_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<PromptReport> {
         let (chat, last) = self.chat_and_last(&chat).await?;
         let aim = match last {
-            _ if !text.trim().is_empty() => Aim::Words(text),
+            _ if !text.trim().is_empty() => {
+                let mut state = self.macro_state(&chat).await?;
+                Aim::Words(self.resolve(&chat, MessageId(Uuid::nil()), text, &mut state).await?)
+            }
             Some(last) if last.role == Role::Character => Aim::Before(last.id),
             _ => Aim::Last,
         };

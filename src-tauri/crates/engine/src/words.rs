@@ -1,21 +1,20 @@
-//! What the macros of a chat's texts see, and the variables that they keep.
+//! Who and what the macros of a chat's texts name.
 
 use std::collections::BTreeMap;
 
 use context::lore::TimedState;
 use context::macros::{self, CardTexts, ChatTexts, Expanded, MacroScope, MacroState, ModelFacts};
 use domain::card::Card;
-use domain::chat::{Chat, Role};
+use domain::chat::Chat;
 use domain::persona::Persona;
 use domain::{ChatId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Engine;
-use crate::error::Answer;
+use crate::macro_variables::Changes;
 
-/// Row of the table of settings: the macros' global variables.
-const GLOBALS: &str = "variables";
+/// Names of macros in one notice.
+const MAX_TOLD: usize = 50;
 
 /// Who and what the macros name.
 pub(crate) struct Words<'a> {
@@ -32,6 +31,8 @@ pub(crate) struct Moment<'a> {
     pub(crate) chat: ChatTexts<'a>,
     pub(crate) model: ModelFacts<'a>,
     pub(crate) outlets: Option<&'a BTreeMap<String, String>>,
+    /// What stands in the composer.
+    pub(crate) input: &'a str,
     pub(crate) seed: u64,
 }
 
@@ -82,12 +83,24 @@ impl<'a> Words<'a> {
             clock: moment.clock,
             model: moment.model,
             original,
+            input: moment.input,
             outlets: moment.outlets,
             chat_id: &self.chat,
             seed: moment.seed,
             ..MacroScope::default()
         }
     }
+}
+
+/// What the user ought to know of macros in `place`.
+pub(crate) fn notices(place: &str, expanded: &Expanded) -> impl Iterator<Item = String> {
+    let told = |names: &[String], what: &str| {
+        let names = &names[..names.len().min(MAX_TOLD)];
+        (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+    };
+    let unknown = told(&expanded.unknown, &format!("Unknown macros in {place} stay as text"));
+    let absent = told(&expanded.absent, &format!("Macros without a value in {place} are left out"));
+    unknown.into_iter().chain(absent)
 }
 
 /// The card's note for a depth, which SillyTavern keeps among the extensions.
@@ -103,6 +116,9 @@ pub(crate) struct Kept {
     pub(crate) variables: BTreeMap<String, String>,
     /// The time that the macros in the head tell: that of the epoch's beginning, so that the head stays as it is.
     pub(crate) head_at: Option<Timestamp>,
+    /// What the texts of the head made of variables. They count once an epoch: a head that counted turns would be a new one
+    /// every turn.
+    pub(crate) head: Changes,
     /// What lorebook entries go on from: sticky, cooldown.
     pub(crate) timed: TimedState,
 }
@@ -118,21 +134,6 @@ impl Kept {
     }
 }
 
-/// What was said last, of texts in the order of the chat.
-pub(crate) fn last_said<'a>(texts: impl DoubleEndedIterator<Item = (Role, &'a str)> + Clone) -> ChatTexts<'a> {
-    let last = |wanted: Option<Role>| {
-        let mut of_role = texts.clone().rev().filter(|(role, _)| wanted.is_none_or(|wanted| *role == wanted));
-        of_role.next().map_or("", |(_, text)| text)
-    };
-    ChatTexts {
-        last_message: last(None),
-        last_user_message: last(Some(Role::User)),
-        last_char_message: last(Some(Role::Character)),
-        last_message_id: (texts.clone().count() as u64).checked_sub(1),
-        ..ChatTexts::default()
-    }
-}
-
 /// The same for one place in one chat, whoever asks and however often: chance that a preview foretells.
 pub(crate) fn seed(chat: ChatId, message: Option<MessageId>) -> u64 {
     let (high, low) = chat.0.as_u64_pair();
@@ -142,31 +143,6 @@ pub(crate) fn seed(chat: ChatId, message: Option<MessageId>) -> u64 {
         let mixed = (seed ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed ^ (mixed >> 29)
     })
-}
-
-impl Engine {
-    pub(crate) async fn global_variables(&self) -> Answer<BTreeMap<String, String>> {
-        let json = self.store().read(|store| store.settings().get(GLOBALS)).await?;
-        Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
-    }
-}
-
-/// Writes what a text's macros have changed.
-pub(crate) fn keep(
-    store: &mut store::Write<'_>,
-    chat: &Chat,
-    before: &MacroState,
-    after: &MacroState,
-) -> Result<(), store::StoreError> {
-    if before.local != after.local {
-        let kept = Kept { variables: after.local.clone(), ..Kept::of(chat) };
-        store.chats_mut().set_variables(chat.id, &kept.to_json())?;
-    }
-    if before.global != after.global {
-        let json = serde_json::to_string(&after.global).unwrap_or_else(|_| "{}".into());
-        store.settings_mut().set(GLOBALS, &json)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,0 +1,156 @@
+//! What was said so far, as the macros see it: of new words, and of the texts of a turn.
+
+use context::macros::{self, ChatTexts, Expanded, MacroScope, MacroState};
+use domain::chat::{Chat, Message, Role};
+use domain::{MessageId, Timestamp};
+
+use crate::Engine;
+use crate::clock::Clock;
+use crate::collect::Collected;
+use crate::error::Answer;
+use crate::words::{self, Moment, Words};
+
+/// Messages that macros such as `{{lastMessage}}` look among.
+const LAST_SAID: u32 = 20;
+/// How a reply comes to be that is neither another swipe nor a longer one.
+const NORMAL: Option<&str> = Some("normal");
+
+/// The end of a chat, for the macros of words that are not in it yet.
+pub(crate) struct ChatEnd {
+    messages: Vec<Message>,
+    count: u32,
+    /// Messages before the first one that the model was shown last.
+    before_window: u32,
+}
+
+impl ChatEnd {
+    /// The moment of `message`'s words, at `now`.
+    pub(crate) fn moment(&self, chat: &Chat, message: MessageId, clock: &Clock, now: Timestamp) -> Moment<'_> {
+        let texts = self.messages.iter().map(|message| (message.role, message.text()));
+        let last = self.messages.last();
+        let user = self.messages.iter().rev().find(|message| message.role == Role::User);
+        Moment {
+            clock: Some(clock.macros(now, user.map(|message| message.created))),
+            chat: ChatTexts {
+                last_message_id: index(self.count),
+                first_included_message_id: last.map(|_| self.before_window.into()),
+                last_swipe_id: last.map(|message| message.swipes.len() as u64),
+                current_swipe_id: last.map(|message| u64::from(message.selected) + 1),
+                last_generation_type: NORMAL,
+                ..last_said(texts)
+            },
+            seed: words::seed(chat.id, Some(message)),
+            ..Moment::default()
+        }
+    }
+}
+
+impl Engine {
+    pub(crate) async fn chat_end(&self, chat: &Chat) -> Answer<ChatEnd> {
+        let (id, anchor) = (chat.id, chat.window.anchor);
+        let read = self.store().read(move |store| {
+            let messages = store.messages();
+            let first = anchor.map(|anchor| messages.position(anchor)).transpose()?.flatten();
+            let before_window = first.map(|first| messages.count_before(id, first)).transpose()?;
+            Ok(ChatEnd {
+                messages: messages.page(id, None, LAST_SAID)?,
+                count: messages.count(id)?,
+                before_window: before_window.map_or(0, |(count, _)| count),
+            })
+        });
+        Ok(read.await?)
+    }
+
+    /// `text` with its macros resolved, for the place of `message`'s words.
+    pub(crate) async fn resolve_edit(
+        &self,
+        chat: &Chat,
+        message: MessageId,
+        text: &str,
+        state: &mut MacroState,
+    ) -> Answer<String> {
+        let character = self.character(chat.character).await?;
+        let (card, _) = self.card(&character)?;
+        let persona = self.persona_of(chat.persona).await?;
+        let end = self.chat_end(chat).await?;
+        let moment = end.moment(chat, message, self.clock(), self.now());
+        Ok(Words::new(&card, &persona, chat.id).expand(text, &moment, state).text)
+    }
+}
+
+impl Collected {
+    /// The moment of the words that are answered.
+    pub(crate) fn now(&self, clock: &Clock) -> Moment<'_> {
+        let last = self.history.last();
+        let before = self.history.split_last().map_or(&[][..], |(_, before)| before);
+        let user = before.iter().rev().find(|message| message.role == Role::User);
+        Moment {
+            clock: last.map(|message| clock.macros(message.created, user.map(|user| user.created))),
+            chat: ChatTexts {
+                first_included_message_id: last.map(|_| self.earlier.messages.into()),
+                last_swipe_id: Some(self.swipes.0),
+                current_swipe_id: Some(self.swipes.1),
+                last_generation_type: Some(self.kind.word()),
+                ..self.said(self.history.len())
+            },
+            input: &self.chat.draft,
+            seed: words::seed(self.chat.id, last.map(|message| message.id)),
+            ..Moment::default()
+        }
+    }
+
+    /// The moment of the head: the chat as it was when the window began, at the time when the epoch did. A head that named the
+    /// newest words would be new every turn.
+    pub(crate) fn beginning(&self, clock: &Clock, head_at: Timestamp) -> Moment<'_> {
+        let earlier = self.history.iter().rev().filter(|message| message.created < head_at);
+        let user = earlier.clone().find(|message| message.role == Role::User);
+        Moment {
+            clock: Some(clock.macros(head_at, user.map(|user| user.created))),
+            chat: ChatTexts { last_generation_type: NORMAL, ..self.said(self.history.len().min(1)) },
+            seed: words::seed(self.chat.id, None),
+            ..Moment::default()
+        }
+    }
+
+    /// What the user ought to know of macros in their own words and in the greeting, which were resolved when they were said.
+    /// Replies are the model's.
+    pub(crate) fn unknown_in_messages(&self) -> Vec<String> {
+        let greeting = |index: usize, role| index == 0 && self.earlier.messages == 0 && role == Role::Character;
+        let mut unknown = Vec::new();
+        for (index, message) in self.history.iter().enumerate() {
+            let resolved = message.role == Role::User || greeting(index, message.role);
+            if resolved && message.text.contains("{{") {
+                let read = macros::expand(&message.text, &MacroScope::default(), &mut MacroState::default());
+                unknown.extend(read.unknown);
+            }
+        }
+        unknown.sort();
+        unknown.dedup();
+        words::notices("messages", &Expanded { unknown, ..Expanded::default() }).collect()
+    }
+
+    /// After the first `count` messages of the window.
+    fn said(&self, count: usize) -> ChatTexts<'_> {
+        let texts = self.history[..count].iter().map(|message| (message.role, message.text.as_str()));
+        ChatTexts { last_message_id: index(self.earlier.messages + count as u32), ..last_said(texts) }
+    }
+}
+
+/// Of the last of so many messages, which count from 0.
+fn index(messages: u32) -> Option<u64> {
+    u64::from(messages).checked_sub(1)
+}
+
+/// What was said last, of texts in the order of the chat.
+fn last_said<'a>(texts: impl DoubleEndedIterator<Item = (Role, &'a str)> + Clone) -> ChatTexts<'a> {
+    let last = |wanted: Option<Role>| {
+        let mut of_role = texts.clone().rev().filter(|(role, _)| wanted.is_none_or(|wanted| *role == wanted));
+        of_role.next().map_or("", |(_, text)| text)
+    };
+    ChatTexts {
+        last_message: last(None),
+        last_user_message: last(Some(Role::User)),
+        last_char_message: last(Some(Role::Character)),
+        ..ChatTexts::default()
+    }
+}

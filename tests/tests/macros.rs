@@ -1,0 +1,228 @@
+//! Macros in whole turns: what they tell of the chat, what their variables outlive, and what is said of those nobody knows.
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use domain::Timestamp;
+use engine::api::{PromptReport, SettingOwner, SettingValue, WhatIf};
+use engine::{Clock, Engine, Options};
+use provider::fake::FakeProvider;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tests::headless::{NOW, ended, shown};
+
+const HOUR: i64 = 3_600_000;
+
+fn card(description: &str, lore: &str) -> Value {
+    json!({
+        "spec": "chara_card_v3", "spec_version": "3.0",
+        "data": {
+            "name": "Ada", "description": description, "personality": "", "scenario": "",
+            "first_mes": "Evening. {{lamp}}", "mes_example": "", "creator_notes": "", "system_prompt": "",
+            "post_history_instructions": "", "alternate_greetings": [], "tags": [], "creator": "",
+            "character_version": "", "group_only_greetings": [], "extensions": {},
+            "character_book": { "extensions": {}, "entries": [
+                { "keys": ["reef"], "content": lore, "extensions": {}, "enabled": true, "insertion_order": 10,
+                  "use_regex": false }
+            ] }
+        }
+    })
+}
+
+/// A chat with Ada at a time that the test sets.
+struct Evening {
+    dir: TempDir,
+    model: FakeProvider,
+    engine: Engine,
+    chat: String,
+}
+
+impl Evening {
+    async fn with(description: &str, lore: &str) -> Self {
+        let (dir, model) = (tempfile::tempdir().unwrap(), FakeProvider::new());
+        let engine = open(&dir, &model, NOW).await;
+        let card = card(description, lore).to_string().into_bytes();
+        let report = engine.import_bytes("ada.json".into(), card).await.unwrap();
+        let chat = engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
+        Self { dir, model, engine, chat }
+    }
+
+    /// The same chat at another time.
+    async fn at(self, now: Timestamp) -> Self {
+        let Self { dir, model, engine, chat } = self;
+        engine.shutdown().await;
+        drop(engine);
+        let engine = open(&dir, &model, now).await;
+        Self { dir, model, engine, chat }
+    }
+
+    async fn set(&self, key: &str, value: SettingValue) {
+        let owner = SettingOwner::Chat { id: self.chat.clone() };
+        self.engine.set_setting(owner, key.into(), Some(value)).await.unwrap();
+    }
+
+    async fn note(&self, note: &str) {
+        self.set("author_note", SettingValue::Text(note.into())).await;
+    }
+
+    async fn say(&self, text: &str) -> String {
+        self.model.reply("Hm.");
+        let mut events = self.engine.subscribe();
+        self.engine.send_message(self.chat.clone(), text.to_owned()).await.unwrap();
+        ended(&mut events, &self.chat).await;
+        self.sent()
+    }
+
+    async fn regenerate(&self) -> String {
+        self.model.reply("Hm?");
+        let mut events = self.engine.subscribe();
+        self.engine.regenerate(self.chat.clone()).await.unwrap();
+        ended(&mut events, &self.chat).await;
+        self.sent()
+    }
+
+    /// All that the provider got for the last turn.
+    fn sent(&self) -> String {
+        let prompt = self.model.last_request().expect("a request").prompt;
+        prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
+    }
+
+    /// Each message as it is stored.
+    async fn texts(&self) -> Vec<String> {
+        let messages = self.engine.whole_chat(self.chat.clone()).await.unwrap().page.messages;
+        messages.iter().map(|message| shown(message).to_owned()).collect()
+    }
+
+    async fn last_user_text(&self) -> String {
+        let texts = self.texts().await;
+        texts[texts.len() - 2].clone()
+    }
+
+    async fn manifest(&self) -> PromptReport {
+        let messages = self.engine.whole_chat(self.chat.clone()).await.unwrap().page.messages;
+        let reply = messages.last().unwrap();
+        self.engine.manifest(reply.swipes[reply.selected as usize].id.clone()).await.unwrap()
+    }
+}
+
+async fn open(dir: &TempDir, model: &FakeProvider, now: Timestamp) -> Engine {
+    let options = Options {
+        data_dir: dir.path().to_owned(),
+        without_keychain: true,
+        clock: Clock::stopped(now),
+        provider: Some(std::sync::Arc::new(model.clone())),
+        ..Options::default()
+    };
+    Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[tokio::test]
+async fn message_ids_count_the_whole_chat_and_not_only_the_window() {
+    let evening = Evening::with("A keeper.", "").await;
+    evening.note("Note: {{lastMessageId}} of {{allChatRange}} from {{firstIncludedMessageId}}.").await;
+    evening.set("context_limit", SettingValue::Whole(1_500)).await;
+    let long = "We talked about the weather, the sea, the gulls and the price of oil. ".repeat(6);
+    for _ in 0..20 {
+        evening.say(&long).await;
+    }
+    let sent = evening.say("Which is it? {{lastMessageId}} {{allChatRange}}").await;
+    let last = evening.texts().await.len() - 2;
+    assert_eq!(last, 41, "the greeting, twenty exchanges and the question");
+    assert_eq!(evening.last_user_text().await, format!("Which is it? {} 0-{}", last - 1, last - 1));
+    assert!(sent.contains(&format!("Note: {last} of 0-{last} from ")), "{sent}");
+    assert!(!sent.contains("from 0."), "the window never moved, so this shows little:\n{sent}");
+}
+
+#[tokio::test]
+async fn idle_time_is_that_since_the_users_words_before() {
+    let evening = Evening::with("A keeper, away {{idleDuration}}.", "Reef: {{idleDuration}}.").await;
+    evening.note("Note: {{idleDuration}}.").await;
+    let first = evening.say("Hello.").await;
+    assert!(first.contains("away just now.") && first.contains("Note: just now."), "{first}");
+    let evening = evening.at(Timestamp(NOW.0 + 3 * HOUR)).await;
+    let sent = evening.say("I am back at the reef after {{idleDuration}}.").await;
+    for told in ["Note: 3 hours.", "Reef: 3 hours.", "after 3 hours.", "away just now."] {
+        assert!(sent.contains(told), "{told:?} is missing:\n{sent}");
+    }
+}
+
+#[tokio::test]
+async fn the_kind_of_reply_and_its_swipe_are_told() {
+    let evening = Evening::with("A keeper.", "").await;
+    // Elsewhere a note stays with the message that it was sent with, as it was.
+    evening.set("placement", SettingValue::Text("classic".into())).await;
+    evening.note("Note: {{lastGenerationType}} {{currentSwipeId}}/{{lastSwipeId}} [{{input}}]").await;
+    let sent = evening.say("Hello.").await;
+    assert!(sent.contains("Note: normal 1/1 []"), "{sent}");
+    evening.engine.save_draft(evening.chat.clone(), "half a thought".into()).await.unwrap();
+    let sent = evening.regenerate().await;
+    assert!(sent.contains("Note: swipe 2/1 [half a thought]"), "{sent}");
+    let sent = evening.regenerate().await;
+    assert!(sent.contains("Note: swipe 3/2 [half a thought]"), "{sent}");
+}
+
+#[tokio::test]
+async fn variables_set_by_the_card_and_by_lore_are_kept() {
+    let description = "Moods. {{setvar::mood::calm}}{{setglobalvar::town::Cove}}";
+    let evening = Evening::with(description, "The reef was named {{incvar::named}} times.").await;
+    let preview = || evening.engine.preview_prompt(evening.chat.clone(), "The reef?".into(), WhatIf::default());
+    assert!(preview().await.unwrap().text.contains("named 1 times"));
+    let sent = evening.say("The reef?").await;
+    assert!(sent.contains("named 1 times"), "the preview counted:\n{sent}");
+    evening.say("{{getvar::mood}} {{getglobalvar::town}} {{getvar::named}}").await;
+    assert_eq!(evening.last_user_text().await, "calm Cove 1");
+    evening.say("{{setvar::named::8}}And again the reef.").await;
+    evening.say("{{getvar::named}}").await;
+    assert_eq!(evening.last_user_text().await, "9");
+}
+
+/// Design, section 4: between epochs every prompt begins with the one before, whatever the head counts.
+#[tokio::test]
+async fn a_head_that_counts_does_so_once_an_epoch() {
+    let evening = Evening::with("Told {{incvar::told}} times.", "").await;
+    let before = evening.say("Hello.").await;
+    assert!(before.contains("Told 1 times."), "{before}");
+    let evening = evening.at(Timestamp(NOW.0 + HOUR)).await;
+    let sent = evening.say("So it goes: {{getvar::told}}").await;
+    assert!(sent.starts_with(&before) && sent.contains("So it goes: 1"), "{sent}");
+    let greeting = evening.engine.whole_chat(evening.chat.clone()).await.unwrap().page.messages[0].id.clone();
+    evening.engine.edit_message(greeting, "Good evening.".into()).await.unwrap();
+    let sent = evening.say("A new epoch.").await;
+    assert!(sent.contains("Told 2 times."), "{sent}");
+}
+
+#[tokio::test]
+async fn unknown_macros_are_told_wherever_they_stand() {
+    let evening = Evening::with("A keeper. {{currentSwipeId}}{{rigging}}", "The {{mast}} reef.").await;
+    let sent = evening.say("The reef, {{sail}}?").await;
+    for text in ["Evening. {{lamp}}", "The {{mast}} reef.", "The reef, {{sail}}?"] {
+        assert!(sent.contains(text), "{text:?} is missing:\n{sent}");
+    }
+    let notices = evening.manifest().await.notices.join("\n");
+    for told in ["messages stay as text: lamp, sail", "lorebook stay as text: mast", "stay as text: rigging"] {
+        assert!(notices.contains(told), "{told:?} was not told:\n{notices}");
+    }
+    assert!(notices.contains("left out: currentswipeid"), "{notices}");
+}
+
+#[tokio::test]
+async fn an_edited_message_has_its_macros_resolved() {
+    let evening = Evening::with("A keeper.", "").await;
+    evening.say("Hello.").await;
+    let messages = evening.engine.whole_chat(evening.chat.clone()).await.unwrap().page.messages;
+    let (asked, reply) = (messages[1].id.clone(), messages[2].id.clone());
+    let asked = evening.engine.edit_message(asked, "{{setvar::hat::red}}I wave at {{char}}.".into()).await.unwrap();
+    assert_eq!(shown(&asked), "I wave at Ada.");
+    let reply = evening.engine.edit_message(reply, "{{user}} waves his {{getvar::hat}} hat. {{what}}".into()).await;
+    assert_eq!(shown(&reply.unwrap()), "Traveller waves his red hat. {{what}}");
+    assert!(evening.engine.edit_message(messages[1].id.clone(), "{{// nothing}} ".into()).await.is_err());
+    assert_eq!(evening.texts().await[1], "I wave at Ada.");
+}
+
+/// The preview is what is sent: macros of the words in it too.
+#[tokio::test]
+async fn a_preview_resolves_the_macros_of_the_words() {
+    let evening = Evening::with("A keeper.", "").await;
+    let chat = evening.chat.clone();
+    let preview = evening.engine.preview_prompt(chat, "I wave at {{char}}.".into(), WhatIf::default()).await.unwrap();
+    assert!(preview.text.contains("I wave at Ada."), "{}", preview.text);
+}
