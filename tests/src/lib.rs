@@ -1,5 +1,6 @@
 //! Helpers shared by the whole-turn tests and benches.
 
 pub mod headless;
+pub mod model_file;
 pub mod recorder;
 pub mod reuse;

@@ -1,6 +1,6 @@
 //! Whole turns through the engine, answered by the scripted provider.
 
-use engine::api::{ApiError, EndReason, Event, ProviderClass, Role, SwipeState, WhatIf};
+use engine::api::{ApiError, EndReason, Event, Origin, ProviderClass, Role, SwipeState, WhatIf};
 use provider::fake::{Gate, Script};
 use provider::{FinishReason, ProviderError, ProviderErrorKind};
 use tests::headless::{Headless, ended, shown};
@@ -269,10 +269,35 @@ async fn a_message_that_cannot_fit_is_refused_with_its_token_count() {
     let chat = app.first_chat().await.id;
     let (reply, reason) = app.say(&chat, &"word ".repeat(20_000)).await;
     assert!(reply.is_none() && app.model.requests().is_empty());
-    let EndReason::Failed { error: ApiError::ContextOverflow { needed, available, hint, .. } } = reason else {
+    let EndReason::Failed { error: ApiError::ContextOverflow { needed, available, missing, block, hint, .. } } = reason
+    else {
         panic!("{reason:?}")
     };
-    assert!(needed > available && hint.contains("said by Traveller"), "{hint}");
+    assert!(missing == needed - available && hint.contains("said by Traveller"), "{hint}");
+    let said = app.engine.open_chat(chat).await.unwrap().page.messages.pop().unwrap().id;
+    let block = block.unwrap();
+    assert_eq!((block.kind.as_str(), &block.origin), ("message", &Origin::Message { id: said }));
+    assert!(block.tokens > 20_000);
+}
+
+/// S0.9: the error leads to the very field that is too long.
+#[tokio::test]
+async fn a_card_that_cannot_fit_is_named_with_its_field_and_can_be_shortened() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await;
+    let character = app.engine.get_character(chat.character.clone()).await.unwrap();
+    let mut fields = character.fields;
+    fields.description = "She keeps bees. ".repeat(4_000);
+    app.engine.update_character(chat.character.clone(), fields.clone()).await.unwrap();
+    let error = app.engine.preview_prompt(chat.id.clone(), "Hello.".into(), WhatIf::default()).await.unwrap_err();
+    let ApiError::ContextOverflow { block: Some(block), missing, .. } = error else { panic!("{error:?}") };
+    let origin = Origin::Card { character: chat.character.clone(), field: "description".into() };
+    assert_eq!((block.kind.as_str(), &block.origin), ("description", &origin));
+    // Without so many tokens of it, it fits.
+    fields.description =
+        "She keeps bees. ".repeat(4_000 * (block.tokens - missing - 100) as usize / block.tokens as usize);
+    app.engine.update_character(chat.character, fields).await.unwrap();
+    app.engine.preview_prompt(chat.id, "Hello.".into(), WhatIf::default()).await.unwrap();
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use engine::{Engine, Options, TurnOptions};
 use local::Tokenizer;
 
 use crate::headless::{ended, models_dir, shown, worker};
+use crate::model_file::ModelFile;
 
 /// What the small model was trained for. Beyond, it talks nonsense, but reads and reuses as ever.
 const TRAINED: u32 = 8_192;
@@ -105,14 +106,10 @@ impl Measure {
         if self.context <= TRAINED {
             return original;
         }
-        let mut bytes = std::fs::read(original).expect("the model is read");
-        let key = b"llama.context_length";
-        let at = bytes.windows(key.len()).position(|window| window == key).expect("the model tells its context");
-        // Behind the key stands the type of the value, 4 bytes, then the value.
-        let value = at + key.len() + 4;
-        bytes[value..value + 4].copy_from_slice(&self.context.to_le_bytes());
+        let mut file = ModelFile::read(&original);
+        file.context(self.context);
         let copy = dir.join(name);
-        std::fs::write(&copy, bytes).expect("the copy of the model is written");
+        file.write(&copy);
         copy
     }
 

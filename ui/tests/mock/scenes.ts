@@ -116,7 +116,7 @@ async function until(condition: () => boolean): Promise<void> {
 	while (!condition()) await new Promise((resolve) => requestAnimationFrame(resolve));
 }
 
-const TOO_MUCH: ApiError = { kind: "contextOverflow", message: "The prompt needs 2610 tokens with room for the reply; the model takes 2048.", hint: "Shorten the description (card of Mira), which takes 1402 of them, or choose a larger context size.", block: "description (card of Mira)", needed: 2610, available: 2048 };
+const TOO_MUCH: ApiError = { kind: "contextOverflow", message: "The prompt needs 2610 tokens with room for the reply; the model takes 2048.", hint: "Shorten the description (card of Mira), which takes 1402 of them, or choose a larger context size.", block: { kind: "description", source: "card of Mira", origin: { of: "card", character: "c1", field: "description" }, tokens: 1402 }, missing: 562, needed: 2610, available: 2048 };
 
 async function xray(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 	const chat = app.chat?.id ?? "";

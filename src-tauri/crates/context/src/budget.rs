@@ -19,6 +19,11 @@ pub enum Chunk {
 }
 
 /// Where the limit comes from and what is kept free. Figures are tokens, unless they say otherwise.
+///
+/// The numbers sheet (requirements, section 2.4) is followed but for four figures. The reply's reserve is the longest reply
+/// that the sampler allows (512 unless set) and not 1,024 or 4,096: more could never be written. A local history has no cap of
+/// its own below its three quarters, for 8,000 tokens would leave most of a larger context empty. Retrieval takes at most a
+/// quarter of the limit, not of what is usable. And a local trim takes half (see [`Chunk::Auto`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
@@ -119,7 +124,7 @@ fn reserve(limit: u32, max_reply: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// The worked example of requirements, section 2.3.
+    /// The worked example of requirements, section 2.3, with the quarter that it trims.
     #[test]
     fn eight_thousand_tokens_are_shared_as_documented() {
         let budget = Budget { chunk: Chunk::Auto { divisor: 4 }, ..Budget::local(8_192, 1_024) };

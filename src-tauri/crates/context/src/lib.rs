@@ -36,6 +36,6 @@ pub use frame::{
 };
 pub use frozen::FrozenBlock;
 pub use plan::{
-    AssembleError, Assembled, Dropped, EpochReason, Overflow, Placement, PlannedBlock, Retention, Setup, Shares,
+    AssembleError, Assembled, Dropped, EpochReason, Largest, Overflow, Placement, PlannedBlock, Retention, Setup, Shares,
     Watermark, assemble, base,
 };

@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use context::{
     AssembleError, BlockKind, Budget, ChatTemplate, CountTokens, Dropped, EpochReason, Frame, FrozenBlock,
-    HistoryMessage, Now, Setup, assemble,
+    HistoryMessage, Now, Setup, Source, assemble,
 };
 use domain::Timestamp;
 use domain::chat::{Role, WindowState};
@@ -70,8 +70,12 @@ fn what_must_stay_is_never_cut_and_the_error_names_it() {
     let description = vec!["long"; 300].join(" ");
     let error = first(&frame(chat(3, 5), &description, ""), 200).unwrap_err();
     let AssembleError::Overflow(overflow) = error else { panic!("{error}") };
-    assert_eq!(overflow.block, "description (card of Mira)");
-    assert!(overflow.needed > overflow.available && overflow.block_tokens >= 300, "{overflow:?}");
+    let largest = overflow.largest.as_ref().unwrap();
+    let field = Source::CardField { card: "Mira".into(), field: "description".into() };
+    assert_eq!((largest.kind, &largest.source), (BlockKind::Description, &field));
+    assert!(largest.tokens >= 300, "{overflow:?}");
+    assert_eq!((overflow.missing(), overflow.available), (overflow.needed - 200, 200));
+    assert!(overflow.missing() > 100 && overflow.block() == "description (card of Mira)", "{overflow}");
 }
 
 /// S2.30: the user's words are never cut, and the error has their count.
@@ -79,7 +83,8 @@ fn what_must_stay_is_never_cut_and_the_error_names_it() {
 fn words_that_are_too_long_are_told_their_length() {
     let error = first(&frame(chat(1, 400), "A keeper.", ""), 200).unwrap_err();
     let AssembleError::Overflow(overflow) = error else { panic!("{error}") };
-    assert_eq!((overflow.block.as_str(), overflow.block_tokens), ("message (said by Sam)", 402));
+    let largest = overflow.largest.as_ref().unwrap();
+    assert_eq!((overflow.block().as_str(), largest.tokens), ("message (said by Sam)", 402));
 }
 
 #[test]

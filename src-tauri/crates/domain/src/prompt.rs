@@ -20,6 +20,16 @@ pub enum PromptRole {
     Character,
 }
 
+impl PromptRole {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Character => "character",
+        }
+    }
+}
+
 /// One message of the compiled prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptMessage {

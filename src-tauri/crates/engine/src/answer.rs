@@ -14,6 +14,7 @@ use domain::{EndpointId, ModelId};
 use local::gguf::{self, Header, Vocabulary};
 use provider::Provider;
 use provider::openai::{EndpointConfig, OpenAiClient};
+use serde::Deserialize;
 use store::{PresetKind, TextHash};
 
 use crate::Engine;
@@ -82,14 +83,36 @@ fn within(budget: Budget, values: &Values) -> Budget {
     }
 }
 
+/// A chat template, and the tokens in front of prompts that none of its segments holds.
+#[derive(Clone)]
+pub(crate) struct KnownTemplate {
+    template: Arc<ChatTemplate>,
+    uncounted: u32,
+}
+
+/// A chat format that the user brought, as it is stored.
+#[derive(Deserialize)]
+struct OwnFormat {
+    jinja: String,
+    /// Texts that end a reply.
+    #[serde(default)]
+    stop: Vec<String>,
+}
+
+/// The template of a model with this `header`. The date is only a first one: each prompt is given that of its epoch.
 fn parse(
     header: &Header,
     vocabulary: Option<&Vocabulary>,
     chosen: &str,
-    date: jiff::civil::DateTime,
+    own: Option<OwnFormat>,
 ) -> Answer<ChatTemplate> {
     let bos = header.bos.as_deref().unwrap_or_default();
     let eos = header.eos.as_deref().unwrap_or_default();
+    let date = jiff::civil::DateTime::default();
+    if let Some(OwnFormat { jinja, stop }) = own {
+        let template = ChatTemplate::parse(&jinja, bos, eos, date)?;
+        return Ok(template.with_stops(stop.iter().map(String::as_str)));
+    }
     if chosen != "auto" {
         let format = chat_template::format(chosen).ok_or_else(|| {
             let names: Vec<_> = chat_template::formats().iter().map(|format| format.name.as_str()).collect();
@@ -126,11 +149,13 @@ pub(crate) struct Counter<'a> {
     counting: &'a Counting,
     exact: Counts,
     about: About,
+    /// Segments that a tokenizer had to count: no count of them was kept.
+    pub(crate) counted: u32,
 }
 
 impl<'a> Counter<'a> {
     pub(crate) fn new(answerer: &'a Answerer) -> Self {
-        Self { counting: &answerer.counting, exact: Counts::default(), about: About::default() }
+        Self { counting: &answerer.counting, exact: Counts::default(), about: About::default(), counted: 0 }
     }
 
     pub(crate) fn counts(&self) -> &dyn CountTokens {
@@ -145,21 +170,24 @@ impl<'a> Counter<'a> {
         match self.counting {
             Counting::Local(model) => {
                 let count = async |texts: &[Segment]| Ok(engine.local().count(model, texts).await?);
-                let counted = memoised(engine, &model.sha256, segments, count).await?;
-                counted.into_iter().for_each(|(segment, count)| self.exact.insert(segment, count));
+                let Memoised { counts, fresh } = memoised(engine, &model.sha256, segments, count).await?;
+                self.counted += fresh;
+                counts.into_iter().for_each(|(segment, count)| self.exact.insert(segment, count));
             }
             Counting::Remote(remote) => {
-                let counted = match &remote.tokens {
+                let Memoised { counts, fresh } = match &remote.tokens {
                     // Estimating is faster than asking the store.
                     Tokens::Estimate => {
-                        segments.into_iter().map(|segment| (segment.clone(), remote.raw(&segment))).collect()
+                        let counts = segments.into_iter().map(|segment| (segment.clone(), remote.raw(&segment)));
+                        Memoised { counts: counts.collect(), fresh: 0 }
                     }
                     tokens => {
                         let count = async |texts: &[Segment]| remote.raw_all(texts.to_vec()).await;
                         memoised(engine, &tokens.key(), segments, count).await?
                     }
                 };
-                for (segment, count) in counted {
+                self.counted += fresh;
+                for (segment, count) in counts {
                     self.about.0.insert(segment, remote.calibration.apply(count));
                 }
             }
@@ -168,29 +196,37 @@ impl<'a> Counter<'a> {
     }
 }
 
-/// The counts of `segments`: those that `tokenizer` has counted before from the store, the rest by `count`.
+/// Counts, and how many of them no store had.
+struct Memoised {
+    counts: Vec<(Segment, u32)>,
+    fresh: u32,
+}
+
+/// The counts of `segments`: those that `tokenizer` has counted before, in this revision of the counting, from the store,
+/// and the rest by `count`.
 async fn memoised(
     engine: &Engine,
     tokenizer: &str,
     segments: Vec<Segment>,
     count: impl AsyncFnOnce(&[Segment]) -> Answer<Vec<u32>>,
-) -> Answer<Vec<(Segment, u32)>> {
+) -> Answer<Memoised> {
+    let tokenizer = format!("{tokenizer} {}", local::COUNTING_REVISION);
     let hashes: Vec<TextHash> = segments.iter().map(hash).collect();
-    let (asked, key) = (hashes.clone(), tokenizer.to_owned());
+    let (asked, key) = (hashes.clone(), tokenizer.clone());
     let known = engine.store().read(move |store| store.token_counts().get_many(&key, &asked)).await?;
     let (old, new): (Vec<_>, Vec<_>) = segments.into_iter().zip(hashes).partition(|(_, hash)| known.contains_key(hash));
     let mut counts: Vec<(Segment, u32)> =
         old.into_iter().filter_map(|(segment, hash)| Some((segment, *known.get(&hash)?))).collect();
     if new.is_empty() {
-        return Ok(counts);
+        return Ok(Memoised { counts, fresh: 0 });
     }
     let (texts, hashes): (Vec<Segment>, Vec<TextHash>) = new.into_iter().unzip();
     let counted = count(&texts).await?;
-    let fresh: Vec<(TextHash, u32)> = hashes.into_iter().zip(counted.iter().copied()).collect();
+    let rows: Vec<(TextHash, u32)> = hashes.into_iter().zip(counted.iter().copied()).collect();
+    let fresh = rows.len().try_into().unwrap_or(u32::MAX);
     counts.extend(texts.into_iter().zip(counted));
-    let key = tokenizer.to_owned();
-    engine.store().checkpoint(move |store| store.token_counts_mut().insert_many(&key, &fresh)).await?;
-    Ok(counts)
+    engine.store().checkpoint(move |store| store.token_counts_mut().insert_many(&tokenizer, &rows)).await?;
+    Ok(Memoised { counts, fresh })
 }
 
 /// The same words cost differently as control text and as contents.
@@ -241,14 +277,13 @@ impl Engine {
     }
 
     async fn local_answerer(&self, model: LocalModel, asked: Asked) -> Answer<Answerer> {
-        let (template, adds_bos) = self.template_of(&model, &asked.values.chat_format).await?;
+        let KnownTemplate { template, uncounted } = self.template_of(&model, &asked.values.chat_format).await?;
         let default = || local::library::default_context(model.context);
         let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
         let Asked { sampling, values, .. } = asked;
         let provider = self.local().provider(&model, context);
-        // The worker may put one token in front of the prompt that no segment holds.
-        let margin = u32::from(adds_bos);
-        let budget = within(Budget { margin, ..Budget::local(provider.context(), sampling.max_tokens) }, &values);
+        let budget =
+            within(Budget { margin: uncounted, ..Budget::local(provider.context(), sampling.max_tokens) }, &values);
         Ok(Answerer {
             name: model.name.clone(),
             key: model.sha256.clone(),
@@ -263,8 +298,9 @@ impl Engine {
 
     /// The chat template of a model: the one that the settings name, else the file's own, else one that models of its kind
     /// know. Each is read and probed once.
-    async fn template_of(&self, model: &LocalModel, chosen: &str) -> Answer<(Arc<ChatTemplate>, bool)> {
-        let key = (model.id, chosen.to_owned());
+    async fn template_of(&self, model: &LocalModel, chosen: &str) -> Answer<KnownTemplate> {
+        let own = self.own_format(chosen).await?;
+        let key = (model.id, own.as_ref().unwrap_or(&chosen.to_owned()).clone());
         if let Some(known) = self.templates().get(&key) {
             return Ok(known.clone());
         }
@@ -280,26 +316,34 @@ impl Engine {
             .await
             .map_err(|_| internal("a model's header could not be read"))?
             .map_err(|error: gguf::GgufError| models::unusable(&error.to_string()))?;
-        let date = self.clock().civil(self.now());
-        let template = match self.own_format(chosen).await? {
-            Some(jinja) => {
-                let (bos, eos) = (header.bos.as_deref().unwrap_or_default(), header.eos.as_deref().unwrap_or_default());
-                ChatTemplate::parse(&jinja, bos, eos, date)?
-            }
-            None => parse(&header, vocabulary.as_ref(), chosen, date)?,
-        };
-        let adds_bos = self.local().adds_bos(model).await?;
-        let known = (Arc::new(template), adds_bos);
+        let own = own.and_then(|document| serde_json::from_str(&document).ok());
+        let template = parse(&header, vocabulary.as_ref(), chosen, own)?;
+        let known = self.with_begin_token(model, template, header.bos.unwrap_or_default()).await?;
         self.templates().insert(key, known.clone());
         Ok(known)
     }
 
-    /// The Jinja of a chat format that the user brought.
+    /// Where the worker puts a begin token in front of prompts, the template does, so that it is counted like everything
+    /// else and the worker adds none (S0.6). Where its text is unknown, or is not one token, one is left uncounted.
+    async fn with_begin_token(&self, model: &LocalModel, template: ChatTemplate, bos: String) -> Answer<KnownTemplate> {
+        if !self.local().adds_bos(model).await? {
+            return Ok(KnownTemplate { template: Arc::new(template), uncounted: 0 });
+        }
+        let counted = self.local().count(model, &[Segment { text: bos, control: true }]).await?;
+        Ok(match counted[..] {
+            [1] => KnownTemplate { template: Arc::new(template.leading_with_bos()), uncounted: 0 },
+            _ => KnownTemplate { template: Arc::new(template), uncounted: 1 },
+        })
+    }
+
+    /// The document of a chat format that the user brought.
     async fn own_format(&self, name: &str) -> Answer<Option<String>> {
+        if name == "auto" {
+            return Ok(None);
+        }
         let key = name.to_owned();
         let preset = self.store().read(move |store| store.presets().get(PresetKind::ChatFormat, &key)).await?;
-        let document = preset.and_then(|preset| serde_json::from_str::<serde_json::Value>(&preset.json).ok());
-        Ok(document.and_then(|document| Some(document.get("jinja")?.as_str()?.to_owned())))
+        Ok(preset.map(|preset| preset.json))
     }
 
     async fn remote_answerer(&self, endpoint: Endpoint, asked: Asked) -> Answer<Answerer> {

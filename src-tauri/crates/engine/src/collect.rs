@@ -26,11 +26,16 @@ use crate::frame::{self, Built};
 use crate::lore::Lore;
 use crate::macro_variables::Changes;
 use crate::memory::Recalled;
+use crate::report::refusal;
 use crate::scripts::{Run, Scripts};
 use crate::turn::TurnOptions;
 use crate::words::{Kept, Moment, Words};
 
 const BYTES_A_TOKEN: usize = 8;
+
+/// Told where the promise of an append-only prompt cannot be kept (design, section 4).
+const RE_READS: &str = "This model's chat format writes earlier messages differently once they are answered, so the model reads \
+                        part of the prompt again on every turn.";
 
 /// What the reply answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +83,7 @@ pub(crate) struct Collected {
 /// A prompt, how it came to be and how long that took.
 pub(crate) struct Made {
     pub(crate) assembled: Assembled,
-    /// The time that the macros in the head tell.
+    /// The time that the macros in the head and the chat template tell.
     pub(crate) head_at: Timestamp,
     pub(crate) placement: api::Placement,
     pub(crate) notices: Vec<String>,
@@ -230,13 +235,16 @@ impl Engine {
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         let head_at = Kept::of(&collected.chat).head_at.unwrap_or(now);
         let built = frame::build(collected, answerer, self.clock(), head_at)?;
-        let volatile = built.volatile;
+        let tells_time = built.volatile || answerer.template.as_ref().is_some_and(|template| template.tells_time());
         let made = self.plan(collected, answerer, options, built, head_at).await?;
-        if volatile && made.assembled.new_epoch.is_some() && head_at != now {
-            // The prefix is new anyway, so the head may tell the time anew.
-            let built = frame::build(collected, answerer, self.clock(), now)?;
-            return self.plan(collected, answerer, options, built, now).await;
+        let began = made.assembled.new_epoch;
+        if !tells_time || began.is_none() || head_at == now {
+            return Ok(made);
         }
+        // The prefix is new anyway, so head and chat template may tell the time anew. That is not why it is new.
+        let built = frame::build(collected, answerer, self.clock(), now)?;
+        let mut made = self.plan(collected, answerer, options, built, now).await?;
+        made.assembled.new_epoch = began;
         Ok(made)
     }
 
@@ -251,8 +259,10 @@ impl Engine {
         let mut stop = built.stop;
         let of_format = answerer.template.iter().flat_map(|template| template.stop_strings());
         stop.extend(of_format.filter(|text| !text.trim().is_empty()).cloned());
+        let template = answerer.template.as_ref().map(|template| template.at(self.clock().civil(head_at)));
+        let re_reads = template.as_ref().filter(|template| !template.append_only()).map(|_| RE_READS.to_owned());
         let setup = Setup {
-            template: answerer.template.as_deref(),
+            template: template.as_ref(),
             model: &answerer.key,
             budget: answerer.budget,
             placement: placement(collected, options),
@@ -270,7 +280,8 @@ impl Engine {
             match result {
                 Ok(assembled) => {
                     let of_lore = collected.lore.notices.iter().cloned();
-                    let notices = collected.notices.iter().cloned().chain(of_lore).chain(built.notices).collect();
+                    let notices = collected.notices.iter().cloned().chain(of_lore).chain(built.notices);
+                    let notices = notices.chain(re_reads).collect();
                     let Built { variables, head_changes, .. } = built;
                     let placement = shown(setup.placement);
                     return Ok(Made { assembled, head_at, placement, notices, variables, head_changes, timings });
@@ -279,8 +290,9 @@ impl Engine {
                     let started = Instant::now();
                     counter.count(self, segments).await?;
                     timings.count_ms += millis(started);
+                    timings.counted = counter.counted;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(refusal(error, collected)),
             }
         }
     }

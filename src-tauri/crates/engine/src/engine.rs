@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
-use context::ChatTemplate;
 use domain::{ModelId, Timestamp};
 use local::LocalHost;
 use provider::Provider;
 use store::{AssetHash, Store};
 
+use crate::answer::KnownTemplate;
 use crate::api::Settings;
 use crate::characters::CardCache;
 use crate::clock::Clock;
@@ -66,8 +66,8 @@ impl WeakEngine {
     }
 }
 
-/// Chat templates by model and chosen format, and whether the model puts a token of its own in front.
-type Templates = HashMap<(ModelId, String), (Arc<ChatTemplate>, bool)>;
+/// Chat templates by model and chosen format: the name of one that ships, or the whole document of the user's own.
+type Templates = HashMap<(ModelId, String), KnownTemplate>;
 
 struct Inner {
     store: Store,

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use context::{AssembleError, TemplateError};
+use context::TemplateError;
 use domain::card::CardError;
 use domain::id::NotAnId;
 use provider::ProviderError;
@@ -70,28 +70,6 @@ impl From<TemplateError> for ApiError {
             message: error.to_string(),
             hint: "Choose another model, or another build of this one.".into(),
             class: crate::api::ProviderClass::Model,
-        }
-    }
-}
-
-impl From<AssembleError> for ApiError {
-    fn from(error: AssembleError) -> Self {
-        match error {
-            AssembleError::Overflow(overflow) => Self::ContextOverflow {
-                message: format!(
-                    "The prompt needs {} tokens with room for the reply; the model takes {}.",
-                    overflow.needed, overflow.available
-                ),
-                hint: format!(
-                    "Shorten the {}, which takes {} of them, or choose a larger context size.",
-                    overflow.block, overflow.block_tokens
-                ),
-                block: overflow.block,
-                needed: overflow.needed,
-                available: overflow.available,
-            },
-            AssembleError::Template(error) => error.into(),
-            AssembleError::Uncounted(_) => internal("tokens of a prompt were not counted"),
         }
     }
 }

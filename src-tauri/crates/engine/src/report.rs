@@ -3,12 +3,12 @@
 use context::frame::{Source, Zone};
 use context::plan::PlannedBlock;
 use context::reuse::reuse;
-use context::{Assembled, EpochReason};
-use domain::prompt::PromptRole;
+use context::{AssembleError, Assembled, EpochReason, Overflow};
 
 use crate::answer::Answerer;
-use crate::api::{self, PromptReport};
+use crate::api::{self, ApiError, PromptReport};
 use crate::collect::{Collected, Made};
+use crate::error::internal;
 use crate::manifest::Recorded;
 
 impl Made {
@@ -47,7 +47,10 @@ impl Made {
             messages: prompt
                 .messages
                 .iter()
-                .map(|message| api::PromptMessage { role: word(message.role).to_owned(), text: message.text.clone() })
+                .map(|message| api::PromptMessage {
+                    role: message.role.as_str().to_owned(),
+                    text: message.text.clone(),
+                })
                 .collect(),
             blocks: blocks.iter().enumerate().map(block).collect(),
             tokens: api::PromptTokens {
@@ -95,7 +98,7 @@ impl Made {
             origin: origin(&planned.source, collected),
             key: planned.source.key(),
             reason: planned.reason.clone(),
-            role: word(planned.role).to_owned(),
+            role: planned.role.as_str().to_owned(),
             turn: planned.turn.map(|turn| turn as u32),
             segment: planned.segment.map(|segment| segment as u32),
             score: planned.score,
@@ -111,6 +114,38 @@ impl Made {
 /// The window was cut while nobody waited, or a turn that began it has no reply.
 fn begun_since(previous: Option<&(Recorded, String)>, epoch: u32) -> Option<&'static str> {
     previous.filter(|(kept, _)| kept.report.epoch < epoch).map(|_| "it began since the turn before")
+}
+
+/// Why there is no prompt, with the way to what is too long.
+pub(crate) fn refusal(error: AssembleError, collected: &Collected) -> ApiError {
+    match error {
+        AssembleError::Overflow(overflow) => too_long(&overflow, collected),
+        AssembleError::Template(error) => error.into(),
+        AssembleError::Uncounted(_) => internal("tokens of a prompt were not counted"),
+    }
+}
+
+fn too_long(overflow: &Overflow, collected: &Collected) -> ApiError {
+    let Overflow { largest, needed, available } = overflow;
+    let shorten = largest.as_ref().map_or_else(String::new, |largest| {
+        format!("Shorten the {}, which takes {} of them, or choose", overflow.block(), largest.tokens)
+    });
+    let choose = if shorten.is_empty() { "Choose" } else { &shorten };
+    ApiError::ContextOverflow {
+        message: format!("The prompt needs {needed} tokens with room for the reply; the model takes {available}."),
+        hint: format!("{choose} a larger context size."),
+        block: largest.as_ref().map(|largest| {
+            Box::new(api::LargeBlock {
+                kind: largest.kind.as_str().to_owned(),
+                source: largest.source.words(),
+                origin: origin(&largest.source, collected),
+                tokens: largest.tokens,
+            })
+        }),
+        missing: overflow.missing(),
+        needed: *needed,
+        available: *available,
+    }
 }
 
 fn zone_tokens(by_zone: &mut api::ZoneTokens, zone: Zone) -> &mut u32 {
@@ -146,13 +181,5 @@ fn origin(source: &Source, collected: &Collected) -> api::Origin {
         Source::Reminder => api::Origin::Setting { key: "reminder".to_owned() },
         Source::Note => api::Origin::Setting { key: "author_note".to_owned() },
         Source::Setting { key } => api::Origin::Setting { key: key.clone() },
-    }
-}
-
-fn word(role: PromptRole) -> &'static str {
-    match role {
-        PromptRole::System => "system",
-        PromptRole::User => "user",
-        PromptRole::Character => "character",
     }
 }

@@ -114,7 +114,7 @@ pub(crate) fn depth_prompt(card: &Card) -> &str {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Kept {
     pub(crate) variables: BTreeMap<String, String>,
-    /// The time that the macros in the head tell: that of the epoch's beginning, so that the head stays as it is.
+    /// The time that the macros in the head and the chat template tell: that of the epoch's beginning, so that the head stays as it is.
     pub(crate) head_at: Option<Timestamp>,
     /// What the texts of the head made of variables. They count once an epoch: a head that counted turns would be a new one
     /// every turn.

@@ -15,8 +15,9 @@ use tokio::sync::OnceCell;
 use crate::host::LocalHost;
 use crate::tokenizer::{Tokenizer, Unsupported, check};
 
-/// Counted up whenever the tokenizers, the samples or the worker's llama.cpp change: older verdicts are then void.
-const REVISION: u32 = 1;
+/// Counted up whenever the tokenizers, the samples or the worker's llama.cpp change: older verdicts, and older counts, are
+/// then void.
+pub const REVISION: u32 = 1;
 
 /// Who counts the tokens of a model; either way exactly.
 #[derive(Debug, Clone, PartialEq, Eq)]

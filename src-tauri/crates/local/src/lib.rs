@@ -30,7 +30,7 @@ mod settings;
 mod status;
 pub mod tokenizer;
 
-pub use counting::CountedBy;
+pub use counting::{CountedBy, REVISION as COUNTING_REVISION};
 pub use gguf::{GgufError, Header};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};

@@ -80,8 +80,9 @@ mod tests {
     #[test]
     fn every_kind_of_error_has_its_status() {
         let (message, hint) = (String::new, String::new);
+        let (needed, available, missing) = (2, 1, 1);
         let overflow =
-            ApiError::ContextOverflow { message: message(), hint: hint(), block: message(), needed: 2, available: 1 };
+            ApiError::ContextOverflow { message: message(), hint: hint(), block: None, missing, needed, available };
         let provider = ApiError::Provider { message: message(), hint: hint(), class: ProviderClass::Cut };
         for (error, expected) in [
             (ApiError::BadInput { message: message(), hint: hint() }, 400),

@@ -30,3 +30,11 @@ export function headline(error: ApiError): string {
 export function hint(error: ApiError): string {
 	return "hint" in error ? error.hint : "";
 }
+
+/** A prompt was longer than its model takes: we saw it, or the endpoint did. */
+export type TooLong = Extract<ApiError, { kind: "contextOverflow" | "provider" }>;
+
+export function tooLong(error: ApiError | null): TooLong | null {
+	if (error?.kind === "contextOverflow") return error;
+	return error?.kind === "provider" && error.class === "contextOverflow" ? error : null;
+}

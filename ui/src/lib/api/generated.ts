@@ -129,8 +129,12 @@ export type Client = ReturnType<typeof client>;
  *  do about it.
  */
 export type ApiError = 
-/**  What must stay does not fit into the model's context (S0.9, S2.30). */
-{ kind: "contextOverflow"; message: string; hint: string; block: string; needed: number; available: number } | 
+/**  What must stay does not fit into the model's context (S0.9, S2.30). Figures are tokens. */
+{ kind: "contextOverflow"; message: string; hint: string; 
+/**  The largest of what must stay; `null` if the context takes no text at all. */
+block: LargeBlock | null; missing: number; 
+/**  With room for the reply. */
+needed: number; available: number } | 
 /**  The model or endpoint could not answer. */
 { kind: "provider"; message: string; hint: string; class: ProviderClass } | 
 /**  No model is set up, so nothing can answer. */
@@ -154,6 +158,8 @@ export type AssemblyTimings = {
 	activateMs: number | null,
 	countMs: number | null,
 	planMs: number | null,
+	/**  Segments that a tokenizer had to count; the others were counted before. */
+	counted?: number,
 };
 
 /**  The forms a card can leave in. */
@@ -419,6 +425,17 @@ export type Imported = {
 	name: string,
 	file: string,
 	warnings: string[],
+};
+
+/**  What takes most of a prompt that is too long. */
+export type LargeBlock = {
+	/**  As in [`PromptBlock`](super::PromptBlock). */
+	kind: string,
+	/**  In words. */
+	source: string,
+	/**  Where it can be shortened. */
+	origin: Origin,
+	tokens: number,
 };
 
 /**  One setting, with the value in use and where that comes from (S4.76). */

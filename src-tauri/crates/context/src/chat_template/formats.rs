@@ -40,13 +40,8 @@ impl Format {
     /// # Errors
     /// None for the built-in formats: a test parses them all.
     pub fn template(&self, bos: &str, eos: &str, date: jiff::civil::DateTime) -> Result<ChatTemplate, TemplateError> {
-        let mut template = ChatTemplate::parse(self.source, bos, eos, date)?;
-        for stop in &self.stop {
-            if !template.stops.contains(stop) {
-                template.stops.push(stop.clone());
-            }
-        }
-        Ok(template)
+        let template = ChatTemplate::parse(self.source, bos, eos, date)?;
+        Ok(template.with_stops(self.stop.iter().map(String::as_str)))
     }
 }
 

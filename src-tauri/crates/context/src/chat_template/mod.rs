@@ -9,14 +9,20 @@ mod contents;
 mod formats;
 mod jinja;
 
+use std::sync::Arc;
+
 use domain::prompt::PromptRole;
 
 use self::adapter::{Message, OPENING, Shape, Wants};
 pub use self::formats::{Format, format, formats, guess};
 pub use self::jinja::{Fault, SyntaxError};
+use crate::hash;
 
 /// The longest source that is read. Real templates have a few thousand bytes.
 const LONGEST_SOURCE: usize = 256 << 10;
+
+/// Stop strings of one template. Each is looked for in every reply, and real formats name one to five.
+const MOST_STOPS: usize = 32;
 
 /// Why a template could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -55,12 +61,18 @@ pub enum Piece {
     Part(usize),
 }
 
-/// A parsed chat template.
+/// A parsed chat template. Its clones share what was parsed.
+#[derive(Clone)]
 pub struct ChatTemplate {
-    program: jinja::Program,
+    program: Arc<jinja::Program>,
+    /// Hash of the source.
+    source: u64,
     bos: String,
     eos: String,
+    /// Prompts begin with `bos`, whether or not the template writes it.
+    leads_with_bos: bool,
     now: jiff::civil::DateTime,
+    tells_time: bool,
     shape: Shape,
     append_only: bool,
     stops: Vec<String>,
@@ -78,10 +90,13 @@ impl ChatTemplate {
             return Err(TemplateError::SourceTooLong);
         }
         let mut template = Self {
-            program: jinja::Program::parse(source)?,
+            program: Arc::new(jinja::Program::parse(source)?),
+            source: hash::of(&source),
             bos: bos.to_owned(),
             eos: eos.to_owned(),
+            leads_with_bos: false,
             now: date,
+            tells_time: false,
             shape: Shape::FREE,
             append_only: false,
             stops: Vec::new(),
@@ -107,6 +122,7 @@ impl ChatTemplate {
         }
         self.shape = shape;
         self.append_only = self.keeps_prefixes();
+        self.tells_time = self.asks_for_the_time();
         self.stops = self.find_stops();
         Ok(())
     }
@@ -121,6 +137,43 @@ impl ChatTemplate {
         format.template("", "<|im_end|>", jiff::civil::DateTime::default()).expect("the built-in template parses")
     }
 
+    /// The same at another time: what a template gets that tells the date. Given once for an epoch, so that the prompt's
+    /// beginning stays as it is.
+    #[must_use]
+    pub fn at(&self, now: jiff::civil::DateTime) -> Self {
+        Self { now, ..self.clone() }
+    }
+
+    /// The same with more texts that end a reply. Blank ones are none, and of a great many the first are taken.
+    #[must_use]
+    pub fn with_stops<'s>(mut self, stops: impl IntoIterator<Item = &'s str>) -> Self {
+        for stop in stops.into_iter().filter(|stop| !stop.trim().is_empty()) {
+            if self.stops.len() < MOST_STOPS && !self.stops.iter().any(|known| known == stop) {
+                self.stops.push(stop.to_owned());
+            }
+        }
+        self
+    }
+
+    /// The same for a model that wants its begin token in front: where the template does not write it, it becomes a segment
+    /// of its own, so that the segments are all there is to count (S0.6). Nothing changes where the model has none.
+    #[must_use]
+    pub fn leading_with_bos(self) -> Self {
+        Self { leads_with_bos: !self.bos.is_empty(), ..self }
+    }
+
+    /// What tells apart templates that may write a chat in other bytes: source, begin and end tokens, and the moment, where
+    /// the template tells it.
+    pub fn fingerprint(&self) -> u64 {
+        let moment = self.tells_time.then(|| self.now.to_string());
+        hash::of(&(self.source, &self.bos, &self.eos, self.leads_with_bos, moment))
+    }
+
+    /// Whether what it writes depends on the moment.
+    pub fn tells_time(&self) -> bool {
+        self.tells_time
+    }
+
     /// Renders `turns`. With `continues`, the last turn is left open for the model to go on with; else the prompt ends with
     /// the markers that open a reply. A template that refuses a system turn, or wants speakers to alternate, gets the
     /// turns the way it wants them (S3.6).
@@ -128,6 +181,15 @@ impl ChatTemplate {
     /// # Errors
     /// If the template fails on the adapted turns as well, costs too much, or loses a content.
     pub fn render(&self, turns: &[Turn], continues: bool) -> Result<Vec<Piece>, TemplateError> {
+        let mut pieces = self.write(turns, continues)?;
+        let written = matches!(pieces.first(), Some(Piece::Control(text)) if text.starts_with(&self.bos));
+        if self.leads_with_bos && !written {
+            pieces.insert(0, Piece::Control(self.bos.clone()));
+        }
+        Ok(pieces)
+    }
+
+    fn write(&self, turns: &[Turn], continues: bool) -> Result<Vec<Piece>, TemplateError> {
         let rendered = self.run(&self.shape.adapt(turns), self.shape.wants, continues);
         let strict = Shape { wants: self.shape.wants, ..Shape::STRICT };
         match rendered {
@@ -207,6 +269,17 @@ impl ChatTemplate {
         grows(&[S, U], &[S, U, C, U])
             && grows(&[S, U, C, U], &[S, U, C, U, C, U])
             && grows(&[S, C, U], &[S, C, U, C, U])
+    }
+
+    fn asks_for_the_time(&self) -> bool {
+        use PromptRole::{Character as C, System as S, User as U};
+        let (one, other) =
+            (jiff::civil::date(2001, 2, 3).at(4, 5, 6, 0), jiff::civil::date(2014, 11, 27).at(18, 39, 40, 0));
+        let chats: [&[PromptRole]; 2] = [&[U], &[S, U, C, U]];
+        chats
+            .into_iter()
+            .map(turns)
+            .any(|chat| self.at(one).render(&chat, false).ok() != self.at(other).render(&chat, false).ok())
     }
 
     /// What stands between a reply and the user's next words: its first marker, and the rest.

@@ -109,16 +109,22 @@ impl<'a> Draft<'a> {
 
     /// Sees whether the prefix goes on.
     fn compare(&mut self) {
-        let Setup { model, budget, .. } = self.setup;
-        let head = self.head.iter().filter(|item| item.kept()).flat_map(HeadItem::texts);
-        self.fingerprint = epoch::fingerprint(model, budget, head);
-        self.epoch = epoch::changed(self.state, &self.fingerprint, &epoch::base(model, budget));
+        self.take_fingerprint();
+        let base = epoch::base(self.setup.model, &self.setup.budget);
+        self.epoch = epoch::changed(self.state, &self.fingerprint, &base);
         // Exact depths change what scripts make of a message in mid-window, and nobody has edited it.
         let promises = self.setup.placement == Placement::CacheFirst;
         let window = &self.frame.history[self.anchor()..];
         if self.epoch.is_none() && promises && !epoch::continues(&self.frozen.marks, window) {
             self.epoch = Some(EpochReason::Edited);
         }
+    }
+
+    /// Of what is kept now.
+    pub(crate) fn take_fingerprint(&mut self) {
+        let kept = self.head.iter().filter(|item| item.kept());
+        let head = kept.flat_map(|item| item.texts().map(|text| (item.role, text)));
+        self.fingerprint = epoch::fingerprint(self.setup, head);
     }
 
     /// Starts a new epoch, unless one has begun already: what was frozen thaws.

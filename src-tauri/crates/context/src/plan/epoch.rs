@@ -4,12 +4,14 @@ use std::hash::Hasher;
 
 use domain::MessageId;
 use domain::chat::WindowState;
+use domain::prompt::PromptRole;
 use serde::{Deserialize, Serialize};
 
-use crate::Budget;
+use super::Setup;
 use crate::frame::HistoryMessage;
 use crate::frozen::Mark;
 use crate::hash::Fast;
+use crate::{Budget, ChatTemplate};
 
 /// Messages whose hashes are kept. A change behind the oldest of them ends the epoch; a change after it, such as another
 /// wording of the last question, only takes back the newest words.
@@ -21,6 +23,8 @@ const MARKS: usize = 16;
 pub enum EpochReason {
     First,
     Model,
+    /// The same texts are written in another way.
+    Layout,
     Head,
     Edited,
     Full,
@@ -34,6 +38,7 @@ impl EpochReason {
         match self {
             Self::First => "the chat begins",
             Self::Model => "the model or its budget is another one",
+            Self::Layout => "the chat format or the layout of the prompt is another one",
             Self::Head => "the card, the persona or the template was edited",
             Self::Edited => "an older message was edited, or is rewritten by another script",
             Self::Full => "the window was full",
@@ -54,21 +59,32 @@ pub fn base(model: &str, budget: &Budget) -> String {
     format!("{:016x}-", hash([model, &budget].into_iter()))
 }
 
-/// Everything whose change makes the prefix a new one, but for the messages: [`base`], and the head's texts.
-pub(crate) fn fingerprint<'t>(model: &str, budget: &Budget, head: impl Iterator<Item = &'t str>) -> String {
-    format!("{}{:016x}", base(model, budget), hash(head))
+/// Everything whose change makes the prefix a new one, but for the messages: [`base`], how texts are written, and the head's
+/// texts with their roles.
+pub(crate) fn fingerprint<'t>(setup: &Setup<'_>, head: impl Iterator<Item = (PromptRole, &'t str)>) -> String {
+    let head = head.flat_map(|(role, text)| [role.as_str(), text]);
+    format!("{}{:016x}-{:016x}", base(setup.model, &setup.budget), layout(setup), hash(head))
 }
 
-/// Compares the fingerprints.
+/// Stands for how texts become bytes: the chat template, where lore goes, and what is sent again.
+fn layout(setup: &Setup<'_>) -> u64 {
+    let template = setup.template.map(ChatTemplate::fingerprint);
+    crate::hash::of(&(template, setup.placement as u8, setup.retention as u8))
+}
+
+/// Compares the fingerprints, part by part from the front.
 pub(crate) fn changed(state: &WindowState, fingerprint: &str, base: &str) -> Option<EpochReason> {
     if state.fingerprint == fingerprint {
         return None;
     }
-    Some(match (state.epoch, state.fingerprint.is_empty(), state.fingerprint.starts_with(base)) {
-        (0, ..) => EpochReason::First,
-        (_, true, _) => EpochReason::Edited,
-        (_, _, false) => EpochReason::Model,
-        (_, _, true) => EpochReason::Head,
+    let before = state.fingerprint.as_str();
+    let with_layout = fingerprint.rsplit_once('-').map_or(fingerprint, |(with_layout, _)| with_layout);
+    Some(match (state.epoch, before) {
+        (0, _) => EpochReason::First,
+        (_, "") => EpochReason::Edited,
+        _ if before.starts_with(with_layout) => EpochReason::Head,
+        _ if before.starts_with(base) => EpochReason::Layout,
+        _ => EpochReason::Model,
     })
 }
 

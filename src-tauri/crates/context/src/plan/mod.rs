@@ -84,16 +84,36 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// What must stay does not fit.
+/// What must stay does not fit. All figures are tokens.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{block} is too long: the prompt needs {needed} tokens, and {available} are there")]
+#[error("{} is too long: the prompt needs {needed} tokens, and {available} are there", self.block())]
 pub struct Overflow {
-    /// The largest of what must stay, in words.
-    pub block: String,
-    pub block_tokens: u32,
-    /// With the reply's reserve.
+    /// The largest of what must stay; `None` if the context takes no text at all.
+    pub largest: Option<Largest>,
+    /// With the reply's reserve and the margin.
     pub needed: u32,
     pub available: u32,
+}
+
+/// A block that takes much of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Largest {
+    pub kind: BlockKind,
+    pub source: Source,
+    pub tokens: u32,
+}
+
+impl Overflow {
+    /// Tokens that are missing.
+    pub fn missing(&self) -> u32 {
+        self.needed.saturating_sub(self.available)
+    }
+
+    /// The largest block in words.
+    pub fn block(&self) -> String {
+        let words = |largest: &Largest| format!("{} ({})", largest.kind.as_str(), largest.source.words());
+        self.largest.as_ref().map_or_else(|| "the prompt".to_owned(), words)
+    }
 }
 
 /// Why there is no prompt.

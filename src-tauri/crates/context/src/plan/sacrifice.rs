@@ -4,8 +4,7 @@ use super::compile::Compiled;
 use super::draft::Draft;
 use super::epoch::EpochReason;
 use super::fill::by_score;
-use super::head::HeadItem;
-use super::{AssembleError, Dropped, Overflow};
+use super::{AssembleError, Dropped, Largest, Overflow};
 use crate::frame::BlockKind;
 
 impl Draft<'_> {
@@ -95,8 +94,7 @@ impl Draft<'_> {
         }
         if freed > 0 {
             self.begin_without_recall();
-            let head = self.head.iter().filter(|item| item.kept()).flat_map(HeadItem::texts);
-            self.fingerprint = super::epoch::fingerprint(self.setup.model, &self.setup.budget, head);
+            self.take_fingerprint();
         }
         freed
     }
@@ -126,12 +124,123 @@ impl Draft<'_> {
         let kept = compiled.blocks.iter().filter(|block| block.dropped.is_none());
         let largest = kept.max_by_key(|block| (block.tokens, block.priority));
         Overflow {
-            block: largest
-                .map(|block| format!("{} ({})", block.kind.as_str(), block.source.words()))
-                .unwrap_or_default(),
-            block_tokens: largest.map_or(0, |block| block.tokens),
+            largest: largest.map(|block| Largest {
+                kind: block.kind,
+                source: block.source.clone(),
+                tokens: block.tokens,
+            }),
             needed: compiled.total + budget.reserve + budget.margin,
             available: budget.limit,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::chat::{Role, WindowState};
+    use domain::prompt::{PromptRole, Segment};
+    use domain::{MessageId, Timestamp};
+
+    use super::*;
+    use crate::frame::{Candidate, Frame, HeadPart, HistoryMessage, Source};
+    use crate::frozen::EpochState;
+    use crate::plan::Setup;
+    use crate::{Budget, ChatTemplate, CountTokens};
+
+    struct Words;
+
+    impl CountTokens for Words {
+        fn count(&self, segment: &Segment) -> Option<u32> {
+            Some(if segment.control { 1 } else { segment.text.split_whitespace().count() as u32 })
+        }
+
+        fn exact(&self) -> bool {
+            true
+        }
+    }
+
+    fn said(number: u128, pinned: bool) -> HistoryMessage {
+        let role = if number % 2 == 1 { Role::User } else { Role::Character };
+        let id: MessageId = serde_json::from_value(serde_json::json!(format!("{number:032x}"))).unwrap();
+        let text = format!("m{number} {}", "word ".repeat(if pinned { 2 } else { 19 }));
+        HistoryMessage { pinned, ..HistoryMessage::new(id, role, "Sam", text, Timestamp(0)) }
+    }
+
+    fn candidate(kind: BlockKind, name: &str, score: f32) -> Candidate {
+        Candidate::new(kind, Source::Memory { id: name.into() }, "", format!("{name} is here")).scored(score)
+    }
+
+    /// Something of everything that can be given up, and of what cannot.
+    fn frame() -> Frame {
+        let part = |kind, text: &str| HeadPart {
+            kind,
+            source: Source::BuiltIn,
+            reason: String::new(),
+            role: PromptRole::System,
+            text: text.into(),
+        };
+        Frame {
+            head: vec![part(BlockKind::Rules, "the rules"), part(BlockKind::Examples, "the examples")],
+            digest: vec![candidate(BlockKind::Fact, "fact-a", 2.0), candidate(BlockKind::Keyframe, "summary", 1.0)],
+            history: (1..30).map(|number| said(number, number == 2 || number == 5)).collect(),
+            context: vec![
+                candidate(BlockKind::Lore, "lore-b", 2.0),
+                candidate(BlockKind::Lore, "lore-c", 1.0),
+                candidate(BlockKind::Lore, "lore-a", 3.0),
+                candidate(BlockKind::Reminder, "reminder", 0.0),
+            ],
+            ..Frame::default()
+        }
+    }
+
+    /// Names of all that is kept and could be lost.
+    fn kept(draft: &Draft<'_>) -> Vec<String> {
+        let first = |text: &str| text.split_whitespace().next().unwrap_or_default().to_owned();
+        let late = draft.late.iter().filter(|item| item.kept()).map(|item| first(item.text));
+        let head = draft.head.iter().filter(|item| item.kept()).map(|item| item.text.to_owned());
+        let digest = draft.digest.iter().filter(|item| item.kept()).map(|item| format!("digest {}", first(item.text)));
+        let window = draft.frame.history[draft.start..].iter().map(|message| first(&message.text));
+        late.chain(head).chain(digest).chain(window).collect()
+    }
+
+    /// What is given up, one excess token after the other, until there is nothing more.
+    fn given_up(state: &WindowState, frame: &Frame) -> (Vec<String>, Vec<String>) {
+        let layout = ChatTemplate::chatml();
+        let budget = Budget { min_tail_messages: 6, history_cap: 350, ..Budget::local(2_000, 100) };
+        let setup = Setup::new(Some(&layout), "model", budget);
+        let frozen = EpochState::read(&state.frozen);
+        let mut draft = Draft::new(frame, &setup, state, &frozen, &layout, &Words).unwrap();
+        draft.plan().unwrap();
+        let mut gone = Vec::new();
+        loop {
+            let before = kept(&draft);
+            if draft.give_up(1).unwrap() == 0 {
+                return (gone, before);
+            }
+            let after = kept(&draft);
+            gone.push(before.into_iter().filter(|name| !after.contains(name)).collect::<Vec<_>>().join(" "));
+            assert!(!gone[gone.len() - 1].is_empty(), "nothing was given up after {gone:?}");
+        }
+    }
+
+    /// Requirements, section 2.2: retrieved, lowest score first; examples; the oldest turns down to the floor; excerpts,
+    /// oldest first; the rest of the digest; turns below the floor. What is left can only be refused (S2.24, S2.30).
+    #[test]
+    fn what_is_given_up_goes_in_the_order_of_sacrifice() {
+        let (gone, left) = given_up(&WindowState::default(), &frame());
+        insta::assert_snapshot!(gone.join("\n"), @r"
+        lore-c
+        lore-b
+        lore-a
+        the examples
+        m21 m22
+        digest m2
+        digest m5
+        digest summary
+        digest fact-a
+        m23 m24
+        m25 m26
+        ");
+        assert_eq!(left, ["reminder", "the rules", "m27", "m28", "m29"]);
     }
 }

@@ -175,8 +175,8 @@ settings! {
     retrieval_cap: Option<u32> = text("auto"), auto(0), Tokens, Context, EVERYWHERE;
     /// Tokens kept free for the reply, never more than a quarter of the context. `None`: the longest reply.
     reply_reserve: Option<u32> = text("auto"), auto(16), Tokens, Context, EVERYWHERE;
-    /// Tokens that leave the window when it overflows (C3). `None`: a quarter of the history for local models, an eighth for
-    /// remote ones, at least 1,000; never more than half.
+    /// Tokens that leave the window when it overflows (C3). `None`: half of the history for local models, where reading it
+    /// again costs time, an eighth for remote ones, at least 1,000; never more than half.
     trim_chunk: Option<u32> = text("auto"), auto(100), Tokens, Context, EVERYWHERE;
     /// Messages that stay in the window if the tokens allow it (S1.11).
     min_tail_messages: u32 = Value::Whole(10), Kind::Whole { min: 0, max: 200 }, Messages, Context, EVERYWHERE;

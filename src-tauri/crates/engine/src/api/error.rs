@@ -2,14 +2,25 @@ use provider::ProviderErrorKind;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
+use super::Origin;
+
 /// What the UI can tell apart. A variant exists only where the UI acts on it; `message` says what and why, `hint` what to
 /// do about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ApiError {
-    /// What must stay does not fit into the model's context (S0.9, S2.30).
+    /// What must stay does not fit into the model's context (S0.9, S2.30). Figures are tokens.
     #[error("{message}")]
-    ContextOverflow { message: String, hint: String, block: String, needed: u32, available: u32 },
+    ContextOverflow {
+        message: String,
+        hint: String,
+        /// The largest of what must stay; `null` if the context takes no text at all.
+        block: Option<Box<LargeBlock>>,
+        missing: u32,
+        /// With room for the reply.
+        needed: u32,
+        available: u32,
+    },
     /// The model or endpoint could not answer.
     #[error("{message}")]
     Provider { message: String, hint: String, class: ProviderClass },
@@ -34,6 +45,19 @@ pub enum ApiError {
     /// A defect of ours; the log has the cause chain.
     #[error("{message}")]
     Internal { message: String },
+}
+
+/// What takes most of a prompt that is too long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct LargeBlock {
+    /// As in [`PromptBlock`](super::PromptBlock).
+    pub kind: String,
+    /// In words.
+    pub source: String,
+    /// Where it can be shortened.
+    pub origin: Origin,
+    pub tokens: u32,
 }
 
 /// Classes of a provider's failure, as the UI shows them.

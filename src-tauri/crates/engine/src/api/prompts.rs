@@ -196,6 +196,9 @@ pub struct AssemblyTimings {
     pub activate_ms: f64,
     pub count_ms: f64,
     pub plan_ms: f64,
+    /// Segments that a tokenizer had to count; the others were counted before.
+    #[serde(default)]
+    pub counted: u32,
 }
 
 /// Where triggered lore and notes go.

@@ -60,7 +60,7 @@ test("a template is tried out on the chat once the writer pauses", async () => {
 });
 
 test("a prompt that cannot be assembled leaves the sections, and says why", async () => {
-	const overflow: ApiError = { kind: "contextOverflow", message: "", hint: "", block: "rules", needed: 2, available: 1 };
+	const overflow: ApiError = { kind: "contextOverflow", message: "", hint: "", block: null, missing: 1, needed: 2, available: 1 };
 	const { shelf: all } = shelf({
 		preview_prompt: () => {
 			throw overflow;

@@ -34,6 +34,9 @@ export function fieldOf(name: string): TextField | null {
 	return FIELDS[name] ?? null;
 }
 
+/** Words of a preview, which are no message yet. */
+const UNSENT = "00000000-0000-0000-0000-000000000000";
+
 /** `null` where there is nothing to go to. */
 export function placeOf(origin: Origin): Place | null {
 	switch (origin.of) {
@@ -46,7 +49,7 @@ export function placeOf(origin: Origin): Place | null {
 		case "persona":
 			return { to: "persona" };
 		case "message":
-			return { to: "message", id: origin.id };
+			return origin.id === UNSENT ? null : { to: "message", id: origin.id };
 		case "older":
 			return { to: "message", id: origin.last };
 		case "template":

@@ -134,7 +134,7 @@ test("the X-ray of a reply does not follow the composer, and a closed one asks n
 });
 
 test("a prompt that does not fit says so in place of its blocks", async () => {
-	const overflow: ApiError = { kind: "contextOverflow", message: "", hint: "", block: "description (card of Mira)", needed: 12, available: 10 };
+	const overflow: ApiError = { kind: "contextOverflow", message: "", hint: "", block: null, missing: 2, needed: 12, available: 10 };
 	const { xray: view } = xray({
 		preview_prompt: () => {
 			throw overflow;
