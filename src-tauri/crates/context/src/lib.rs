@@ -19,6 +19,7 @@ pub mod display;
 pub mod frame;
 pub mod frozen;
 mod hash;
+pub mod importance;
 pub mod lore;
 pub mod macros;
 pub mod plan;
@@ -36,6 +37,6 @@ pub use frame::{
 };
 pub use frozen::FrozenBlock;
 pub use plan::{
-    AssembleError, Assembled, Dropped, EpochReason, Largest, Overflow, Placement, PlannedBlock, Retention, Setup, Shares,
-    Watermark, assemble, base,
+    AssembleError, Assembled, Dropped, EpochReason, Largest, Overflow, Placement, PlannedBlock, Retention, Setup,
+    Shares, Watermark, assemble, base,
 };

@@ -1,5 +1,5 @@
 //! The invariants of requirements, section 2.5, over chats that people might have: they talk, regenerate, edit, delete,
-//! change models and cards, at any limit and in both layouts.
+//! change models, cards, chat formats and layouts, at any limit, with summaries that keep up or do not.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -9,24 +9,40 @@ use std::collections::HashSet;
 
 use common::*;
 use context::{
-    Assembled, BlockKind, Budget, Candidate, ChatTemplate, Frame, HistoryMessage, Now, Place, Placed, Placement,
-    PlannedBlock, Retention, Setup, Source, Zone, assemble, frozen,
+    Assembled, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, EpochReason, Frame, HistoryMessage, Now, Place,
+    Placed, Placement, PlannedBlock, Retention, Setup, Source, Watermark, Zone, assemble, chat_template, frozen,
 };
 use domain::chat::{Role, WindowState};
-use domain::prompt::PromptRole;
+use domain::prompt::{PromptRole, Segment};
 use domain::{MessageId, Timestamp};
 use proptest::prelude::*;
 
 /// What happens before the next prompt. Lengths are in fortieths of what the limit takes.
 #[derive(Debug, Clone)]
 enum Act {
-    Say { user: usize, reply: usize, recalled: Vec<usize> },
+    Say {
+        user: usize,
+        reply: usize,
+        recalled: Vec<usize>,
+    },
     Regenerate,
     EditTheLastWords,
     EditAnOldMessage(usize),
     DeleteTheLastExchange,
     TakeAnotherModel,
+    TakeAnotherFormat(usize),
+    ChangeTheRetention,
     EditTheCard,
+    /// Up to so many hundredths of the chat.
+    Summarise(usize),
+}
+
+/// With a system role and without, strict about turns and not; the last two write earlier replies in another way.
+const FORMATS: [&str; 7] = ["chatml", "llama-3", "gemma", "mistral-v7", "alpaca", "llama-2", "vicuna"];
+
+fn format(index: usize) -> ChatTemplate {
+    let format = chat_template::format(FORMATS[index % FORMATS.len()]).unwrap();
+    format.template("<s>", "</s>", jiff::civil::DateTime::default()).unwrap().leading_with_bos()
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -39,40 +55,53 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => any::<usize>().prop_map(Act::EditAnOldMessage),
         1 => Just(Act::DeleteTheLastExchange),
         1 => Just(Act::TakeAnotherModel),
+        1 => any::<usize>().prop_map(Act::TakeAnotherFormat),
+        1 => Just(Act::ChangeTheRetention),
         1 => Just(Act::EditTheCard),
+        2 => (50_usize..100).prop_map(Act::Summarise),
     ];
     proptest::collection::vec(act, 1..40)
 }
+
+/// Everything but the messages that decides over bytes: card, model, format, retention.
+type Look = (usize, usize, usize, Retention);
 
 /// A chat as the engine keeps it.
 struct Story {
     budget: Budget,
     placement: Placement,
-    retention: Retention,
+    look: Look,
     template: ChatTemplate,
-    card: usize,
-    model: usize,
+    /// Whether a message may only leave when it is summarised, and which ones are.
+    summarises: bool,
+    summarised: Option<MessageId>,
     history: Vec<HistoryMessage>,
     state: WindowState,
     made: u128,
     /// The prompt before, and whether this one only adds to it.
     before: Option<Assembled>,
+    /// Of the prompt before: the look, and whether it had the examples.
+    sent: Option<(Look, bool)>,
+    /// A message was changed since.
+    edited: bool,
 }
 
 impl Story {
-    fn new(limit: u32, placement: Placement, retention: Retention) -> Self {
+    fn new(limit: u32, placement: Placement, retention: Retention, format_at: usize, summarises: bool) -> Self {
         let budget = Budget { reserve: limit / 10, ..Budget::local(limit, 0) };
         let mut story = Self {
             budget,
             placement,
-            retention,
-            template: ChatTemplate::chatml(),
-            card: 0,
-            model: 0,
+            look: (0, 0, format_at % FORMATS.len(), retention),
+            template: format(format_at),
+            summarises,
+            summarised: None,
             history: Vec::new(),
             state: WindowState::default(),
             made: 0,
             before: None,
+            sent: None,
+            edited: false,
         };
         story.speak(Role::Character, 5);
         story
@@ -113,7 +142,7 @@ impl Story {
             constant: false,
         });
         Frame {
-            head: head(&format!("Card {} {}", self.card, words(self.unit())), &words(self.unit())),
+            head: head(&format!("Card {} {}", self.look.0, words(self.unit())), &words(self.unit())),
             digest: digest.collect(),
             history: self.history.clone(),
             context,
@@ -124,10 +153,15 @@ impl Story {
     }
 
     fn assemble(&self, frame: &Frame) -> Assembled {
-        let model = format!("model {}", self.model);
+        let model = format!("model {}", self.look.1);
         let setup = Setup {
             placement: self.placement,
-            retention: self.retention,
+            retention: self.look.3,
+            watermark: match (self.summarises, self.summarised) {
+                (false, _) => Watermark::Off,
+                (true, None) => Watermark::Nothing,
+                (true, Some(id)) => Watermark::Upto(id),
+            },
             ..Setup::new(Some(&self.template), &model, self.budget)
         };
         assemble(frame, &setup, &self.state, &Words).unwrap()
@@ -139,6 +173,9 @@ impl Story {
         let sent = self.assemble(&frame);
         assert_eq!(sent, self.assemble(&frame), "the same again (invariant 8)");
         check(&frame, &sent);
+        self.check_shares(&sent);
+        self.check_covered(&sent);
+        self.check_epoch(&sent);
         self.state = sent.window.clone();
         store(&mut self.history, &sent);
         for message in &mut self.history {
@@ -149,6 +186,7 @@ impl Story {
     }
 
     fn play(&mut self, act: Act) {
+        self.edited |= matches!(act, Act::EditTheLastWords | Act::EditAnOldMessage(_) | Act::DeleteTheLastExchange);
         let unit = self.unit();
         let answered = self.history.iter().rposition(|message| message.role == Role::User);
         match act {
@@ -165,7 +203,7 @@ impl Story {
                 let Some(at) = answered else { return };
                 let reply = self.history.split_off(at + 1);
                 let sent = self.send(&[3, 5]);
-                if self.placement == Placement::CacheFirst && self.retention == Retention::AppendOnly {
+                if self.placement == Placement::CacheFirst && self.look.3 == Retention::AppendOnly {
                     let before = self.before.as_ref().filter(|_| sent.new_epoch.is_none());
                     assert!(before.is_none_or(|before| text(before) == text(&sent)), "a swipe answers the same prompt");
                 }
@@ -186,29 +224,101 @@ impl Story {
                 self.history.truncate(answered.unwrap_or(self.history.len()).max(1));
                 self.before = None;
             }
-            Act::TakeAnotherModel => self.model += 1,
-            Act::EditTheCard => self.card += 1,
+            Act::TakeAnotherModel => self.look.1 += 1,
+            Act::TakeAnotherFormat(index) => {
+                self.look.2 = index % FORMATS.len();
+                self.template = format(index);
+            }
+            Act::ChangeTheRetention => {
+                self.look.3 = match self.look.3 {
+                    Retention::AppendOnly => Retention::Ephemeral,
+                    Retention::Ephemeral => Retention::AppendOnly,
+                };
+            }
+            Act::EditTheCard => self.look.0 += 1,
+            Act::Summarise(hundredths) => {
+                self.summarised = Some(self.history[(self.history.len() - 1) * hundredths / 100].id);
+            }
         }
+    }
+
+    /// An epoch begins where bytes would change, and for no other reason than those there are.
+    fn check_epoch(&mut self, sent: &Assembled) {
+        let examples = kept(sent).any(|block| block.kind == BlockKind::Examples);
+        if let Some((look, had_examples)) = self.sent.replace((self.look, examples)) {
+            let other = look != self.look || had_examples != examples;
+            assert!(sent.new_epoch.is_some() || !other, "{look:?} {:?}", self.look);
+            let by_itself = matches!(sent.new_epoch, None | Some(EpochReason::Full | EpochReason::OverLimit));
+            assert!(by_itself || other || self.edited, "{:?} for nothing", sent.new_epoch);
+        }
+        self.edited = false;
+    }
+
+    /// Fresh windows keep to the history's share, retrieval and digest to theirs (S2.2, S2.3, requirements 2.3).
+    fn check_shares(&self, sent: &Assembled) {
+        let shares = sent.shares;
+        let messages = kept(sent).filter(|block| block.kind == BlockKind::Message).count();
+        if self.placement == Placement::Classic || self.summarises {
+            return;
+        }
+        if sent.new_epoch.is_some() && messages > 3 {
+            assert!(shares.history_used <= shares.history_budget, "{shares:?}");
+        }
+        assert!(shares.retrieval_used <= shares.retrieval_budget + 2, "{shares:?}");
+        let excerpts = kept(sent).filter(|block| block.zone == Zone::Digest && block.kind == BlockKind::Pinned);
+        let excerpts: u32 = excerpts.map(|block| block.tokens).sum();
+        assert!(sent.new_epoch.is_none() || excerpts <= shares.history_budget / 10, "{excerpts} of {shares:?}");
+    }
+
+    /// Invariant 5: what no summary covers leaves only where it would not fit beside what is dearer.
+    fn check_covered(&self, sent: &Assembled) {
+        if !self.summarises {
+            return;
+        }
+        let place = |id: &MessageId| self.history.iter().position(|message| message.id == *id);
+        let covered = self.summarised.as_ref().and_then(place);
+        let left: Vec<usize> = sent.left.iter().filter_map(place).collect();
+        let bare: Vec<usize> = left.iter().copied().filter(|at| Some(*at) > covered).collect();
+        let Some(first) = bare.first() else { return };
+        // A reply comes back with its question only.
+        let asked = self.history[..=*first].iter().rposition(|message| message.role == Role::User).unwrap_or(0);
+        let back = left.iter().filter(|at| **at >= asked);
+        let of_context = |block: &frozen::FrozenBlock| Words.count(&plain(&block.text)).unwrap() + 8;
+        let weight = |at: &usize| {
+            let message = &self.history[*at];
+            let blocks = message.context.iter().flatten().map(of_context).sum::<u32>();
+            Words.count(&plain(&message.text)).unwrap() + blocks + 6
+        };
+        let retrieved: u32 = kept(sent).filter(|block| block.score.is_some()).map(|block| block.tokens).sum();
+        // The plan weighs a message with the most that its format writes around one of its role.
+        let around = 2 * self.history.len() as u32;
+        let with_them = sent.total - retrieved + back.map(weight).sum::<u32>() + around;
+        let room = sent.budget.room();
+        assert!(with_them > room, "{} left uncovered: {with_them} in {room}\n{}", bare.len(), plan(sent));
+        assert!(bare.iter().all(|at| sent.uncovered.contains(&self.history[*at].id)), "and that is told");
     }
 
     /// Invariant 4: between epochs a prompt begins with the one before it, reply included.
     fn check_reuse(&self, before: &Assembled, now: &Assembled) {
-        if now.new_epoch.is_some() || self.placement == Placement::Classic {
+        if now.new_epoch.is_some() || self.placement == Placement::Classic || !self.template.append_only() {
             return;
         }
-        let words = text(before);
+        let append_only = self.look.3 == Retention::AppendOnly;
+        // Else up to the last words of the user, whose context is gone now.
+        let input = || kept(before).filter(|block| block.zone == Zone::Input).filter_map(|block| block.segment).min();
+        let shared = if append_only { before.segments.len() } else { input().unwrap() };
+        let shared: String = before.segments[..shared].iter().map(|segment| segment.text.as_str()).collect();
         let now = text(now);
-        let shared = match self.retention {
-            Retention::AppendOnly => words.as_str(),
-            // Up to the last words of the user, whose context is gone now.
-            Retention::Ephemeral => &words[..words.rfind("<|im_start|>user").unwrap()],
-        };
-        assert!(now.starts_with(shared), "the prompt before is a prefix:\n{words}\n---\n{now}");
-        if self.retention == Retention::AppendOnly {
+        assert!(now.starts_with(&shared), "the prompt before is a prefix:\n{shared}\n---\n{now}");
+        if append_only {
             let reply = &self.history[self.history.len() - 2].text;
             assert!(now[shared.len()..].starts_with(reply.as_str()), "with the reply");
         }
     }
+}
+
+fn plain(text: &str) -> Segment {
+    Segment { text: text.to_owned(), control: false }
 }
 
 fn kept(sent: &Assembled) -> impl Iterator<Item = &PlannedBlock> {
@@ -248,11 +358,22 @@ fn check(frame: &Frame, sent: &Assembled) {
     assert!(newest.iter().all(|id| window.contains(id)));
     assert!(text(sent).contains(&frame.history.last().unwrap().text));
     // 9: every candidate is accounted for; a dropped block has a reason by its type.
-    for candidate in frame.context.iter().chain(frame.placed.iter().map(|placed| &placed.candidate)) {
+    let placed = frame.placed.iter().map(|placed| &placed.candidate);
+    for candidate in frame.context.iter().chain(placed).chain(&frame.digest) {
         assert!(sent.blocks.iter().any(|block| block.source == candidate.source), "{candidate:?} is unaccounted for");
     }
-    let shares = sent.shares;
-    assert!(shares.history_used <= shares.history_budget || window.len() <= 3 || sent.total <= sent.budget.room());
+    let older: usize =
+        sent.blocks.iter().map(|block| if let Source::Older { count, .. } = &block.source { *count } else { 0 }).sum();
+    assert_eq!(older + window.len(), frame.history.len(), "every message is in the window, or told of");
+    assert!(sent.blocks.iter().all(|block| block.dropped.is_none() == block.segment.is_some()));
+    // 6: no heading stands above nothing.
+    for block in kept(sent).filter(|block| block.kind.share().is_some()) {
+        let mut lines = block.text.lines().skip_while(|line| !line.ends_with(':') || line.starts_with([' ', '-']));
+        assert!(lines.next().is_none() || lines.next().is_some_and(|line| line.starts_with("- ")), "{}", block.text);
+    }
+    // One begin token, in front of everything.
+    let begins = sent.segments.iter().filter(|segment| segment.control && segment.text.starts_with("<s>")).count();
+    assert!(sent.segments[0].text.starts_with("<s>") && begins >= 1 && !sent.segments[0].text.starts_with("<s><s>"));
 }
 
 fn layouts() -> impl Strategy<Value = (Placement, Retention)> {
@@ -265,17 +386,19 @@ fn layouts() -> impl Strategy<Value = (Placement, Retention)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_people_do_the_invariants_hold(
         acts in acts(),
         limit in prop_oneof![Just(4_000_u32), Just(8_000), Just(32_000), Just(200_000)],
         (placement, retention) in layouts(),
+        format_at in 0..FORMATS.len(),
+        summarises in any::<bool>(),
     ) {
         // A fortieth of a large limit is a large text: fewer of them tell as much.
         let acts = acts.into_iter().take(if limit > 10_000 { 24 } else { 40 });
-        let mut story = Story::new(limit, placement, retention);
+        let mut story = Story::new(limit, placement, retention, format_at, summarises);
         for act in acts {
             story.play(act);
         }
@@ -285,7 +408,7 @@ proptest! {
 /// A hundred times the same bytes (S0.4).
 #[test]
 fn the_same_state_gives_the_same_bytes() {
-    let mut story = Story::new(4_000, Placement::CacheFirst, Retention::AppendOnly);
+    let mut story = Story::new(4_000, Placement::CacheFirst, Retention::AppendOnly, 0, false);
     for turn in 0..20 {
         story.play(Act::Say { user: 2, reply: 3, recalled: vec![turn, turn + 1, turn * 2] });
     }

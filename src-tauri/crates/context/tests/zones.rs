@@ -6,8 +6,8 @@ mod common;
 
 use common::*;
 use context::{
-    Assembled, BlockKind, Candidate, ChatTemplate, Dropped, EpochReason, Frame, FrozenBlock, LoreSection, Place,
-    Placed, Placement, Setup, Source, Watermark, Zone, assemble,
+    AssembleError, Assembled, BlockKind, Budget, Candidate, ChatTemplate, Dropped, EpochReason, Frame, FrozenBlock,
+    LoreSection, Place, Placed, Placement, Setup, Source, Watermark, Zone, assemble,
 };
 use domain::chat::{Role, WindowState};
 use domain::prompt::PromptRole;
@@ -122,6 +122,31 @@ fn an_important_message_stays_as_an_excerpt_when_it_leaves() {
     );
 }
 
+/// S4.36: of sixty messages the one that matters is still there word for word, whoever scored it, and it is told why.
+#[test]
+fn what_matters_stays_by_itself_and_small_talk_does_not() {
+    let mut history = chat(61, 12);
+    for (at, message) in history.iter_mut().enumerate() {
+        message.text = format!("{at} is nothing but small talk about the weather of this and other days");
+    }
+    history[4].text = "I promise: we meet Anna at the mill on the 3rd of May.".into();
+    history[6].text = "Do not forget the lamp oil.".into();
+    history[6].pinned = true;
+    let frame = frame(history, "A keeper.", "");
+    let sent = first(&frame, 600).unwrap();
+    let excerpts: Vec<_> = sent.blocks.iter().filter(|block| block.kind == BlockKind::Pinned).collect();
+    let told: Vec<_> = excerpts.iter().map(|block| (block.reason.as_str(), block.dropped)).collect();
+    let why = "important: a promise, decision or secret, numbers, names, says it shortly";
+    assert_eq!(told, [(why, None), ("pinned by you", None)], "{}", plan(&sent));
+    assert_eq!(sent.judged, [(id(4), 9)]);
+    // Where only one has room, it is the one that was pinned.
+    let tight = with_setup(&frame, 600, &WindowState::default(), |setup| setup.budget.history_cap = 140);
+    assert_eq!(
+        [dropped(&tight, &id(4).to_string()), dropped(&tight, &id(6).to_string())],
+        [Some(Dropped::NoRoom), None]
+    );
+}
+
 /// S4.32: the last two summaries of what left the window; those of messages still in it wait.
 #[test]
 fn the_digest_has_the_two_newest_summaries_of_what_left() {
@@ -149,6 +174,7 @@ fn between_epochs_the_digest_stays_as_it_was() {
     frame.digest = vec![fact("2", "Sam moved to the sea.", 1.0)];
     let next = with(&frame, budget(400), &sent.window).unwrap();
     assert!(text(&next).contains("Facts:\n- Sam is a baker.") && !text(&next).contains("sea"));
+    assert_eq!(dropped(&next, "memory:2"), Some(Dropped::NextEpoch));
     assert_eq!(next.shares.digest_used, sent.shares.digest_used);
 }
 
@@ -219,6 +245,38 @@ fn nothing_leaves_uncovered_while_there_is_room() {
         setup.watermark = Watermark::Nothing;
     });
     assert!(hard.total <= hard.budget.room() && !hard.uncovered.is_empty());
+}
+
+/// S0.8, S2.24, S2.30: however small the limit, head, last exchange and question stay whole; and where even they do not fit,
+/// the missing tokens are just those that are missing.
+#[test]
+fn every_limit_keeps_what_must_stay_or_names_what_is_missing() {
+    let mut frame = frame(chat(31, 9), "A keeper of lamps.", "Examples of talk.");
+    frame.context = much_lore();
+    frame.digest = vec![fact("1", "Sam is a baker.", 1.0)];
+    frame.history[2].pinned = true;
+    let at = |limit| {
+        let budget = Budget { reserve: 10, ..budget(limit) };
+        with(&frame, budget, &WindowState::default())
+    };
+    let mut missing = Vec::new();
+    for limit in (20..400).rev() {
+        match at(limit) {
+            Ok(sent) => {
+                assert!(missing.is_empty(), "{limit} fits, and more did not");
+                let kept =
+                    |kind| sent.blocks.iter().filter(|block| block.kind == kind && block.dropped.is_none()).count();
+                assert!(kept(BlockKind::Description) == 1 && kept(BlockKind::Message) >= 3, "{}", plan(&sent));
+                let character = kept(BlockKind::Rules) + kept(BlockKind::Description);
+                assert!(character == 2 && (kept(BlockKind::Lore) == 0 || kept(BlockKind::Message) >= 3));
+            }
+            Err(AssembleError::Overflow(overflow)) => missing.push((overflow.missing(), overflow.needed)),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let (least, needed) = missing[0];
+    assert_eq!((least, missing.last().unwrap().0), (1, missing.len() as u32));
+    assert!(missing.iter().all(|(_, all)| *all == needed) && at(needed).is_ok());
 }
 
 #[test]

@@ -359,7 +359,7 @@ fn in_prompt(message: WindowMessage, speaker: &impl Fn(Role) -> String) -> Histo
 }
 
 /// A message's words, as the model reads them again: what it thought is not re-sent (S4.72).
-fn said(role: Role, text: String) -> String {
+pub(crate) fn said(role: Role, text: String) -> String {
     match role {
         Role::Character => context::display::display(&text).map_or(text, |display| display.shown),
         _ => text,

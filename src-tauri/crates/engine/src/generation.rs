@@ -257,6 +257,7 @@ impl Engine {
         let chat = collected.chat.clone();
         let window = made.assembled.window.clone();
         let blocks = made.assembled.context_blocks.clone();
+        let judged = made.assembled.judged.clone();
         let before = Kept::of(&chat);
         let kept = Kept {
             head_at: Some(made.head_at),
@@ -270,6 +271,9 @@ impl Engine {
             .checkpoint(move |store| {
                 for (message, blocks) in &blocks {
                     store.messages_mut().set_context_block(*message, Some(&frozen::write(blocks)))?;
+                }
+                for (message, importance) in &judged {
+                    store.messages_mut().set_importance(*message, Some(*importance))?;
                 }
                 if kept != before {
                     store.chats_mut().set_variables(chat.id, &kept.to_json())?;

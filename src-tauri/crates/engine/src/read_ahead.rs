@@ -146,7 +146,7 @@ impl Engine {
     async fn keep_cut(&self, planned: &Chat, made: &Made) -> Answer<bool> {
         let (id, before, running) = (planned.id, planned.window.clone(), self.running().clone());
         let (window, head_at, head) = (made.assembled.window.clone(), made.head_at, made.head_changes.clone());
-        let blocks = made.assembled.context_blocks.clone();
+        let (blocks, judged) = (made.assembled.context_blocks.clone(), made.assembled.judged.clone());
         let kept = self.store().checkpoint(move |store| {
             let Some(chat) = store.chats().get(id)?.filter(|chat| chat.window == before) else { return Ok(false) };
             if !running.none_in(id) {
@@ -155,6 +155,9 @@ impl Engine {
             // The words that were only guessed have no block to keep.
             for (message, blocks) in blocks.iter().filter(|(message, _)| !message.0.is_nil()) {
                 store.messages_mut().set_context_block(*message, Some(&context::frozen::write(blocks)))?;
+            }
+            for (message, importance) in &judged {
+                store.messages_mut().set_importance(*message, Some(*importance))?;
             }
             macro_variables::keep_head(store, &chat, head_at, head)?;
             store.chats_mut().set_window(id, &window)?;

@@ -146,7 +146,7 @@ pub struct HistoryMessage {
     pub context: Option<Vec<FrozenBlock>>,
     /// The user wants these words kept verbatim.
     pub pinned: bool,
-    /// 1-10, from extraction (C10).
+    /// 1-10 (C10). Where nothing has judged it yet, [`judge`](crate::importance::judge) does when it leaves the window.
     pub importance: Option<u8>,
     /// Tokens of what is no text, such as pictures (S2.8).
     pub extra_tokens: u32,
@@ -182,11 +182,6 @@ impl HistoryMessage {
             Some(anew) if begins => (&anew.text, &anew.scripts),
             _ => (&self.text, &self.scripts),
         }
-    }
-
-    /// Kept verbatim when it leaves the window (S4.36).
-    pub fn matters(&self) -> bool {
-        self.pinned || self.importance.is_some_and(|importance| importance >= 8)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The bytes: what was kept becomes messages, and those become segments, each with its cost and its owner.
 
+use std::collections::HashSet;
+
 use domain::MessageId;
 use domain::chat::WindowState;
 use domain::prompt::{Prompt, PromptMessage, PromptRole, Segment};
@@ -130,6 +132,13 @@ impl<'a> Draft<'a> {
             let idle = self.late.iter().filter(|item| item.place.is_none());
             sheet.blocks.extend(idle.map(|item| item.report(Zone::Input, PromptRole::User, None)));
         }
+        // Behind everything: rows that come and go would part the manifest from the one before it.
+        // What this turn's context or an older block has is told of already.
+        let listed: HashSet<&Source> = sheet.blocks.iter().map(|block| &block.source).collect();
+        let waiting = self.digest.iter().filter(|item| item.dropped == Some(Dropped::NextEpoch));
+        let waiting = waiting.filter(|item| !listed.contains(&*item.source));
+        let rows: Vec<PlannedBlock> = waiting.map(|item| item.report(Zone::Digest, PromptRole::System, None)).collect();
+        sheet.blocks.extend(rows);
         sheet
     }
 
@@ -183,7 +192,7 @@ impl<'a> Draft<'a> {
                 sheet.put(item.report(Zone::Digest, PromptRole::System, None), part);
             }
         }
-        let dropped = self.digest.iter().filter(|item| !item.kept());
+        let dropped = self.digest.iter().filter(|item| !item.kept() && item.dropped != Some(Dropped::NextEpoch));
         sheet.blocks.extend(dropped.map(|item| item.report(Zone::Digest, PromptRole::System, None)));
     }
 
@@ -353,6 +362,7 @@ impl<'a> Draft<'a> {
             new_epoch: self.epoch,
             context_blocks,
             left: self.left,
+            judged: self.judged,
             uncovered: self.uncovered,
         }
     }

@@ -4,14 +4,19 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use domain::MessageId;
+use domain::chat::Role;
 
 use super::Dropped;
 use super::draft::Draft;
-use super::fill::{by_score, fill, price};
+use super::fill::{LISTED, by_score, fill, price};
 use super::item::Item;
 use crate::budget::part;
 use crate::frame::{BlockKind, HistoryMessage, Source};
+use crate::importance::{IMPORTANT, judge};
 use crate::wording;
+
+/// What the user pinned, among the scores of excerpts; what was judged has 9 at the most.
+const PINNED: f32 = 10.0;
 
 impl<'a> Draft<'a> {
     pub(crate) fn fit_digest(&mut self) {
@@ -21,6 +26,7 @@ impl<'a> Draft<'a> {
             for (item, part) in self.digest.iter_mut().zip(parts) {
                 item.tokens = self.costs.plain(part);
             }
+            self.list_what_waits();
         } else {
             self.write_digest();
         }
@@ -35,7 +41,7 @@ impl<'a> Draft<'a> {
         let taken = self.shares.usable.saturating_sub(self.shares.history_used);
         let room = part(sure, 3, 5).min(taken);
         let mut items: Vec<Item<'a>> = self.frame.digest.iter().map(Item::from).collect();
-        items.extend(self.outside().filter(|message| message.matters()).map(excerpt));
+        items.extend(self.excerpts());
         items.retain(|item| !item.text.is_empty());
         self.leave_out_what_is_there(&mut items);
         newest_summaries(&mut items, budget.keyframes);
@@ -45,6 +51,8 @@ impl<'a> Draft<'a> {
         let mut used = fill(&mut items, &order, memory_group, &shares, memory, &mut self.costs);
         used += self.newest_that_fit(&mut items, BlockKind::Keyframe, room - used);
         let excerpts = (room - used).min(self.shares.history_budget / 10);
+        // Of what goes for room, the last goes first: nothing that was judged takes the place of what was pinned.
+        items.sort_by_key(|item| item.kind == BlockKind::Pinned && item.score >= Some(PINNED));
         self.newest_that_fit(&mut items, BlockKind::Pinned, excerpts);
         items.retain(|item| item.listed);
         items.sort_by_key(|item| wording::rank(item.kind));
@@ -54,6 +62,52 @@ impl<'a> Draft<'a> {
     /// Messages before the window.
     pub(crate) fn outside(&self) -> impl Iterator<Item = &'a HistoryMessage> + use<'a> {
         self.frame.history[..self.start].iter()
+    }
+
+    /// What was pinned or matters of the messages before the window (S4.36).
+    fn excerpts(&mut self) -> Vec<Item<'a>> {
+        let speakers: HashSet<&str> = self.frame.history.iter().map(|message| message.speaker.as_str()).collect();
+        let (mut excerpts, mut judged) = (Vec::new(), Vec::new());
+        for message in self.outside() {
+            if message.pinned {
+                excerpts.push(excerpt(message, "pinned by you".into(), PINNED));
+                continue;
+            }
+            let (value, reason) = match message.importance {
+                Some(value) => (value, "important".into()),
+                None if matches!(message.role, Role::Tool | Role::Event) => continue,
+                None => {
+                    let importance = judge(&message.text, speakers.iter().copied());
+                    if importance.value >= IMPORTANT {
+                        judged.push((message.id, importance.value));
+                    }
+                    (importance.value, Cow::Owned(importance.words()))
+                }
+            };
+            if value >= IMPORTANT {
+                excerpts.push(excerpt(message, reason, f32::from(value.min(9))));
+            }
+        }
+        self.judged = judged;
+        excerpts
+    }
+
+    /// Between epochs the digest stays as it is: what else it could hold is told of all the same (invariant 9).
+    fn list_what_waits(&mut self) {
+        let written: HashSet<(&Source, &str)> =
+            self.frozen.digest.iter().map(|block| (&block.source, block.text.as_str())).collect();
+        let candidates = self.frame.digest.iter().map(Item::from);
+        let mut waiting: Vec<Item<'a>> =
+            candidates.filter(|item| !item.text.is_empty() && !written.contains(&(&*item.source, item.text))).collect();
+        let others = waiting.len().saturating_sub(LISTED);
+        if others > 1 {
+            waiting.truncate(LISTED);
+            waiting.push(Item::others(self.frame.digest[LISTED].kind, others));
+        }
+        for item in &mut waiting {
+            item.dropped = Some(if self.left_out(&item.source) { Dropped::LeftOut } else { Dropped::NextEpoch });
+        }
+        self.digest.extend(waiting);
     }
 
     /// Of one kind the newest first, until the next has no room: a gap in a story is worse than a late beginning.
@@ -101,16 +155,15 @@ impl<'a> Draft<'a> {
 }
 
 /// A message that left, word for word.
-fn excerpt(message: &HistoryMessage) -> Item<'_> {
-    let reason = if message.pinned { "pinned by you" } else { "important" };
+fn excerpt<'a>(message: &'a HistoryMessage, reason: Cow<'a, str>, score: f32) -> Item<'a> {
     Item {
         kind: BlockKind::Pinned,
         source: Cow::Owned(Source::Message { id: message.id, speaker: message.speaker.clone() }),
-        reason: Cow::Borrowed(reason),
+        reason,
         title: &message.speaker,
         // The digest is written where an epoch begins.
         text: message.words(true).0.trim(),
-        score: None,
+        score: Some(score),
         about: &[],
         place: None,
         tokens: 0,

@@ -42,6 +42,7 @@ pub(crate) struct Draft<'a> {
     /// The window is larger than its share of the budget, because retrieval may not need the rest.
     pub(crate) grown: bool,
     pub(crate) left: Vec<MessageId>,
+    pub(crate) judged: Vec<(MessageId, u8)>,
     pub(crate) uncovered: Vec<MessageId>,
 }
 
@@ -77,6 +78,7 @@ impl<'a> Draft<'a> {
             shares: Shares::default(),
             grown: false,
             left: Vec::new(),
+            judged: Vec::new(),
             uncovered: Vec::new(),
         })
     }

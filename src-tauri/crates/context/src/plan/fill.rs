@@ -9,7 +9,7 @@ use crate::frame::BlockKind;
 use crate::wording;
 
 /// Of what has no room, the best this many of a share are told of one by one.
-const LISTED: usize = 50;
+pub(crate) const LISTED: usize = 50;
 
 /// Keeps of `items`, which are tried in `order`, what fits into `room`, and drops the rest; of a great many, all but the best become one row. `group_of`
 /// says which of `shares` a kind draws on; items of other kinds, and what was dropped before, stay as they are. Returns what

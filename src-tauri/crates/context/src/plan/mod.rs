@@ -141,6 +141,7 @@ pub enum Dropped {
     SentBefore,
     NoPlace,
     OverLimit,
+    NextEpoch,
     LeftOut,
 }
 
@@ -157,6 +158,7 @@ impl Dropped {
             Self::SentBefore => "the answered words were sent before, and keep what was sent with them",
             Self::NoPlace => "nothing is answered that it could stand in front of",
             Self::OverLimit => "given up, because the prompt was over the limit",
+            Self::NextEpoch => "waits for the next epoch, when the digest is written anew",
             Self::LeftOut => "left out by you",
         }
     }
@@ -221,6 +223,8 @@ pub struct Assembled {
     pub context_blocks: Vec<(MessageId, Vec<FrozenBlock>)>,
     /// In the window before, and out of it now.
     pub left: Vec<MessageId>,
+    /// Messages before the window that were found important now, 8 to 9 (S4.36): to be stored, so that later epochs know.
+    pub judged: Vec<(MessageId, u8)>,
     /// These are due to leave, and no summary covers them. They stay while the limit allows it.
     pub uncovered: Vec<MessageId>,
 }

@@ -20,6 +20,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use context::frame::{BlockKind, Candidate, HistoryMessage, Share, Source};
+use context::importance::{IMPORTANT, judge};
 use domain::chat::{Chat, Role};
 use domain::memory::MemoryScope;
 use domain::{ChatId, MessageId, PersonaId};
@@ -27,15 +28,15 @@ use store::{Query, StoreError, Write};
 
 use crate::Engine;
 use crate::answer::Answerer;
-use crate::collect::Collected;
+use crate::collect::{Collected, said};
 use crate::error::Answer;
 use about::About;
 use facts::Facts;
 use older::{Depth, Ranked, Voices};
 pub(crate) use wishes::{Said, obey};
 
-/// Messages judged at least this important stay word for word, as pinned ones do (S4.36).
-const IMPORTANT: u8 = 8;
+/// Messages before the window that are kept word for word at the most. A tenth of the history holds fewer.
+const EXCERPTS: u32 = 200;
 /// A turn waits no longer for its memories.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// A question with fewer words to look for than this is about what was said right before it.
@@ -138,7 +139,8 @@ impl Engine {
     async fn pinned(&self, collected: &Collected) -> Answer<Vec<Candidate>> {
         let Some(first) = collected.history.first() else { return Ok(Vec::new()) };
         let (chat, first) = (collected.chat.id, first.id);
-        let marked = self.store().read(move |store| store.messages().marked_before(chat, first, IMPORTANT)).await?;
+        let marked =
+            self.store().read(move |store| store.messages().marked_before(chat, first, IMPORTANT, EXCERPTS)).await?;
         let after = collected.chat.scene_after.unwrap_or(-1);
         let candidate = |message: store::WindowMessage| {
             let speaker = match message.role {
@@ -146,9 +148,12 @@ impl Engine {
                 _ => collected.speaker(),
             };
             let source = Source::Message { id: message.id, speaker: speaker.to_owned() };
-            let reason = if message.pinned { "pinned by you" } else { "judged important" };
-            let score = message.importance.map_or(10.0, f32::from);
-            Candidate::new(BlockKind::Pinned, source, reason, message.text)
+            let names = [collected.persona.name.as_str(), collected.speaker()];
+            let (reason, score) = match message.importance.filter(|_| !message.pinned) {
+                Some(importance) => (judge(&message.text, names).words(), f32::from(importance.min(9))),
+                None => ("pinned by you".to_owned(), 10.0),
+            };
+            Candidate::new(BlockKind::Pinned, source, reason, said(message.role, message.text))
                 .scored(score)
                 .titled(speaker)
                 .about(vec![message.id])

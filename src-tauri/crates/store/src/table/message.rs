@@ -74,14 +74,16 @@ impl Messages<'_> {
         Ok(rows)
     }
 
-    /// The messages before `anchor` that were pinned or judged important, oldest first.
+    /// The messages before `anchor` that were pinned or judged important, oldest first; at most `limit`, pinned and new
+    /// ones before others.
     pub fn marked_before(
         &self,
         chat: ChatId,
         anchor: MessageId,
         importance: u8,
+        limit: u32,
     ) -> Result<Vec<WindowMessage>, StoreError> {
-        let rows = self
+        let mut rows = self
             .conn
             .prepare_cached(
                 "SELECT message.id, message.position, message.role, message.created, message.context_block,
@@ -90,10 +92,11 @@ impl Messages<'_> {
                  WHERE message.chat = ?1 AND message.deleted IS NULL
                      AND (message.pinned OR message.importance >= ?3)
                      AND message.position < (SELECT position FROM message WHERE id = ?2 AND chat = ?1)
-                 ORDER BY message.position",
+                 ORDER BY message.pinned DESC, message.position DESC LIMIT ?4",
             )?
-            .query_map(params![Col(chat), Col(anchor), importance], window_from_row)?
-            .collect::<Result<_, _>>()?;
+            .query_map(params![Col(chat), Col(anchor), importance, limit], window_from_row)?
+            .collect::<Result<Vec<_>, _>>()?;
+        rows.sort_by_key(|message| message.position);
         Ok(rows)
     }
 
@@ -222,8 +225,18 @@ impl MessagesMut<'_> {
         })
     }
 
-    /// Replaces the text of the selected swipe, which keeps its age.
+    /// How much it matters, 1 to 10 (S4.36); `None` for not judged.
+    pub fn set_importance(&mut self, id: MessageId, importance: Option<u8>) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE message SET importance = ?2 WHERE id = ?1")?
+            .execute(params![Col(id), importance])?;
+        one(rows, "message")
+    }
+
+    /// Replaces the text of the selected swipe, which keeps its age. What was judged were the old words.
     pub fn edit(&mut self, id: MessageId, text: &str) -> Result<(), StoreError> {
+        self.set_importance(id, None)?;
         let rows = self
             .conn
             .prepare_cached(

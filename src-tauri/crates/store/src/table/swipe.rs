@@ -56,7 +56,7 @@ impl SwipesMut<'_> {
         let rows = self
             .conn
             .prepare_cached(
-                "UPDATE message SET selected = ?2
+                "UPDATE message SET selected = ?2, importance = NULL
                  WHERE id = ?1 AND EXISTS (SELECT 1 FROM swipe WHERE message = ?1 AND position = ?2)",
             )?
             .execute(params![Col(message), index])?;

@@ -131,9 +131,28 @@ async fn pinned_messages_are_found_after_they_left_the_window() {
         say(&store, number, text).await;
     }
     store.write(|w| w.messages_mut().set_pinned(message_id(1), true)).await.unwrap();
-    let marked = |anchor| store.read(move |r| r.messages().marked_before(CHAT, message_id(anchor), 8));
+    let marked = |anchor| store.read(move |r| r.messages().marked_before(CHAT, message_id(anchor), 8, 9));
     let texts: Vec<_> = marked(3).await.unwrap().into_iter().map(|message| (message.text, message.pinned)).collect();
     assert_eq!(texts, [("The key is under the mat.".to_owned(), true)]);
     assert!(marked(1).await.unwrap().is_empty());
     assert!(store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap().pinned);
+}
+
+#[tokio::test]
+async fn important_messages_are_found_until_their_words_change() {
+    let store = furnished().await;
+    for number in 1..=4 {
+        say(&store, number, "We meet at the mill.").await;
+    }
+    for (number, importance) in [(1, 8), (2, 7), (3, 9)] {
+        store.write(move |w| w.messages_mut().set_importance(message_id(number), Some(importance))).await.unwrap();
+    }
+    let marked = async |limit| {
+        let found = store.read(move |r| r.messages().marked_before(CHAT, message_id(4), 8, limit)).await.unwrap();
+        found.into_iter().map(|message| message.id).collect::<Vec<_>>()
+    };
+    assert_eq!(marked(9).await, [message_id(1), message_id(3)]);
+    assert_eq!(marked(1).await, [message_id(3)], "the newest");
+    store.write(|w| w.messages_mut().edit(message_id(3), "We do not meet.")).await.unwrap();
+    assert_eq!(marked(9).await, [message_id(1)]);
 }

@@ -1,0 +1,198 @@
+//! How much a message matters beyond its age (S4.36; requirements, section 2.3, item 4). By rules alone, in English and
+//! German: the same words are worth the same everywhere, and every point has its reason.
+
+use std::collections::HashSet;
+
+/// Messages of this importance stay word for word when they leave the window.
+pub const IMPORTANT: u8 = 8;
+
+/// Words that are looked at. What is longer is a story, and its summary tells it.
+const MOST_WORDS: usize = 400;
+
+/// Beginnings of words that bind, reveal or decide, in small letters.
+const BINDING: [&str; 31] = [
+    "abgemacht",
+    "agreed",
+    "agreement",
+    "allerg",
+    "confess",
+    "decided",
+    "decision",
+    "entschied",
+    "geheim",
+    "geschworen",
+    "gesteh",
+    "geständ",
+    "heirat",
+    "married",
+    "marry",
+    "oath",
+    "passwor",
+    "pledge",
+    "promis",
+    "secret",
+    "schwör",
+    "schwur",
+    "swear",
+    "swore",
+    "vereinbar",
+    "versprach",
+    "versprech",
+    "versproch",
+    "vow",
+    "wedding",
+    "wette",
+];
+
+/// The same in several words.
+const BINDING_PHRASES: [&str; 8] = [
+    "my name is",
+    "never forget",
+    "remember that",
+    "remember this",
+    "ich heiße",
+    "mein name ist",
+    "merk dir",
+    "vergiss nie",
+];
+
+/// What a message is worth, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Importance {
+    /// 1 to 9; 10 is for what people pin.
+    pub value: u8,
+    /// For people: "a promise or decision", "numbers" and so on.
+    pub reasons: Vec<&'static str>,
+}
+
+impl Importance {
+    /// In words, for people.
+    pub fn words(&self) -> String {
+        format!("important: {}", self.reasons.join(", "))
+    }
+}
+
+/// Judges `text`. The names of those who talk, `speakers`, say nothing: they are everywhere.
+pub fn judge<'s>(text: &str, speakers: impl IntoIterator<Item = &'s str>) -> Importance {
+    let found = Findings::of(text, speakers);
+    let mut judged = Importance { value: 3, reasons: Vec::new() };
+    let mut add = |points: u8, reason| {
+        if points > 0 {
+            judged.value += points;
+            judged.reasons.push(reason);
+        }
+    };
+    add(if found.binding { 3 } else { 0 }, "a promise, decision or secret");
+    add(found.numbers.min(2) as u8, "numbers");
+    add(found.names.len().min(2) as u8, "names");
+    add(u8::from((6..=80).contains(&found.words)), "says it shortly");
+    // A word or two say nothing by themselves, and a long text has no room among excerpts.
+    let less = match found.words {
+        0..4 => 2,
+        151.. => 3,
+        _ => 0,
+    };
+    judged.value = judged.value.saturating_sub(less).clamp(1, 9);
+    judged
+}
+
+/// What a text has of all that counts.
+#[derive(Default)]
+struct Findings {
+    words: usize,
+    numbers: usize,
+    names: HashSet<String>,
+    binding: bool,
+}
+
+impl Findings {
+    fn of<'s>(text: &str, speakers: impl IntoIterator<Item = &'s str>) -> Self {
+        let known: HashSet<String> =
+            speakers.into_iter().flat_map(str::split_whitespace).map(|name| bare(name).to_lowercase()).collect();
+        let mut found = Self::default();
+        let mut said = String::new();
+        let mut begins = true;
+        for token in text.split_whitespace().take(MOST_WORDS) {
+            let word = bare(token);
+            begins |= !token.starts_with(char::is_alphanumeric);
+            if !word.is_empty() {
+                let small = word.to_lowercase();
+                found.words += 1;
+                found.numbers += usize::from(word.starts_with(|letter: char| letter.is_ascii_digit()));
+                found.binding |= BINDING.iter().any(|stem| small.starts_with(stem));
+                if !begins && is_name(word) && !known.contains(&small) {
+                    found.names.insert(small.clone());
+                }
+                said.push_str(&small);
+                said.push(' ');
+            }
+            begins = token.ends_with(['.', '!', '?', ':', '…', '"', '”', '*']);
+        }
+        found.binding |= BINDING_PHRASES.iter().any(|phrase| said.contains(phrase));
+        found
+    }
+}
+
+/// A word without marks around it, and without what makes it somebody's.
+fn bare(token: &str) -> &str {
+    let word = token.trim_matches(|letter: char| !letter.is_alphanumeric());
+    word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
+}
+
+/// A capital, and then small letters.
+fn is_name(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> String {
+        let judged = judge(text, ["Sam", "Mira Quay"]);
+        format!("{} {}", judged.value, judged.reasons.join(", "))
+    }
+
+    #[test]
+    fn what_binds_and_what_has_facts_matters() {
+        assert_eq!(
+            check("I promise: I will wait at the mill of Harrow on the 3rd of May."),
+            "9 a promise, decision or secret, numbers, names, says it shortly"
+        );
+        assert_eq!(
+            check("Meet Anna at 7 in front of the bakery in Lisbon, on the 4th."),
+            "8 numbers, names, says it shortly"
+        );
+        assert_eq!(
+            check("My name is Odile, by the way, from Brest."),
+            "9 a promise, decision or secret, names, says it shortly"
+        );
+        assert_eq!(
+            check("Ich verspreche dir, um 7 Uhr am Bahnhof zu sein."),
+            "9 a promise, decision or secret, numbers, names, says it shortly"
+        );
+    }
+
+    #[test]
+    fn small_talk_does_not() {
+        for text in [
+            "",
+            "Yes.",
+            "Nice weather, is it not, Mira?",
+            "*She smiles at Sam.* What a day that was!",
+            "I will go now.",
+        ] {
+            assert!(judge(text, ["Sam", "Mira Quay"]).value < IMPORTANT, "{text}");
+        }
+        let story = "I promised Anna 3 ships and 4 sails in Lisbon, and then the wind came up again. ".repeat(20);
+        assert!(judge(&story, []).value < IMPORTANT, "a story is told by its summary");
+    }
+
+    #[test]
+    fn any_text_is_judged_within_bounds() {
+        for text in ["9 ".repeat(1 << 20), "Ä".repeat(1 << 20), "你好世界".repeat(999), "\u{0}'s 's’s".into()] {
+            assert!((1..=9).contains(&judge(&text, ["'s", ""]).value));
+        }
+    }
+}
