@@ -86,6 +86,12 @@ impl Engine {
             report.imported.push(imported);
             return Ok(());
         }
+        if is_named_preset(&bytes)
+            && let Some(imported) = self.import_preset(&file, &bytes).await?
+        {
+            report.imported.extend(imported);
+            return Ok(());
+        }
         let (card, warnings) = match Card::read(&bytes) {
             Ok(read) => read,
             Err(error) => {
@@ -127,6 +133,14 @@ impl Engine {
         let same = self.store().read(move |store| store.characters().from_source(hash)).await?;
         Ok(same.into_iter().find(|each| card_of(each).is_ok_and(|known| known == *card)))
     }
+}
+
+/// SillyTavern's presets for instruct, context and system prompt have a name, and a name is enough for the oldest cards.
+fn is_named_preset(bytes: &[u8]) -> bool {
+    let Ok(serde_json::Value::Object(fields)) = serde_json::from_slice(bytes) else { return false };
+    let has = |names: &[&str]| names.iter().any(|name| fields.contains_key(*name));
+    has(&["input_sequence", "story_string", "content"])
+        && !has(&["spec", "data", "description", "first_mes", "char_name"])
 }
 
 /// The files to import, and whether each was named itself.
