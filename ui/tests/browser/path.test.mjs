@@ -372,7 +372,14 @@ test("the next prompt is compared with the one that was sent last", async () => 
 	await id("xray").click();
 	await id("composer").fill("Who lit the brass heron?");
 	await id("xray-diff").click();
-	await id("xray-difference").locator(".added", { hasText: "Who lit the brass heron?" }).waitFor();
+	// Only lines in view are drawn, and a long reply stands before these.
+	await id("xray-difference").waitFor();
+	await page.waitForFunction(() => {
+		const lines = document.querySelector("[data-testid=xray-difference]");
+		if (!lines) return false;
+		lines.scrollTop = lines.scrollHeight;
+		return [...lines.querySelectorAll(".added")].some((line) => line.textContent.includes("Who lit the brass heron?"));
+	});
 	await id("xray-blocks").click();
 	await id("composer").fill("");
 	await page.keyboard.press("Escape");
