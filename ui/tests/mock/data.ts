@@ -77,6 +77,7 @@ export const swipe = (id: string, text: string, over: Partial<Swipe> = {}): Swip
 	model: null,
 	display: null,
 	figures: null,
+	toolCalls: [],
 	...over,
 });
 

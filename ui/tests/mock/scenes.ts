@@ -24,7 +24,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (chat) {
 		const id = chat.id;
 		if (["streaming", "prefill", "loading", "queued", "retrying", "stalled", "failed", "overflow", "unanswered"].includes(scene)) {
-			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, pinned: false, created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null }] });
+			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, pinned: false, created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null, toolCalls: [] }] });
 			await app.chat?.load();
 			if (scene !== "unanswered") engine.begin(chat);
 		}

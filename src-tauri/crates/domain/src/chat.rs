@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, model::ModelChoice};
+use crate::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, ToolCall, model::ModelChoice};
 
 /// Who speaks. Provider words ("assistant", "model") live in the adapters only (S3.5, S3.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -51,6 +51,8 @@ pub struct Swipe {
     pub created: Timestamp,
     /// Name of the model that wrote it; absent for greetings and for what people wrote.
     pub model: Option<String>,
+    /// What the model asked for besides. Nothing was run.
+    pub tool_calls: Vec<ToolCall>,
 }
 
 /// A place in a chat.

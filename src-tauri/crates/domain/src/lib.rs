@@ -18,6 +18,8 @@ pub mod regex_script;
 pub mod sampling;
 pub mod settings;
 pub mod time;
+pub mod tool_call;
 
 pub use id::{CharacterId, ChatId, EndpointId, MemoryId, MessageId, ModelId, PersonaId, SwipeId};
 pub use time::Timestamp;
+pub use tool_call::{Arguments, ToolCall};

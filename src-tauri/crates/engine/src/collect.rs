@@ -1,5 +1,6 @@
 //! What a turn is made of, gathered from the store; and the prompt made of it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,6 +22,7 @@ use uuid::Uuid;
 use crate::Engine;
 use crate::answer::{Answerer, Counter};
 use crate::api::{self, AssemblyTimings};
+use crate::content;
 use crate::error::Answer;
 use crate::frame::{self, Built};
 use crate::lore::Lore;
@@ -68,6 +70,8 @@ pub(crate) struct Collected {
     /// How many swipes the chat's last message has, and which is shown or being written, from 1.
     pub(crate) swipes: (u64, u64),
     pub(crate) history: Vec<HistoryMessage>,
+    /// What the prompt says behind the words of a message, of what is no words.
+    pub(crate) notes: HashMap<MessageId, String>,
     pub(crate) lore: Lore,
     pub(crate) memory: Recalled,
     /// What is in the chat before the history.
@@ -124,11 +128,14 @@ impl Engine {
         let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode)).await?;
         let (id, anchor) = (chat.id, chat.window.anchor);
         let messages = self.store().read(move |store| store.messages().from(id, anchor)).await?;
-        let messages = messages
-            .into_iter()
-            .take_while(|message| !matches!(&aim, Aim::Before(reply) if message.id == *reply))
-            .filter(|message| !message.text.trim().is_empty());
+        let messages =
+            messages.into_iter().take_while(|message| !matches!(&aim, Aim::Before(reply) if message.id == *reply));
         let mut history: Vec<WindowMessage> = messages.collect();
+        // A reply that goes on does so right behind its words.
+        if let Some(open) = history.last_mut().filter(|last| aim == Aim::Last && last.role == Role::Character) {
+            open.tool_calls.clear();
+        }
+        history.retain(|message| !message.text.trim().is_empty() || !message.tool_calls.is_empty());
         leave_out_the_distant_past(&mut history, answerer.budget.limit);
         let first = history.first().map(|message| message.position);
         let ((messages, of_character), newest) = self
@@ -148,6 +155,8 @@ impl Engine {
             Role::Character => card.spoken_name().to_owned(),
             Role::Narrator | Role::Tool | Role::Event => String::new(),
         };
+        let note = |message: &WindowMessage| Some((message.id, content::asked_for(&message.tool_calls)?));
+        let notes = history.iter().filter_map(note).collect();
         let mut history: Vec<HistoryMessage> =
             history.into_iter().map(|message| in_prompt(message, &speaker)).collect();
         if let Aim::Words(text) = aim {
@@ -172,6 +181,7 @@ impl Engine {
             kind,
             swipes,
             history,
+            notes,
             lore: Lore::default(),
             memory: Recalled::default(),
             earlier,

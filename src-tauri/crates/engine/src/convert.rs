@@ -1,6 +1,7 @@
 //! From inner types to those that cross.
 
 use context::macros::{self, MacroScope, MacroState};
+use domain::ToolCall;
 use domain::card::Card;
 use domain::chat::{Message, Role, Swipe, SwipeState};
 use domain::model::ModelChoice;
@@ -53,7 +54,13 @@ fn swipe(role: Role, swipe: &Swipe, figures: Option<api::Figures>) -> api::Swipe
         created: rfc3339(swipe.created),
         model: swipe.model.clone(),
         figures,
+        tool_calls: swipe.tool_calls.iter().map(tool_call).collect(),
     }
+}
+
+fn tool_call(call: &ToolCall) -> api::ToolCall {
+    let (arguments, valid) = (call.arguments.text().to_owned(), call.arguments.is_object());
+    api::ToolCall { name: call.name.clone(), arguments, valid }
 }
 
 /// Whose names stand over messages.

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::answer::Answerer;
 use crate::clock::Clock;
 use crate::collect::Collected;
+use crate::content;
 use crate::error::{Answer, bad_input};
 use crate::lore::Lore;
 use crate::macro_variables::Changes;
@@ -55,6 +56,11 @@ pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, h
     let stop = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
     let mut built = builder.finish(stop);
     built.frame.history.clone_from(&collected.history);
+    for message in &mut built.frame.history {
+        if let Some(note) = collected.notes.get(&message.id) {
+            content::append(message, note);
+        }
+    }
     built.frame.placed.extend(collected.lore.placed.iter().cloned());
     let wanted = |candidate: &&Candidate| has_place(composed.recalls, candidate.kind);
     built.frame.digest.extend(collected.memory.digest.iter().filter(wanted).cloned());

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use context::frozen;
+use domain::ToolCall;
 use domain::chat::{Chat, SwipeState};
 use domain::sampling::Sampling;
 use futures_util::StreamExt;
@@ -68,9 +69,18 @@ struct Draft {
     dirty: bool,
     saved: Instant,
     figures: Figures,
+    /// What was asked of tools; nothing of it is run.
+    tool_calls: Vec<ToolCall>,
     passages: Passages,
     /// The listeners see it grow, not only whole (S4.40).
     streams: bool,
+}
+
+impl Draft {
+    /// The model has said something in this turn, in words or by asking for a tool.
+    fn said(&self, target: &Target) -> bool {
+        self.written || self.tool_calls.len() > target.tool_calls().len()
+    }
 }
 
 impl Engine {
@@ -84,12 +94,13 @@ impl Engine {
             dirty: false,
             saved: started,
             figures: Figures::default(),
+            tool_calls: job.target.tool_calls().to_vec(),
             passages: Passages::going_on(job.target.base()),
             streams: true,
         };
         let result = self.write_reply(&job, &mut draft, started).await;
         let reason = match &result {
-            Ok(Finish { reason: FinishReason::Stop, .. }) if draft.written => EndReason::Stop,
+            Ok(Finish { reason: FinishReason::Stop, .. }) if draft.said(&job.target) => EndReason::Stop,
             Ok(Finish { reason: FinishReason::Stop, .. }) => EndReason::Failed { error: silent() },
             Ok(Finish { reason: FinishReason::Length, .. }) => EndReason::Length,
             Ok(Finish { reason: FinishReason::Cancelled, .. }) => EndReason::Cancelled,
@@ -135,6 +146,7 @@ impl Engine {
         let finish = self.follow(job, draft, &answerer, request, started).await;
         let held = draft.passages.finish();
         self.take(job, draft, &answerer.name, held).await?;
+        self.keep_tool_calls(job, draft, &answerer.name).await?;
         if draft.inserted {
             let total = made.assembled.total;
             draft.figures = figures(finish.as_ref().ok(), total, draft.figures.first_text_ms);
@@ -195,6 +207,10 @@ impl Engine {
                     self.take(job, draft, &answerer.name, part).await?;
                     continue;
                 }
+                GenerationEvent::ToolCall(call) => {
+                    draft.tool_calls.push(call);
+                    continue;
+                }
                 GenerationEvent::Finished { reason, usage, timings } => return Ok(Finish { reason, usage, timings }),
                 GenerationEvent::Queued => Event::Queued { chat: chat.clone() },
                 GenerationEvent::Loading { fraction } => Event::Loading { chat: chat.clone(), fraction },
@@ -249,6 +265,18 @@ impl Engine {
             .await?;
         (draft.inserted, draft.dirty, draft.saved) = (true, false, Instant::now());
         Ok(())
+    }
+
+    /// A reply may be nothing else, and is kept then too.
+    async fn keep_tool_calls(&self, job: &Job, draft: &mut Draft, model: &str) -> Answer<()> {
+        if draft.tool_calls.len() == job.target.tool_calls().len() {
+            return Ok(());
+        }
+        if !draft.inserted {
+            self.checkpoint(job, draft, model).await?;
+        }
+        let (swipe, calls) = (job.target.swipe(), draft.tool_calls.clone());
+        Ok(self.store().checkpoint(move |store| store.swipes_mut().set_tool_calls(swipe, &calls)).await?)
     }
 
     /// Before the model is called: the epoch, the context blocks frozen with their messages, and the variables as the turn's

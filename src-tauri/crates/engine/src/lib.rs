@@ -18,6 +18,7 @@ mod characters;
 mod chats;
 mod clock;
 mod collect;
+mod content;
 mod convert;
 mod endpoint_tokenizer;
 mod endpoints;

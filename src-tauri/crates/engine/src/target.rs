@@ -1,7 +1,7 @@
 //! Where a reply's text goes: a new message, a new swipe of one, or the end of one.
 
 use domain::chat::{Chat, Message, Role, Swipe, SwipeState};
-use domain::{MessageId, SwipeId, Timestamp};
+use domain::{MessageId, SwipeId, Timestamp, ToolCall};
 use store::{NewMessage, NewSwipe, StoreError, Write};
 
 use crate::api;
@@ -47,6 +47,14 @@ impl Target {
         }
     }
 
+    /// The tools that the text before the first new token came with.
+    pub(crate) fn tool_calls(&self) -> &[ToolCall] {
+        match self {
+            Self::NewMessage { .. } | Self::NewSwipe { .. } => &[],
+            Self::Extend { message } => &message.swipe().tool_calls,
+        }
+    }
+
     /// The message as it looks while nothing is written yet.
     pub(crate) fn as_begun(&self, speakers: &Speakers, now: Timestamp) -> api::Message {
         let begun = |message: MessageId, swipe| Swipe {
@@ -57,6 +65,7 @@ impl Target {
             state: SwipeState::Streaming,
             created: now,
             model: None,
+            tool_calls: Vec::new(),
         };
         let mut whole = match self {
             Self::NewMessage { message, swipe } => Message {

@@ -120,7 +120,8 @@ async fn read(mut events: EventStream, at_first_text: Option<CancellationToken>)
                 before = after;
             }
             GenerationEvent::Finished { reason, usage, .. } => ending = Some((reason, usage)),
-            GenerationEvent::Queued
+            GenerationEvent::ToolCall(_)
+            | GenerationEvent::Queued
             | GenerationEvent::Loading { .. }
             | GenerationEvent::Retrying { .. }
             | GenerationEvent::Stalled { .. } => {}

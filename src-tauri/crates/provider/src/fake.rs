@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use domain::prompt::{Prompt, PromptRole};
+use domain::{Arguments, ToolCall};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -156,6 +157,12 @@ impl Script {
 
     pub fn retrying(self, attempt: u32, after_ms: u64, why: impl Into<String>) -> Self {
         self.event(GenerationEvent::Retrying { attempt, after_ms, why: why.into() })
+    }
+
+    /// Asks for a tool.
+    pub fn call(self, name: &str, arguments: &str) -> Self {
+        let arguments = Arguments::read(arguments);
+        self.event(GenerationEvent::ToolCall(ToolCall { id: None, name: name.to_owned(), arguments }))
     }
 
     pub fn stalled(self, seconds: u32) -> Self {

@@ -17,6 +17,7 @@ pub mod openai;
 pub mod tls;
 mod tokenizer_json;
 
+use domain::ToolCall;
 use domain::prompt::Prompt;
 use domain::sampling::Sampling;
 use futures_util::stream::BoxStream;
@@ -87,6 +88,8 @@ pub enum GenerationEvent {
     Prefill { done: u32, total: u32, reused: u32 },
     /// A piece of the reply, always whole characters.
     Text(String),
+    /// The model asks for a tool. Comes whole, once all text has come; nobody runs anything.
+    ToolCall(ToolCall),
     /// The request failed before its first token and is sent again after `after_ms`.
     Retrying { attempt: u32, after_ms: u64, why: String },
     /// Nothing has arrived for `seconds`; the request goes on.

@@ -9,6 +9,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_tables.sql"),
     include_str!("migrations/0002_memory.sql"),
     include_str!("migrations/0003_endpoint_tokenizer.sql"),
+    include_str!("migrations/0004_tool_calls.sql"),
 ];
 
 /// 0 in an empty file.

@@ -3,8 +3,8 @@
 use domain::chat::{Role, SwipeState};
 use domain::memory::MemoryType;
 use domain::model::ModelChoice;
-use domain::{CharacterId, ChatId, EndpointId, MemoryId, MessageId, ModelId, PersonaId, SwipeId, Timestamp};
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use domain::{CharacterId, ChatId, EndpointId, MemoryId, MessageId, ModelId, PersonaId, SwipeId, Timestamp, ToolCall};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSql, ToSqlOutput, ValueRef};
 use uuid::Uuid;
 
 use crate::{AssetHash, StoreError};
@@ -114,6 +114,26 @@ impl ToSql for Col<ModelChoice> {
 impl FromSql for Col<ModelChoice> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         serde_json::from_str(value.as_str()?).map(Self).map_err(FromSqlError::other)
+    }
+}
+
+impl ToSql for Col<&[ToolCall]> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        if self.0.is_empty() {
+            return Ok(ToSqlOutput::from(Null));
+        }
+        serde_json::to_string(self.0)
+            .map(ToSqlOutput::from)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+    }
+}
+
+impl FromSql for Col<Vec<ToolCall>> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value {
+            ValueRef::Null => Ok(Self(Vec::new())),
+            json => serde_json::from_str(json.as_str()?).map(Self).map_err(FromSqlError::other),
+        }
     }
 }
 

@@ -872,6 +872,8 @@ export type Swipe = {
 	/**  Name of the model that wrote it. */
 	model: string | null,
 	figures: Figures | null,
+	/**  What the model asked for besides. */
+	toolCalls: ToolCall[],
 };
 
 /**  How far a text got. */
@@ -909,6 +911,15 @@ export type TemplateSummary = {
 
 /**  How the window looks. */
 export type Theme = "light" | "dark" | "system";
+
+/**  A tool that a reply asked for. None is offered, and nothing was run. */
+export type ToolCall = {
+	name: string,
+	/**  Word for word. */
+	arguments: string,
+	/**  The arguments are a JSON object. */
+	valid: boolean,
+};
 
 /**  A variable that templates may use. */
 export type VariableDoc = {

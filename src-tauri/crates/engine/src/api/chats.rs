@@ -66,6 +66,17 @@ pub struct Display {
     pub has_keyframe: bool,
 }
 
+/// A tool that a reply asked for. None is offered, and nothing was run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCall {
+    pub name: String,
+    /// Word for word.
+    pub arguments: String,
+    /// The arguments are a JSON object.
+    pub valid: bool,
+}
+
 /// One alternative text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
@@ -80,6 +91,8 @@ pub struct Swipe {
     /// Name of the model that wrote it.
     pub model: Option<String>,
     pub figures: Option<Figures>,
+    /// What the model asked for besides.
+    pub tool_calls: Vec<ToolCall>,
 }
 
 /// A place in a chat with its alternative texts.

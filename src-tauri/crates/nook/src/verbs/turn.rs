@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::api::{ApiError, EndReason, Event, Figures, Message};
+use engine::api::{ApiError, EndReason, Event, Figures, Message, Swipe, ToolCall};
 use engine::{Engine, Events, TurnOptions};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -131,6 +131,9 @@ impl Talk<'_> {
 
     fn end(&self, message: Option<&Message>, reason: EndReason) -> Result<Ended, Failure> {
         self.out.piece("\n")?;
+        for call in tool_calls(message) {
+            self.out.say(&format!("(wanted to call {}({}))", call.name, call.arguments))?;
+        }
         self.out.event(&end_line(&self.chat, message, &reason))?;
         if let Some(figures) = figures(message) {
             self.out.note(&figures_line(figures));
@@ -151,6 +154,7 @@ fn end_line(chat: &str, message: Option<&Message>, reason: &EndReason) -> Value 
         "chat": chat,
         "message": message.map(|message| &message.id),
         "text": message.map_or("", super::library::shown),
+        "tool_calls": tool_calls(message),
         "reason": reason,
         "usage": {
             "prompt": figures.prompt,
@@ -177,8 +181,16 @@ fn name(reason: &EndReason) -> (&'static str, Option<&ApiError>) {
 }
 
 fn figures(message: Option<&Message>) -> Option<&Figures> {
+    swipe(message)?.figures.as_ref()
+}
+
+fn tool_calls(message: Option<&Message>) -> &[ToolCall] {
+    swipe(message).map_or(&[], |swipe| &swipe.tool_calls)
+}
+
+fn swipe(message: Option<&Message>) -> Option<&Swipe> {
     let message = message?;
-    message.swipes.get(message.selected as usize)?.figures.as_ref()
+    message.swipes.get(message.selected as usize)
 }
 
 fn figures_line(figures: &Figures) -> String {

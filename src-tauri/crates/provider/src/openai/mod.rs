@@ -7,10 +7,12 @@
 //!   Not sent again: what would fail the same way (a wrong key, a wrong address), and what the user has waited for in
 //!   full already (our own timeouts).
 //! - Loopback endpoints are never asked through the system's proxy.
+//! - What a model asks of tools is handed on whole, though none are offered: a reply that is nothing else is no silence.
 //!
-//! Absent: tool calls, images, and `reasoning_content`, which is skipped.
+//! Absent: images, and `reasoning_content`, which is skipped.
 
 mod body;
+mod calls;
 mod config;
 mod diagnose;
 mod exchange;

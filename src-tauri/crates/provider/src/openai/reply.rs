@@ -33,7 +33,9 @@ pub(super) fn reply(
                 match silence.wait(&cancel, frames.next()).await {
                     Waited::Quiet(seconds) => yield Ok(GenerationEvent::Stalled { seconds }),
                     Waited::Cancelled => {
-                        yield Ok(tally.finished(FinishReason::Cancelled));
+                        for event in tally.ending(FinishReason::Cancelled) {
+                            yield Ok(event);
+                        }
                         return;
                     }
                     Waited::TooLong => break diagnose::silent(&shared.config, silence.limit),
@@ -44,7 +46,9 @@ pub(super) fn reply(
                         match take(&shared, &mut tally, frame) {
                             Err(failure) => break failure,
                             Ok(Taken::Ended(reason)) => {
-                                yield Ok(tally.finished(reason));
+                                for event in tally.ending(reason) {
+                                    yield Ok(event);
+                                }
                                 return;
                             }
                             Ok(Taken::Events(events)) => {
@@ -59,13 +63,18 @@ pub(super) fn reply(
             };
             // What goes wrong behind the end of a reply is no fault of the reply.
             if let Some(reason) = tally.ended {
-                yield Ok(tally.finished(reason));
+                for event in tally.ending(reason) {
+                    yield Ok(event);
+                }
                 return;
             }
             if failure.again == Again::Adapted {
                 continue;
             }
             let Some(wait) = next_pause(&shared, &tally, retries, failure.again) else {
+                for event in tally.called() {
+                    yield Ok(event);
+                }
                 yield Err(failure.error);
                 return;
             };
@@ -73,7 +82,9 @@ pub(super) fn reply(
             tracing::info!(retries, error = %failure.error, "the request is sent again");
             yield Ok(retrying(retries, wait, &failure));
             if cancel.run_until_cancelled(tokio::time::sleep(wait)).await.is_none() {
-                yield Ok(tally.finished(FinishReason::Cancelled));
+                for event in tally.ending(FinishReason::Cancelled) {
+                    yield Ok(event);
+                }
                 return;
             }
         }

@@ -2,6 +2,7 @@
 
 use tokio::time::Instant;
 
+use super::calls::Calls;
 use super::config::EndpointConfig;
 use super::diagnose;
 use super::retry::Failure;
@@ -16,6 +17,7 @@ pub(super) struct Tally {
     started: Instant,
     first_text: Option<Instant>,
     bytes: usize,
+    calls: Calls,
     usage: Usage,
     prefill_ms: Option<f64>,
     decode_ms: Option<f64>,
@@ -29,6 +31,7 @@ impl Tally {
             started: Instant::now(),
             first_text: None,
             bytes: 0,
+            calls: Calls::default(),
             usage: Usage::default(),
             prefill_ms: None,
             decode_ms: None,
@@ -36,9 +39,9 @@ impl Tally {
         }
     }
 
-    /// Whether any text has come.
+    /// Whether anything of the reply has come.
     pub(super) fn spoke(&self) -> bool {
-        self.first_text.is_some()
+        self.first_text.is_some() || self.calls.any()
     }
 
     /// Counts `chunk`, and returns what it holds for the caller.
@@ -56,13 +59,19 @@ impl Tally {
         // We ask for one choice.
         if let Some(mut choice) = chunk.choices.unwrap_or_default().into_iter().next() {
             let reason = choice.finish_reason.take();
-            if let Some(text) = choice.into_text() {
+            let mut delta = choice.into_delta();
+            if let Some(text) = delta.take_text() {
                 self.bytes += text.len();
                 if self.bytes > MAX_REPLY {
                     return Err(diagnose::malformed(config, "a reply without end"));
                 }
                 self.first_text.get_or_insert_with(Instant::now);
                 events.push(GenerationEvent::Text(text));
+            }
+            if let Some(pieces) = &delta.tool_calls
+                && self.calls.take(pieces).is_err()
+            {
+                return Err(diagnose::malformed(config, "tool calls without end"));
             }
             if let Some(reason) = reason {
                 self.ended = Some(ending(config, &reason)?);
@@ -71,8 +80,19 @@ impl Tally {
         Ok(events)
     }
 
-    /// The last event.
-    pub(super) fn finished(&self, reason: FinishReason) -> GenerationEvent {
+    /// The tools that were asked for, as far as they have come.
+    pub(super) fn called(&mut self) -> Vec<GenerationEvent> {
+        self.calls.finish().map(GenerationEvent::ToolCall).collect()
+    }
+
+    /// The last events.
+    pub(super) fn ending(&mut self, reason: FinishReason) -> Vec<GenerationEvent> {
+        let mut events = self.called();
+        events.push(self.finished(reason));
+        events
+    }
+
+    fn finished(&self, reason: FinishReason) -> GenerationEvent {
         let now = Instant::now();
         let first_text = self.first_text.unwrap_or(now);
         let first_text_ms = ms(self.started, first_text);

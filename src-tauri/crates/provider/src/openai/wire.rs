@@ -35,24 +35,40 @@ pub(super) struct Choice {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Delta {
+pub(super) struct Delta {
     content: Option<Content>,
+    /// Read by [`Calls`](super::calls::Calls).
+    pub(super) tool_calls: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Content {
     Text(String),
+    Parts(Vec<Value>),
     Other(IgnoredAny),
 }
 
 impl Choice {
-    pub(super) fn into_text(self) -> Option<String> {
-        match self.delta.or(self.message)?.content? {
-            Content::Text(text) if !text.is_empty() => Some(text),
-            Content::Text(_) | Content::Other(IgnoredAny) => None,
-        }
+    pub(super) fn into_delta(self) -> Delta {
+        self.delta.or(self.message).unwrap_or_default()
     }
+}
+
+impl Delta {
+    /// Its text, the text parts of several joined; never empty (S3.27).
+    pub(super) fn take_text(&mut self) -> Option<String> {
+        let text = match self.content.take()? {
+            Content::Text(text) => text,
+            Content::Parts(parts) => parts.iter().filter_map(text_part).collect(),
+            Content::Other(IgnoredAny) => return None,
+        };
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+fn text_part(part: &Value) -> Option<&str> {
+    matches!(part["type"].as_str(), Some("text" | "output_text")).then(|| part["text"].as_str()).flatten()
 }
 
 /// Numbers are read as `f64`: some endpoints write `12.0`, and a wild value saturates instead of failing.
@@ -165,7 +181,7 @@ mod tests {
 
     fn text(data: &str) -> Option<String> {
         match parse(data).unwrap() {
-            Payload::Chunk(chunk) => chunk.choices.unwrap_or_default().into_iter().next()?.into_text(),
+            Payload::Chunk(chunk) => chunk.choices.unwrap_or_default().into_iter().next()?.into_delta().take_text(),
             Payload::Error(error) => Some(format!("error: {}", error.message)),
         }
     }
@@ -178,6 +194,11 @@ mod tests {
             (r#"{"choices":[{"delta":{"role":"assistant","content":null}}]}"#, None),
             (r#"{"choices":[{"delta":{"reasoning_content":"Hm."}}]}"#, None),
             (r#"{"choices":[{"delta":{"content":[{"type":"thinking"}]}}]}"#, None),
+            (
+                r#"{"choices":[{"delta":{"content":[{"type":"text","text":"H"},7,{"type":"text","text":"i"}]}}]}"#,
+                Some("Hi"),
+            ),
+            (r#"{"choices":[{"delta":{"content":[{"type":"thinking","text":"Hm."},{"type":"text"}]}}]}"#, None),
             (r#"{"choices":[],"usage":{"prompt_tokens":12.0},"error":null}"#, None),
             (r#"{"choices":null}"#, None),
             (r#"{"choices":[{"delta":{"content":"Hi"},"message":{"content":"Hi"}}]}"#, Some("Hi")),

@@ -9,3 +9,4 @@ mod probe;
 mod request;
 mod silence;
 mod support;
+mod tools;

@@ -176,7 +176,8 @@ pub(crate) fn start(url: &str, patience: Patience) -> EventStream {
     client(url, patience).stream(request(), CancellationToken::new())
 }
 
-/// A reply in a line: text as it is, `~` for a repetition, `z` for a notice of silence, the ending in brackets.
+/// A reply in a line: text as it is, a tool with its arguments, which a `?` marks as malformed, `~` for a repetition, `z` for
+/// a notice of silence, the ending in brackets.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) line: String,
@@ -192,6 +193,10 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
             Ok(event) => {
                 match &event {
                     GenerationEvent::Text(text) => seen.line += text,
+                    GenerationEvent::ToolCall(call) => {
+                        let mark = if call.arguments.is_object() { "" } else { "?" };
+                        seen.line += &format!("<{}({}){mark}>", call.name, call.arguments.text());
+                    }
                     GenerationEvent::Retrying { .. } => seen.line.push('~'),
                     GenerationEvent::Stalled { .. } => seen.line.push('z'),
                     GenerationEvent::Prefill { done, total, reused } => {

@@ -1,7 +1,7 @@
 //! Messages: the places of a chat, in order.
 
 use domain::chat::{Message, Role, Swipe, SwipeState};
-use domain::{ChatId, MessageId, SwipeId, Timestamp};
+use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::swipe::{self, NewSwipe, SwipesMut};
@@ -36,6 +36,7 @@ pub struct WindowMessage {
     pub pinned: bool,
     /// 1 to 10, once something has judged it.
     pub importance: Option<u8>,
+    pub tool_calls: Vec<ToolCall>,
 }
 
 pub struct Messages<'a> {
@@ -62,7 +63,8 @@ impl Messages<'_> {
             .conn
             .prepare_cached(
                 "SELECT message.id, message.position, message.role, message.created, message.context_block,
-                     message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text
+                     message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text,
+                     swipe.tool_calls
                  FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
                  WHERE message.chat = ?1 AND message.deleted IS NULL
                      AND message.position >= ifnull((SELECT position FROM message WHERE id = ?2 AND chat = ?1), ?3)
@@ -87,7 +89,8 @@ impl Messages<'_> {
             .conn
             .prepare_cached(
                 "SELECT message.id, message.position, message.role, message.created, message.context_block,
-                     message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text
+                     message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text,
+                     swipe.tool_calls
                  FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
                  WHERE message.chat = ?1 AND message.deleted IS NULL
                      AND (message.pinned OR message.importance >= ?3)
@@ -114,7 +117,8 @@ impl Messages<'_> {
     pub fn at(&self, chat: ChatId, positions: &[i64]) -> Result<Vec<WindowMessage>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT message.id, message.position, message.role, message.created, message.context_block,
-                 message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text
+                 message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text,
+                 swipe.tool_calls
              FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
              WHERE message.chat = ?1 AND message.position = ?2 AND message.deleted IS NULL",
         )?;
@@ -363,5 +367,6 @@ fn window_from_row(row: &Row<'_>) -> rusqlite::Result<WindowMessage> {
         context_block: row.get("context_block")?,
         pinned: row.get("pinned")?,
         importance: row.get("importance")?,
+        tool_calls: row.get::<_, Col<_>>("tool_calls")?.0,
     })
 }

@@ -1,7 +1,7 @@
 //! Swipes: the alternative texts of a message.
 
 use domain::chat::{Swipe, SwipeState};
-use domain::{ChatId, MessageId, SwipeId, Timestamp};
+use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::StoreError;
@@ -72,6 +72,14 @@ impl SwipesMut<'_> {
         one(rows, "swipe")
     }
 
+    pub fn set_tool_calls(&mut self, id: SwipeId, calls: &[ToolCall]) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE swipe SET tool_calls = ?2 WHERE id = ?1")?
+            .execute(params![Col(id), Col(calls)])?;
+        one(rows, "swipe")
+    }
+
     pub(crate) fn insert(&mut self, message: MessageId, position: u32, new: &NewSwipe) -> Result<Swipe, StoreError> {
         self.conn
             .prepare_cached(
@@ -95,6 +103,7 @@ impl SwipesMut<'_> {
             state: new.state,
             created: new.created,
             model: new.model.clone(),
+            tool_calls: Vec::new(),
         })
     }
 
@@ -134,5 +143,6 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Swipe> {
         state: row.get::<_, Col<_>>("state")?.0,
         created: row.get::<_, Col<_>>("created")?.0,
         model: row.get("model")?,
+        tool_calls: row.get::<_, Col<_>>("tool_calls")?.0,
     })
 }

@@ -1,7 +1,7 @@
 //! Messages and swipes: order, paging, the window, edits, deletion.
 
-use domain::Timestamp;
 use domain::chat::{Role, SwipeState};
+use domain::{Arguments, Timestamp, ToolCall};
 
 use super::{CHAT, furnished, message, message_id, say, shown, swipe, swipe_id};
 use crate::{Store, StoreError};
@@ -155,4 +155,21 @@ async fn important_messages_are_found_until_their_words_change() {
     assert_eq!(marked(1).await, [message_id(3)], "the newest");
     store.write(|w| w.messages_mut().edit(message_id(3), "We do not meet.")).await.unwrap();
     assert_eq!(marked(9).await, [message_id(1)]);
+}
+
+#[tokio::test]
+async fn what_a_text_asked_of_tools_is_kept_with_it() {
+    let store = talk(2).await;
+    let calls = [("weather", "{\"city\":\"Oslo\"}"), ("time", "{\"zo")].map(|(name, text)| ToolCall {
+        id: None,
+        name: name.into(),
+        arguments: Arguments::read(text),
+    });
+    let kept = calls.clone();
+    store.write(move |w| w.swipes_mut().set_tool_calls(swipe_id(2), &kept)).await.unwrap();
+    let message = store.read(|r| r.messages().get(message_id(2))).await.unwrap().unwrap();
+    assert_eq!(message.swipe().tool_calls, calls);
+    let window = store.read(|r| r.messages().from(CHAT, None)).await.unwrap();
+    assert_eq!((window[0].tool_calls.len(), &window[1].tool_calls[..]), (0, &calls[..]));
+    assert_eq!(store.read(|r| r.messages().at(CHAT, &[1])).await.unwrap()[0].tool_calls, calls);
 }

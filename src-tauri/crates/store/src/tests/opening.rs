@@ -219,3 +219,22 @@ async fn connections_are_guarded() {
         store.write(|w| w.messages_mut().append(&super::message(1, domain::chat::Role::User, "x"))).await;
     assert!(matches!(stray, Err(StoreError::Conflict { .. })), "no message without a chat {CHAT}");
 }
+
+#[tokio::test]
+async fn a_file_from_before_tool_calls_is_upgraded_and_its_texts_asked_for_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let old = open_with(dir.path(), &migrate::MIGRATIONS[..3]).unwrap();
+    let rows = "INSERT INTO character VALUES (zeroblob(16), 'Ada', '{}', 'chara_card_v3', NULL, NULL, 1, 1, NULL);
+        INSERT INTO chat VALUES (zeroblob(16), zeroblob(16), NULL, 'An evening', NULL, '', 0, NULL, '', '', NULL, '{}', 1, 1, NULL);
+        INSERT INTO message (id, chat, position, role, created, selected)
+            VALUES (zeroblob(16), zeroblob(16), 0, 'user', 1, 0);
+        INSERT INTO swipe (id, message, position, text, state, created)
+            VALUES (zeroblob(16), zeroblob(16), 0, 'hello', 'finished', 1);";
+    old.store.on_writer(|conn| conn.execute_batch(rows).unwrap()).await.unwrap();
+    drop(old);
+    let opened = open(dir.path());
+    assert!(matches!(opened.notices[..], [Notice::Upgraded { from: 3, to: NOW, .. }]), "{:?}", opened.notices);
+    let id = domain::ChatId(uuid::Uuid::nil());
+    let page = opened.store.read(move |r| r.messages().page(id, None, 9)).await.unwrap();
+    assert_eq!((page[0].text(), &page[0].swipe().tool_calls[..]), ("hello", &[][..]));
+}
