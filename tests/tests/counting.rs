@@ -164,6 +164,42 @@ async fn a_tokenizer_json_counts_until_it_is_removed() {
     engine.shutdown().await;
 }
 
+/// A card whose book may take 12 tokens, for two texts of five long words.
+fn book_of_twelve() -> Vec<u8> {
+    let entry = json!({ "keys": ["lamp"], "content": LINE, "enabled": true, "insertion_order": 1, "extensions": {}, "use_regex": false });
+    let mut other = entry.clone();
+    other["content"] = format!("{LINE} ").into();
+    json!({
+        "spec": "chara_card_v3", "spec_version": "3.0",
+        "data": {
+            "name": "Ada", "description": "", "personality": "", "scenario": "", "first_mes": "", "mes_example": "",
+            "creator_notes": "", "system_prompt": "", "post_history_instructions": "", "alternate_greetings": [],
+            "tags": [], "creator": "", "character_version": "", "group_only_greetings": [], "extensions": {},
+            "character_book": { "token_budget": 12, "extensions": {}, "entries": [entry, other] },
+        }
+    })
+    .to_string()
+    .into_bytes()
+}
+
+/// LB-04, B2-02: what lore costs is counted like the rest of the prompt.
+#[tokio::test]
+async fn a_lorebooks_budget_is_counted_by_the_models_own_tokenizer() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(&dir).await;
+    let endpoint = connect(&engine, "http://127.0.0.1:9/v1", "mystery-7b").await;
+    let card = engine.import_bytes("ada.json".into(), book_of_twelve()).await.unwrap().imported.remove(0);
+    let chat = engine.new_chat(card.id).await.unwrap().id;
+    let entries = async || {
+        let prompt = engine.preview_prompt(chat.clone(), "The lamp?".into(), WhatIf::default()).await.unwrap();
+        prompt.blocks.iter().filter(|block| block.kind == "lore").count()
+    };
+    assert_eq!(entries().await, 0, "thirteen tokens by the estimate");
+    engine.set_endpoint_tokenizer(endpoint.id, words()).await.unwrap();
+    assert_eq!(entries().await, 2, "five words each");
+    engine.shutdown().await;
+}
+
 #[tokio::test]
 async fn what_is_no_tokenizer_json_is_refused_and_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();

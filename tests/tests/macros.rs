@@ -12,7 +12,7 @@ use tests::headless::{NOW, ended, shown};
 
 const HOUR: i64 = 3_600_000;
 
-fn card(description: &str, lore: &str) -> Value {
+fn card(description: &str, entries: Value) -> Value {
     json!({
         "spec": "chara_card_v3", "spec_version": "3.0",
         "data": {
@@ -20,12 +20,20 @@ fn card(description: &str, lore: &str) -> Value {
             "first_mes": "Evening. {{lamp}}", "mes_example": "", "creator_notes": "", "system_prompt": "",
             "post_history_instructions": "", "alternate_greetings": [], "tags": [], "creator": "",
             "character_version": "", "group_only_greetings": [], "extensions": {},
-            "character_book": { "extensions": {}, "entries": [
-                { "keys": ["reef"], "content": lore, "extensions": {}, "enabled": true, "insertion_order": 10,
-                  "use_regex": false }
-            ] }
+            "character_book": { "extensions": {}, "entries": entries }
         }
     })
+}
+
+fn entry(key: &str, content: &str) -> Value {
+    json!({ "keys": [key], "content": content, "extensions": {}, "enabled": true, "insertion_order": 10, "use_regex": false })
+}
+
+/// An entry that is always there.
+fn constant(content: &str) -> Value {
+    let mut entry = entry("", content);
+    entry["constant"] = true.into();
+    entry
 }
 
 /// A chat with Ada at a time that the test sets.
@@ -38,9 +46,13 @@ struct Evening {
 
 impl Evening {
     async fn with(description: &str, lore: &str) -> Self {
+        Self::with_entries(description, json!([entry("reef", lore)])).await
+    }
+
+    async fn with_entries(description: &str, entries: Value) -> Self {
         let (dir, model) = (tempfile::tempdir().unwrap(), FakeProvider::new());
         let engine = open(&dir, &model, NOW).await;
-        let card = card(description, lore).to_string().into_bytes();
+        let card = card(description, entries).to_string().into_bytes();
         let report = engine.import_bytes("ada.json".into(), card).await.unwrap();
         let chat = engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
         Self { dir, model, engine, chat }
@@ -95,6 +107,16 @@ impl Evening {
     async fn last_user_text(&self) -> String {
         let texts = self.texts().await;
         texts[texts.len() - 2].clone()
+    }
+
+    async fn preview(&self, text: &str) -> PromptReport {
+        self.engine.preview_prompt(self.chat.clone(), text.to_owned(), WhatIf::default()).await.unwrap()
+    }
+
+    /// Edits the chat's first message, which ends the epoch.
+    async fn edit_greeting(&self, text: &str) {
+        let greeting = self.engine.whole_chat(self.chat.clone()).await.unwrap().page.messages[0].id.clone();
+        self.engine.edit_message(greeting, text.to_owned()).await.unwrap();
     }
 
     async fn manifest(&self) -> PromptReport {
@@ -164,8 +186,7 @@ async fn the_kind_of_reply_and_its_swipe_are_told() {
 async fn variables_set_by_the_card_and_by_lore_are_kept() {
     let description = "Moods. {{setvar::mood::calm}}{{setglobalvar::town::Cove}}";
     let evening = Evening::with(description, "The reef was named {{incvar::named}} times.").await;
-    let preview = || evening.engine.preview_prompt(evening.chat.clone(), "The reef?".into(), WhatIf::default());
-    assert!(preview().await.unwrap().text.contains("named 1 times"));
+    assert!(evening.preview("The reef?").await.text.contains("named 1 times"));
     let sent = evening.say("The reef?").await;
     assert!(sent.contains("named 1 times"), "the preview counted:\n{sent}");
     evening.say("{{getvar::mood}} {{getglobalvar::town}} {{getvar::named}}").await;
@@ -184,10 +205,86 @@ async fn a_head_that_counts_does_so_once_an_epoch() {
     let evening = evening.at(Timestamp(NOW.0 + HOUR)).await;
     let sent = evening.say("So it goes: {{getvar::told}}").await;
     assert!(sent.starts_with(&before) && sent.contains("So it goes: 1"), "{sent}");
-    let greeting = evening.engine.whole_chat(evening.chat.clone()).await.unwrap().page.messages[0].id.clone();
-    evening.engine.edit_message(greeting, "Good evening.".into()).await.unwrap();
+    evening.edit_greeting("Good evening.").await;
     let sent = evening.say("A new epoch.").await;
     assert!(sent.contains("Told 2 times."), "{sent}");
+}
+
+/// The line of the constant entry.
+fn told(prompt: &str) -> &str {
+    prompt.lines().find(|line| line.starts_with("It is ")).unwrap_or_else(|| panic!("no such line in\n{prompt}"))
+}
+
+/// Design, section 4: constant lore is part of the head, and says what it said when the epoch began.
+#[tokio::test]
+async fn constant_lore_with_the_time_and_chance_in_it_keeps_the_epoch() {
+    let says =
+        "It is {{time}}, {{idle_duration}}. {{random::ash::birch::cedar::dogwood}} {{roll:1000}} {{incvar::told}}";
+    let mut evening = Evening::with_entries("A keeper.", json!([constant(says)])).await;
+    let mut before = evening.say("Hello.").await;
+    let first = told(&before).to_owned();
+    for turn in 1..20 {
+        evening = evening.at(Timestamp(NOW.0 + turn * HOUR)).await;
+        let words = format!("Turn {turn}.");
+        let preview = evening.preview(&words).await;
+        let sent = evening.say(&words).await;
+        let manifest = evening.manifest().await;
+        assert!(sent.starts_with(&before), "turn {turn} begins anew:\n{sent}");
+        assert_eq!((manifest.epoch, manifest.new_epoch.as_deref()), (1, None), "turn {turn}");
+        assert_eq!((preview.text, preview.new_epoch), (manifest.text, None), "turn {turn}");
+        before = sent;
+    }
+    assert_eq!(told(&before), first);
+    evening.edit_greeting("Good evening.").await;
+    let sent = evening.say("A new epoch.").await;
+    assert_ne!(told(&sent), first);
+    assert!(first.ends_with(" 1") && told(&sent).ends_with(" 2"), "{first}; {}", told(&sent));
+}
+
+#[tokio::test]
+async fn constant_lore_tells_the_hour_of_each_turn_where_it_stands_as_in_sillytavern() {
+    let evening = Evening::with_entries("A keeper.", json!([constant("It is {{time}}.")])).await;
+    evening.set("placement", SettingValue::Text("classic".into())).await;
+    let first = told(&evening.say("Hello.").await).to_owned();
+    let evening = evening.at(Timestamp(NOW.0 + HOUR)).await;
+    assert_ne!(told(&evening.say("Still there?").await), first);
+}
+
+/// Whatever stands in the head, the texts of the turn see what it set, and it sees what they set.
+#[tokio::test]
+async fn entries_of_the_head_and_of_the_turn_share_their_variables() {
+    let entries = json!([
+        constant("{{setvar::mood::calm}}It is set."),
+        entry("reef", "Mood: {{getvar::mood}}, {{incvar::named}}."),
+    ]);
+    let evening = Evening::with_entries("Named {{getvar::named}}.", entries).await;
+    let sent = evening.say("The reef?").await;
+    assert!(sent.contains("Mood: calm, 1.") && sent.contains("Named 1."), "{sent}");
+    evening.say("{{getvar::mood}} {{getvar::named}}").await;
+    assert_eq!(evening.last_user_text().await, "calm 1");
+}
+
+/// The preview foretells what chance will say of words that are not sent yet, and of the lore that they wake.
+#[tokio::test]
+async fn a_preview_foretells_chance() {
+    let evening = Evening::with("A keeper.", "Waves: {{roll:100000}}. {{random::a::b::c::d::e::f}}").await;
+    evening.note("Wind: {{roll:100000}}.").await;
+    for _ in 0..3 {
+        let words = "The reef, {{roll:100000}} times.";
+        let preview = evening.preview(words).await;
+        evening.say(words).await;
+        assert_eq!(preview.text, evening.manifest().await.text);
+    }
+}
+
+/// MC-07.
+#[tokio::test]
+async fn a_hidden_key_wakes_lore_and_is_not_sent() {
+    let entries = json!([constant("The door is shut.{{hidden_key:cellar}}"), entry("cellar", "It smells of brine.")]);
+    let evening = Evening::with_entries("A keeper.", entries).await;
+    let sent = evening.say("Hello.").await;
+    assert!(sent.contains("The door is shut.") && sent.contains("It smells of brine."), "{sent}");
+    assert!(!sent.to_lowercase().contains("cellar"), "{sent}");
 }
 
 #[tokio::test]

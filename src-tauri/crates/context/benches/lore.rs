@@ -88,7 +88,7 @@ fn run(books: &PreparedBooks, texts: &[String]) -> usize {
             timed: &TimedState::default(),
             greeting: None,
             user_icon: None,
-            expand: &str::to_owned,
+            expand: &|written| written.text().to_owned().into(),
             count: &|text| text.len() as u32 / 4,
         },
     );

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use context::budget::Chunk;
+use context::macros::ModelFacts;
 use context::{Budget, ChatTemplate, CountTokens, Counts, chat_template};
 use domain::chat::Chat;
 use domain::model::{Endpoint, LocalModel, ModelChoice};
@@ -49,6 +50,43 @@ enum Counting {
     Local(LocalModel),
     /// More or less.
     Remote(RemoteCounting),
+}
+
+impl Counting {
+    /// Names the tokenizer.
+    fn tokenizer(&self) -> String {
+        match self {
+            Self::Local(model) => model.sha256.clone(),
+            Self::Remote(remote) => remote.tokens.key(),
+        }
+    }
+
+    /// Counts of `segments` by the tokenizer alone: those of old texts from the store.
+    async fn raw(&self, engine: &Engine, segments: Vec<Segment>) -> Answer<Memoised> {
+        match self {
+            Self::Local(model) => {
+                let count = async |texts: &[Segment]| Ok(engine.local().count(model, texts).await?);
+                memoised(engine, &self.tokenizer(), segments, count).await
+            }
+            // Estimating is faster than asking the store.
+            Self::Remote(remote) if matches!(remote.tokens, Tokens::Estimate) => {
+                let counts = segments.into_iter().map(|segment| (segment.clone(), remote.raw(&segment)));
+                Ok(Memoised { counts: counts.collect(), fresh: 0 })
+            }
+            Self::Remote(remote) => {
+                let count = async |texts: &[Segment]| remote.raw_all(texts.to_vec()).await;
+                memoised(engine, &self.tokenizer(), segments, count).await
+            }
+        }
+    }
+
+    /// A count of [`Self::raw`] as the model would make it.
+    fn corrected(&self, raw: u32) -> u32 {
+        match self {
+            Self::Local(_) => raw,
+            Self::Remote(remote) => remote.calibration.apply(raw),
+        }
+    }
 }
 
 /// What turn and settings ask of whatever answers.
@@ -132,6 +170,26 @@ fn parse(
 }
 
 impl Answerer {
+    /// What macros may tell of it.
+    pub(crate) fn facts(&self) -> ModelFacts<'_> {
+        ModelFacts { name: &self.name, context: Some(self.budget.limit), response: Some(self.sampling.max_tokens) }
+    }
+
+    /// Names the tokenizer of [`Self::raw_counts`].
+    pub(crate) fn tokenizer(&self) -> String {
+        self.counting.tokenizer()
+    }
+
+    /// Tokens of texts by the tokenizer alone, which are the same on every turn.
+    pub(crate) async fn raw_counts(&self, engine: &Engine, texts: Vec<Segment>) -> Answer<Vec<(Segment, u32)>> {
+        Ok(self.counting.raw(engine, texts).await?.counts)
+    }
+
+    /// A raw count as the model would make it.
+    pub(crate) fn corrected(&self, raw: u32) -> u32 {
+        self.counting.corrected(raw)
+    }
+
     /// Who counts its tokens, and how well.
     pub(crate) fn counted(&self) -> Counted {
         let margin = self.budget.margin;
@@ -167,30 +225,15 @@ impl<'a> Counter<'a> {
 
     /// Learns the counts of `segments`: those of old texts from the store, the rest from the tokenizer.
     pub(crate) async fn count(&mut self, engine: &Engine, segments: Vec<Segment>) -> Answer<()> {
-        match self.counting {
-            Counting::Local(model) => {
-                let count = async |texts: &[Segment]| Ok(engine.local().count(model, texts).await?);
-                let Memoised { counts, fresh } = memoised(engine, &model.sha256, segments, count).await?;
-                self.counted += fresh;
-                counts.into_iter().for_each(|(segment, count)| self.exact.insert(segment, count));
-            }
-            Counting::Remote(remote) => {
-                let Memoised { counts, fresh } = match &remote.tokens {
-                    // Estimating is faster than asking the store.
-                    Tokens::Estimate => {
-                        let counts = segments.into_iter().map(|segment| (segment.clone(), remote.raw(&segment)));
-                        Memoised { counts: counts.collect(), fresh: 0 }
-                    }
-                    tokens => {
-                        let count = async |texts: &[Segment]| remote.raw_all(texts.to_vec()).await;
-                        memoised(engine, &tokens.key(), segments, count).await?
-                    }
-                };
-                self.counted += fresh;
-                for (segment, count) in counts {
-                    self.about.0.insert(segment, remote.calibration.apply(count));
-                }
-            }
+        let counting = self.counting;
+        let Memoised { counts, fresh } = counting.raw(engine, segments).await?;
+        self.counted += fresh;
+        let known = match counting {
+            Counting::Local(_) => &mut self.exact,
+            Counting::Remote(_) => &mut self.about.0,
+        };
+        for (segment, count) in counts {
+            known.insert(segment, counting.corrected(count));
         }
         Ok(())
     }

@@ -60,8 +60,6 @@ pub(crate) struct Collected {
     pub(crate) values: Values,
     pub(crate) template: ResolvedTemplate,
     pub(crate) mode: Mode,
-    /// As the texts that were read so far have left them.
-    pub(crate) variables: MacroState,
     pub(crate) scripts: Arc<Scripts>,
     /// Before the turn.
     pub(crate) variables_before: MacroState,
@@ -98,6 +96,16 @@ pub(crate) struct Made {
 }
 
 impl Collected {
+    /// The time that the head tells in the epoch that is under way.
+    fn head_at(&self) -> Option<Timestamp> {
+        Kept::of(&self.chat).head_at
+    }
+
+    /// When what is answered was said; `now` where nothing was.
+    fn answered_at(&self, now: Timestamp) -> Timestamp {
+        self.history.last().map_or(now, |message| message.created)
+    }
+
     /// Whose reply it is, as it would name itself.
     pub(crate) fn speaker(&self) -> &str {
         self.card.spoken_name()
@@ -175,8 +183,7 @@ impl Engine {
             values,
             template,
             mode,
-            variables_before: variables.clone(),
-            variables,
+            variables_before: variables,
             scripts: Arc::default(),
             kind,
             swipes,
@@ -196,8 +203,8 @@ impl Engine {
         let started = Instant::now();
         collected.memory = self.recall(&collected, answerer).await;
         collected.notices.extend(collected.memory.notice.clone());
-        collected.lore = self.activate(&collected, answerer, self.clock());
-        collected.variables = std::mem::take(&mut collected.lore.variables);
+        let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
+        collected.lore = self.lore(&collected, answerer, options, head_at).await?;
         collected.timings.activate_ms = millis(started);
         Ok(collected)
     }
@@ -208,9 +215,9 @@ impl Engine {
     async fn rewrite(&self, collected: &mut Collected, options: &TurnOptions) -> Answer<()> {
         let mut history = std::mem::take(&mut collected.history);
         let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
-        let scripts = self.scripts(collected.chat.character, &words, &collected.variables).await?;
+        let scripts = self.scripts(collected.chat.character, &words, &collected.variables_before).await?;
         let mut run = Run::new(&scripts, &words, Moment::default());
-        let mut state = collected.variables.clone();
+        let mut state = collected.variables_before.clone();
         let exact = |index: usize| (history.len() - 1 - index) as u32;
         let exact: Vec<u32> = (0..history.len()).map(exact).collect();
         let first = match placement(collected, options) {
@@ -241,9 +248,14 @@ impl Engine {
     }
 
     /// Makes the prompt, counting what is not counted yet.
-    pub(crate) async fn make(&self, collected: &Collected, answerer: &Answerer, options: &TurnOptions) -> Answer<Made> {
-        let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
-        let head_at = Kept::of(&collected.chat).head_at.unwrap_or(now);
+    pub(crate) async fn make(
+        &self,
+        collected: &mut Collected,
+        answerer: &Answerer,
+        options: &TurnOptions,
+    ) -> Answer<Made> {
+        let now = collected.answered_at(self.now());
+        let head_at = collected.head_at().unwrap_or(now);
         let built = frame::build(collected, answerer, self.clock(), head_at)?;
         let tells_time = built.volatile || answerer.template.as_ref().is_some_and(|template| template.tells_time());
         let made = self.plan(collected, answerer, options, built, head_at).await?;
@@ -252,6 +264,7 @@ impl Engine {
             return Ok(made);
         }
         // The prefix is new anyway, so head and chat template may tell the time anew. That is not why it is new.
+        collected.lore = self.lore(collected, answerer, options, now).await?;
         let built = frame::build(collected, answerer, self.clock(), now)?;
         let mut made = self.plan(collected, answerer, options, built, now).await?;
         made.assembled.new_epoch = began;
@@ -326,7 +339,8 @@ fn swipes(aim: &Aim, newest: Option<&Message>) -> (u64, u64) {
     }
 }
 
-fn placement(collected: &Collected, options: &TurnOptions) -> context::Placement {
+/// Where lore and notes stand this turn.
+pub(crate) fn placement(collected: &Collected, options: &TurnOptions) -> context::Placement {
     use domain::settings::Placement;
     match options.placement {
         Some(api::Placement::CacheFirst) => context::Placement::CacheFirst,

@@ -1,7 +1,7 @@
 //! The frame of a turn: everything that may be sent, in the words of this card, persona and chat.
 
 use context::frame::{BlockKind, Candidate, Frame, HeadPart, LoreSection, Now, Place, Placed, Source};
-use context::macros::{Expanded, MacroState, ModelFacts};
+use context::macros::{Expanded, MacroState};
 use context::prompt_template::{
     self as template, Composed, ComposedSection, Flags, Placement, Recalls, SectionKind, SectionRole,
 };
@@ -17,7 +17,7 @@ use crate::error::{Answer, bad_input};
 use crate::lore::Lore;
 use crate::macro_variables::Changes;
 use crate::variables;
-use crate::words::{self, Kept, Moment, Words};
+use crate::words::{self, Moment, Words};
 
 /// A frame, and what was noticed while it was made.
 pub(crate) struct Built {
@@ -41,7 +41,7 @@ impl Built {
     }
 }
 
-/// Makes the frame. Macros in the head tell the time `head_at`, that of the epoch's beginning.
+/// Makes the frame. Macros in the head tell the time `head_at`, that of the epoch's beginning, for which the lore was read.
 ///
 /// # Errors
 /// `BadInput` if the template names what there is not; nothing half-made is sent.
@@ -94,30 +94,21 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(collected: &'a Collected, answerer: &'a Answerer, clock: &Clock, head_at: Timestamp) -> Self {
-        let kept = Kept::of(&collected.chat);
-        let mut state = collected.variables.clone();
-        if kept.head_at == Some(head_at) {
-            kept.head.undo(&mut state);
-        }
-        let model = ModelFacts {
-            name: &answerer.name,
-            context: Some(answerer.budget.limit),
-            response: Some(answerer.sampling.max_tokens),
-        };
+        let model = answerer.facts();
         let outlets = Some(&collected.lore.outlets);
         Self {
             collected,
             words: Words::new(&collected.card, &collected.persona, collected.chat.id),
             head: Moment { model, outlets, ..collected.beginning(clock, head_at) },
             now: Moment { model, outlets, ..collected.now(clock) },
-            state,
+            state: collected.lore.variables.clone(),
             built: Built {
                 frame: Frame::default(),
                 stop: Vec::new(),
-                volatile: false,
+                volatile: collected.lore.volatile,
                 notices: Vec::new(),
                 variables: MacroState::default(),
-                head_changes: Changes::default(),
+                head_changes: collected.lore.head_changes.clone(),
                 sections: Vec::new(),
             },
         }

@@ -161,8 +161,8 @@ impl Engine {
         let preparing = async {
             let answerer = self.answerer(&job.chat, &job.options).await?;
             let chat = self.chat(job.chat.id).await?;
-            let collected = self.collect(chat, job.aim.clone(), &answerer, &job.options).await?;
-            let made = self.make(&collected, &answerer, &job.options).await?;
+            let mut collected = self.collect(chat, job.aim.clone(), &answerer, &job.options).await?;
+            let made = self.make(&mut collected, &answerer, &job.options).await?;
             Ok(Prepared { answerer, collected, made })
         };
         tokio::pin!(preparing);

@@ -34,6 +34,8 @@ mod layered;
 mod layered_choices;
 mod layered_view;
 mod lore;
+mod lore_counts;
+mod lore_reading;
 mod macro_variables;
 mod manifest;
 mod memory;

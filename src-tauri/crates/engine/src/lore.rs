@@ -1,30 +1,37 @@
 //! Lorebook entries for a turn: which books count, what they answer, and where their texts go.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use context::frame::{BlockKind, Candidate, Place, Placed, Source};
 use context::lore::{
-    self, Activated, Bindings, CardTexts, Chance, Found, LoreCharacter, LoreInput, LoreMessage, LoreSettings,
-    NamedBook, PreparedBooks, Reason, TimedState,
+    self, Activated, Bindings, CardTexts, Chance, Found, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
+    LoreSettings, NamedBook, PreparedBooks, Reason, TimedState,
 };
-use context::macros::{Expanded, MacroState};
+use context::macros::MacroState;
 use context::regex_script::{self, Channel, Occasion};
-use context::{CountTokens as _, Estimate};
+use domain::Timestamp;
 use domain::chat::Role;
 use domain::lorebook::{self, Book};
-use domain::prompt::{PromptRole, Segment};
+use domain::prompt::PromptRole;
 use domain::regex_script::Placement;
 
 use crate::Engine;
 use crate::answer::Answerer;
 use crate::api;
 use crate::clock::Clock;
-use crate::collect::Collected;
+use crate::collect::{Collected, placement};
 use crate::error::Answer;
+use crate::lore_counts::{Counting, LoreCounts};
+use crate::lore_reading::Reading;
+use crate::macro_variables::Changes;
 use crate::scripts::Run;
+use crate::turn::TurnOptions;
 use crate::words::{self, Kept, Moment, Words};
+
+/// Runs over the books of one turn at the most. Each counts what it guessed, so that the next decides by counts what this
+/// one decided by guesses; one or two are enough.
+const MAX_RUNS: usize = 8;
 
 /// What the lorebooks say to one turn.
 #[derive(Debug, Clone, Default)]
@@ -34,8 +41,12 @@ pub(crate) struct Lore {
     pub(crate) outlets: BTreeMap<String, String>,
     /// What the next turn goes on from.
     pub(crate) timed: TimedState,
-    /// As the entries' macros left them.
+    /// As the head finds them: after the entries' macros, without what it made of them earlier in the epoch.
     pub(crate) variables: MacroState,
+    /// What the entries of the head made of them.
+    pub(crate) head_changes: Changes,
+    /// An entry of the head tells of the moment.
+    pub(crate) volatile: bool,
     pub(crate) notices: Vec<String>,
 }
 
@@ -67,6 +78,7 @@ impl Lore {
 #[derive(Default)]
 pub(crate) struct LoreCache {
     last: Option<(u64, Arc<PreparedBooks>)>,
+    pub(crate) counts: LoreCounts,
 }
 
 impl Engine {
@@ -77,74 +89,29 @@ impl Engine {
         Ok(book.iter().flat_map(|book| &book.entries).map(shown).collect())
     }
 
-    /// Runs the books that are bound to the chat over its messages.
-    pub(crate) fn activate(&self, collected: &Collected, answerer: &Answerer, clock: &Clock) -> Lore {
-        let variables = collected.variables.clone();
-        let Some(books) = self.books(collected) else { return Lore { variables, ..Lore::default() } };
-        let kept = Kept::of(&collected.chat);
-        let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
-        let moment = collected.now(clock);
-        let messages: Vec<LoreMessage<'_>> = collected
-            .history
-            .iter()
-            .map(|message| LoreMessage {
-                name: &message.speaker,
-                text: &message.text,
-                from_user: message.role == Role::User,
-                hidden: false,
-            })
-            .collect();
-        let card = &collected.card;
-        let tags = card.tags();
-        let reading = Reading::new(&words, moment, variables);
-        let expand = |text: &str| reading.expand(text);
-        let shown = |text: &str| words.expand(text, &moment, &mut collected.variables.clone()).text;
-        let (persona, depth_prompt) = (shown(&collected.persona.description), shown(words::depth_prompt(card)));
-        let (description, personality) = (shown(card.description()), shown(card.personality()));
-        let (scenario, creator_notes) = (shown(card.scenario()), shown(card.creator_notes()));
-        let count = |text: &str| Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or(0);
-        let outcome = lore::activate(
-            &books,
-            &LoreInput {
-                messages: &messages,
-                earlier: collected.earlier,
-                texts: CardTexts {
-                    persona: &persona,
-                    description: &description,
-                    personality: &personality,
-                    depth_prompt: &depth_prompt,
-                    scenario: &scenario,
-                    creator_notes: &creator_notes,
-                },
-                injections: &[&collected.values.author_note],
-                character: LoreCharacter { file: card.name(), tags: &tags },
-                kind: collected.kind,
-                dry_run: false,
-                external: &[],
-                context_tokens: answerer.budget.limit.saturating_sub(answerer.budget.reserve),
-                chance: Chance::Seeded(moment.seed),
-                timed: &kept.timed,
-                greeting: None,
-                user_icon: None,
-                expand: &expand,
-                count: &count,
-            },
-        );
-        let notice = outcome
-            .patterns_exhausted
-            .then(|| "The lorebooks' patterns took too long; some were not tried. Make them simpler.".to_owned());
-        let (variables, noticed) = reading.finish();
-        let notices = notice.into_iter().chain(noticed).collect();
-        let mut lore = Lore { timed: outcome.timed, variables, notices, ..Lore::default() };
-        let mut run = Run::new(&collected.scripts, &words, moment);
-        let mut state = lore.variables.clone();
-        for mut entry in outcome.activated {
-            let rewritten = run.apply(&entry.content, occasion(&entry.place), &mut state);
-            entry.content = rewritten.text;
-            lore.add(entry, &rewritten.scripts, &books, collected);
+    /// Runs the books that are bound to the chat over its messages, for a head that tells of `head_at`. Their budgets are held
+    /// by the counts that the prompt is made with: what was guessed is counted, and the books are run again.
+    pub(crate) async fn lore(
+        &self,
+        collected: &Collected,
+        answerer: &Answerer,
+        options: &TurnOptions,
+        head_at: Timestamp,
+    ) -> Answer<Lore> {
+        let scene = Scene::new(collected, answerer, options, (self.clock(), head_at));
+        let Some(books) = self.books(collected) else {
+            return Ok(Lore { variables: scene.of_head, ..Lore::default() });
+        };
+        for _ in 0..MAX_RUNS {
+            let counting = Counting::new(self, answerer);
+            let lore = activate(collected, &books, &scene, &counting);
+            let guessed = counting.finish();
+            if guessed.is_empty() {
+                return Ok(lore);
+            }
+            self.count_lore(answerer, guessed).await?;
         }
-        lore.notices.extend(run.notices());
-        lore
+        Ok(activate(collected, &books, &scene, &Counting::new(self, answerer)))
     }
 
     /// The chat's books, prepared; `None` if there is not one entry.
@@ -167,47 +134,131 @@ impl Engine {
     }
 }
 
-/// Resolves the macros of keys and entries: each text once a turn, however often it is asked for, so that what one counts is
-/// counted once.
-struct Reading<'a> {
-    words: &'a Words<'a>,
-    moment: Moment<'a>,
-    so_far: RefCell<SoFar>,
+/// When the books are run, and what their macros find.
+pub(crate) struct Scene<'a> {
+    pub(crate) now: Moment<'a>,
+    /// Of constant entries, where they stand in the head: it stays as it is until the epoch ends.
+    pub(crate) head: Option<Moment<'a>>,
+    /// The variables as this turn's texts find them.
+    pub(crate) of_now: MacroState,
+    /// As those of the head do: without what they made of them earlier in the epoch, for they do it again.
+    pub(crate) of_head: MacroState,
+    timed: TimedState,
+    /// Tokens of the prompt.
+    room: u32,
 }
 
-#[derive(Default)]
-struct SoFar {
-    variables: MacroState,
-    texts: HashMap<String, String>,
-    noticed: Expanded,
+impl<'a> Scene<'a> {
+    fn new(
+        collected: &'a Collected,
+        answerer: &'a Answerer,
+        options: &TurnOptions,
+        (clock, head_at): (&Clock, Timestamp),
+    ) -> Self {
+        let kept = Kept::of(&collected.chat);
+        let mut of_head = collected.variables_before.clone();
+        if kept.head_at == Some(head_at) {
+            kept.head.undo(&mut of_head);
+        }
+        let model = answerer.facts();
+        let in_head = placement(collected, options) == context::Placement::CacheFirst;
+        Self {
+            now: Moment { model, ..collected.now(clock) },
+            head: in_head.then(|| Moment { model, ..collected.beginning(clock, head_at) }),
+            of_now: collected.variables_before.clone(),
+            of_head,
+            timed: kept.timed,
+            room: answerer.budget.limit.saturating_sub(answerer.budget.reserve),
+        }
+    }
+
+    /// Whether an entry stands in the head.
+    fn in_head(&self, entry: &Activated) -> bool {
+        self.head.is_some() && entry.reason == Reason::Constant
+    }
 }
 
-impl<'a> Reading<'a> {
-    fn new(words: &'a Words<'a>, moment: Moment<'a>, variables: MacroState) -> Self {
-        Self { words, moment, so_far: RefCell::new(SoFar { variables, ..SoFar::default() }) }
+fn activate(collected: &Collected, books: &PreparedBooks, scene: &Scene<'_>, counting: &Counting<'_>) -> Lore {
+    let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
+    let reading = Reading::new(&words, scene);
+    let outcome = outcome(collected, books, scene, (&words, &reading, counting));
+    let notice = outcome
+        .patterns_exhausted
+        .then(|| "The lorebooks' patterns took too long; some were not tried. Make them simpler.".to_owned());
+    let (read, noticed) = reading.finish();
+    let mut lore = Lore {
+        timed: outcome.timed,
+        variables: read.head,
+        head_changes: read.changes,
+        volatile: read.volatile,
+        notices: notice.into_iter().chain(noticed).collect(),
+        ..Lore::default()
+    };
+    let mut of_now = (Run::new(&collected.scripts, &words, scene.now), read.now);
+    let mut of_head = (Run::new(&collected.scripts, &words, scene.head.unwrap_or(scene.now)), lore.variables.clone());
+    for mut entry in outcome.activated {
+        let in_head = scene.in_head(&entry);
+        let (run, variables) = if in_head { &mut of_head } else { &mut of_now };
+        let rewritten = run.apply(&entry.content, occasion(&entry.place), variables);
+        // What scripts put in may tell of the moment as well.
+        lore.volatile |= in_head && !rewritten.scripts.is_empty();
+        entry.content = rewritten.text;
+        lore.add(entry, &rewritten.scripts, books, collected);
     }
+    lore.notices.extend(of_now.0.notices().chain(of_head.0.notices()));
+    lore.notices.dedup();
+    lore
+}
 
-    fn expand(&self, text: &str) -> String {
-        let SoFar { variables, texts, noticed } = &mut *self.so_far.borrow_mut();
-        if let Some(known) = texts.get(text) {
-            return known.clone();
-        }
-        let expanded = self.words.expand(text, &self.moment, variables);
-        noticed.unknown.extend(expanded.unknown);
-        noticed.absent.extend(expanded.absent);
-        texts.insert(text.to_owned(), expanded.text.clone());
-        expanded.text
-    }
-
-    /// The variables as they are now, and what the user ought to know.
-    fn finish(self) -> (MacroState, Vec<String>) {
-        let SoFar { variables, mut noticed, .. } = self.so_far.into_inner();
-        for names in [&mut noticed.unknown, &mut noticed.absent] {
-            names.sort();
-            names.dedup();
-        }
-        (variables, words::notices("the lorebook", &noticed).collect())
-    }
+fn outcome(
+    collected: &Collected,
+    books: &PreparedBooks,
+    scene: &Scene<'_>,
+    (words, reading, counting): (&Words<'_>, &Reading<'_>, &Counting<'_>),
+) -> LoreOutcome {
+    let messages: Vec<LoreMessage<'_>> = collected
+        .history
+        .iter()
+        .map(|message| LoreMessage {
+            name: &message.speaker,
+            text: &message.text,
+            from_user: message.role == Role::User,
+            hidden: false,
+        })
+        .collect();
+    let card = &collected.card;
+    let tags = card.tags();
+    let shown = |text: &str| words.expand(text, &scene.now, &mut scene.of_now.clone()).text;
+    let (persona, depth_prompt) = (shown(&collected.persona.description), shown(words::depth_prompt(card)));
+    let (description, personality) = (shown(card.description()), shown(card.personality()));
+    let (scenario, creator_notes) = (shown(card.scenario()), shown(card.creator_notes()));
+    lore::activate(
+        books,
+        &LoreInput {
+            messages: &messages,
+            earlier: collected.earlier,
+            texts: CardTexts {
+                persona: &persona,
+                description: &description,
+                personality: &personality,
+                depth_prompt: &depth_prompt,
+                scenario: &scenario,
+                creator_notes: &creator_notes,
+            },
+            injections: &[&collected.values.author_note],
+            character: LoreCharacter { file: card.name(), tags: &tags },
+            kind: collected.kind,
+            dry_run: false,
+            external: &[],
+            context_tokens: scene.room,
+            chance: Chance::Seeded(scene.now.seed),
+            timed: &scene.timed,
+            greeting: None,
+            user_icon: None,
+            expand: &|written| reading.tell(written),
+            count: &|text| counting.tokens(text),
+        },
+    )
 }
 
 impl Lore {

@@ -44,8 +44,14 @@ impl Changes {
         undo(&self.global, &mut state.global);
     }
 
+    /// Adds what came after.
+    pub(crate) fn follow(&mut self, later: Self) {
+        follow(&mut self.local, later.local);
+        follow(&mut self.global, later.global);
+    }
+
     /// Makes them again, of the variables as they are now.
-    fn redo(&self, state: &mut MacroState) {
+    pub(crate) fn redo(&self, state: &mut MacroState) {
         redo(&self.local, &mut state.local);
         redo(&self.global, &mut state.global);
     }
@@ -58,6 +64,12 @@ fn record(changes: &mut BTreeMap<String, Change>, before: &Variables, after: &Va
             let change = changes.entry(name.clone()).or_insert_with(|| Change { was: was.cloned(), is: None });
             change.is = is.cloned();
         }
+    }
+}
+
+fn follow(changes: &mut BTreeMap<String, Change>, later: BTreeMap<String, Change>) {
+    for (name, Change { was, is }) in later {
+        changes.entry(name).or_insert_with(|| Change { was, is: None }).is = is;
     }
 }
 

@@ -111,8 +111,8 @@ impl Engine {
         let chat = self.chat(open.parse()?).await?;
         let options = TurnOptions::default();
         let Some(answerer) = self.reader(&chat, &options).await? else { return Ok(()) };
-        let collected = self.collect(chat, Aim::Last, &answerer, &options).await?;
-        let made = self.make(&collected, &answerer, &options).await?;
+        let mut collected = self.collect(chat, Aim::Last, &answerer, &options).await?;
+        let made = self.make(&mut collected, &answerer, &options).await?;
         read_prompt(collected.chat.id, &answerer, made, leave).await
     }
 
@@ -120,8 +120,8 @@ impl Engine {
         let chat = self.chat(chat).await?;
         let Some(answerer) = self.reader(&chat, options).await? else { return Ok(()) };
         let Some(words) = self.likely_words(chat.id).await? else { return Ok(()) };
-        let collected = self.collect(chat, Aim::Words(words), &answerer, options).await?;
-        let made = self.make(&collected, &answerer, options).await?;
+        let mut collected = self.collect(chat, Aim::Words(words), &answerer, options).await?;
+        let made = self.make(&mut collected, &answerer, options).await?;
         if made.assembled.new_epoch != Some(EpochReason::Full) || !self.keep_cut(&collected.chat, &made).await? {
             return Ok(());
         }

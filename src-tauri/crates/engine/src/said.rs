@@ -24,8 +24,8 @@ pub(crate) struct ChatEnd {
 }
 
 impl ChatEnd {
-    /// The moment of `message`'s words, at `now`.
-    pub(crate) fn moment(&self, chat: &Chat, message: MessageId, clock: &Clock, now: Timestamp) -> Moment<'_> {
+    /// The moment of words that are said next, at `now`.
+    pub(crate) fn moment(&self, chat: &Chat, clock: &Clock, now: Timestamp) -> Moment<'_> {
         let texts = self.messages.iter().map(|message| (message.role, message.text()));
         let last = self.messages.last();
         let user = self.messages.iter().rev().find(|message| message.role == Role::User);
@@ -39,7 +39,7 @@ impl ChatEnd {
                 last_generation_type: NORMAL,
                 ..last_said(texts)
             },
-            seed: words::seed(chat.id, Some(message)),
+            seed: words::seed(chat.id, last.map(|message| message.id)),
             ..Moment::default()
         }
     }
@@ -73,7 +73,8 @@ impl Engine {
         let (card, _) = self.card(&character)?;
         let persona = self.persona_of(chat.persona).await?;
         let end = self.chat_end(chat).await?;
-        let moment = end.moment(chat, message, self.clock(), self.now());
+        let seed = words::seed(chat.id, Some(message));
+        let moment = Moment { seed, ..end.moment(chat, self.clock(), self.now()) };
         Ok(Words::new(&card, &persona, chat.id).expand(text, &moment, state).text)
     }
 }
@@ -94,7 +95,8 @@ impl Collected {
                 ..self.said(self.history.len())
             },
             input: &self.chat.draft,
-            seed: words::seed(self.chat.id, last.map(|message| message.id)),
+            // Words that are only tried out have no id yet, and are to come out as they will.
+            seed: words::seed(self.chat.id, before.last().map(|message| message.id)),
             ..Moment::default()
         }
     }

@@ -83,7 +83,7 @@ impl Engine {
         let id = MessageId(Uuid::now_v7());
         let before = self.macro_state(chat).await?;
         let mut after = before.clone();
-        let text = self.resolve(chat, id, text, &mut after).await?;
+        let text = self.resolve(chat, text, &mut after).await?;
         let new = NewMessage {
             id,
             chat: chat.id,
@@ -118,12 +118,12 @@ impl Engine {
     }
 
     /// `text` as it is said: after the user's regex scripts, its macros resolved. What nobody knows stays as it was written.
-    async fn resolve(&self, chat: &Chat, message: MessageId, text: String, state: &mut MacroState) -> Answer<String> {
+    async fn resolve(&self, chat: &Chat, text: String, state: &mut MacroState) -> Answer<String> {
         let character = self.character(chat.character).await?;
         let (card, _) = self.card(&character)?;
         let persona = self.persona_of(chat.persona).await?;
         let end = self.chat_end(chat).await?;
-        let moment = end.moment(chat, message, self.clock(), self.now());
+        let moment = end.moment(chat, self.clock(), self.now());
         let words = Words::new(&card, &persona, chat.id);
         let scripts = self.scripts(chat.character, &words, state).await?;
         let typed = Occasion { placement: domain::regex_script::Placement::UserInput, ..SAID };
@@ -180,15 +180,15 @@ impl Engine {
         let aim = match last {
             _ if !text.trim().is_empty() => {
                 let mut state = self.macro_state(&chat).await?;
-                Aim::Words(self.resolve(&chat, MessageId(Uuid::nil()), text, &mut state).await?)
+                Aim::Words(self.resolve(&chat, text, &mut state).await?)
             }
             Some(last) if last.role == Role::Character => Aim::Before(last.id),
             _ => Aim::Last,
         };
         let answerer = self.answerer(&chat, &options).await?;
-        let (previous, collected) =
+        let (previous, mut collected) =
             tokio::try_join!(self.turn_before(chat.id, None), self.collect(chat, aim, &answerer, &options))?;
-        let made = self.make(&collected, &answerer, &options).await?;
+        let made = self.make(&mut collected, &answerer, &options).await?;
         Ok(made.report(&collected, &answerer, previous.as_ref()))
     }
 

@@ -1,6 +1,7 @@
 //! From candidates to active entries: the roll, then the budget (1.4.3, steps 8 and 9).
 
-use super::outcome::{Activated, Rule};
+use super::input::{Told, Written};
+use super::outcome::{Activated, Reason, Rule};
 use super::scan::{Candidate, Scan, Status};
 
 impl Scan<'_> {
@@ -21,15 +22,15 @@ impl Scan<'_> {
                 self.rules[candidate.entry] = Rule::Budget;
                 continue;
             }
-            let content = (self.input.expand)(&prepared.content);
-            let tokens = if content.is_empty() { 0 } else { (self.input.count)(&content) };
+            let told = self.told(candidate.entry, candidate.matched.reason == Reason::Constant);
+            let tokens = if told.text.is_empty() { 0 } else { (self.input.count)(&told.text) };
             if !ignores && !self.fits(candidate.entry, tokens) {
                 continue;
             }
-            if prepared.feeds && !content.is_empty() {
+            if prepared.feeds && !(told.text.is_empty() && told.hidden_keys.is_empty()) {
                 feeding.push(candidate.entry);
             }
-            self.activate(candidate, content, tokens);
+            self.activate(candidate, told, tokens);
         }
         feeding
     }
@@ -85,16 +86,16 @@ impl Scan<'_> {
                 continue;
             }
             feeding.extend(feeds.then_some(candidate.entry));
-            let content = (self.input.expand)(&prepared.content);
-            text.push_str(&content);
+            let told = self.told(candidate.entry, candidate.matched.reason == Reason::Constant);
+            text.push_str(&told.text);
             text.push('\n');
             if !source.ignore_budget && earlier.saturating_add((self.input.count)(&text)) >= self.budget {
                 self.overflowed = true;
                 self.rules[candidate.entry] = Rule::Budget;
                 continue;
             }
-            let tokens = (self.input.count)(&content);
-            self.activate(*candidate, content, tokens);
+            let tokens = (self.input.count)(&told.text);
+            self.activate(*candidate, told, tokens);
         }
         feeding
     }
@@ -118,7 +119,14 @@ impl Scan<'_> {
         passes
     }
 
-    fn activate(&mut self, candidate: Candidate, content: String, tokens: u32) {
+    /// What an entry says this turn.
+    pub(super) fn told(&self, entry: usize, constant: bool) -> Told {
+        let text = &self.books.entries[entry].content;
+        (self.input.expand)(if constant { Written::Constant(text) } else { Written::Entry(text) })
+    }
+
+    fn activate(&mut self, candidate: Candidate, told: Told, tokens: u32) {
+        let Told { text: content, hidden_keys } = told;
         let prepared = &self.books.entries[candidate.entry];
         let source = self.books.source(prepared);
         self.status[candidate.entry] = Status::Active;
@@ -135,6 +143,7 @@ impl Scan<'_> {
             role: prepared.role,
             order: prepared.order,
             content,
+            hidden_keys,
             tokens,
             sticky: self.timed.is_sticky(candidate.entry),
             index: prepared.index,

@@ -284,7 +284,7 @@ fn scan(case: &Case, point: &Point, books: &PreparedBooks, timed: &TimedState) -
             timed,
             greeting: None,
             user_icon: None,
-            expand: &str::to_owned,
+            expand: &|written| written.text().to_owned().into(),
             count,
         },
     );

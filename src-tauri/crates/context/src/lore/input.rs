@@ -30,9 +30,40 @@ pub struct LoreInput<'a> {
     /// The user icon of the card that is in use.
     pub user_icon: Option<&'a str>,
     /// Resolves macros in keys and texts.
-    pub expand: &'a dyn Fn(&str) -> String,
+    pub expand: &'a dyn Fn(Written<'_>) -> Told,
     /// Tokens of a text.
     pub count: &'a dyn Fn(&str) -> u32,
+}
+
+/// A text of a book, with its macros.
+#[derive(Debug, Clone, Copy)]
+pub enum Written<'t> {
+    Key(&'t str),
+    Entry(&'t str),
+    /// The text of an entry that is there every turn, and may stand where the prompt must not change.
+    Constant(&'t str),
+}
+
+impl<'t> Written<'t> {
+    pub fn text(self) -> &'t str {
+        match self {
+            Self::Key(text) | Self::Entry(text) | Self::Constant(text) => text,
+        }
+    }
+}
+
+/// A text of a book, its macros resolved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    pub text: String,
+    /// What it holds for other entries' keys, and is not sent (MC-07).
+    pub hidden_keys: Vec<String>,
+}
+
+impl From<String> for Told {
+    fn from(text: String) -> Self {
+        Self { text, hidden_keys: Vec::new() }
+    }
 }
 
 /// How many messages are not handed in, and how many of them are the character's.

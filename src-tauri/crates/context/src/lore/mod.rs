@@ -44,7 +44,8 @@
 //! looks like an error); the `instruct_*` decorators are for text without turns, so here their fallbacks are tried;
 //! `use_regex` in an entry that SillyTavern wrote says nothing, for it writes it everywhere; a book's
 //! `recursive_scanning` decides for its own texts, the setting where it is silent; stated priorities are kept among the entries
-//! of one book; decorators stand at the start of a text, blank lines between them included.
+//! of one book; decorators stand at the start of a text, blank lines between them included; hidden keys (MC-07) feed
+//! recursion and nothing else, and an entry that holds nothing else still does so.
 
 mod budget;
 pub mod cases;
@@ -66,7 +67,7 @@ mod text;
 mod timed;
 
 pub use chance::Chance;
-pub use input::{CardTexts, Earlier, GenerationKind, LoreCharacter, LoreInput, LoreMessage};
+pub use input::{CardTexts, Earlier, GenerationKind, LoreCharacter, LoreInput, LoreMessage, Told, Written};
 pub use outcome::{Activated, Found, LoreOutcome, Pass, PassKind, Reason, Rejected, Rule, UiPrompt};
 pub use placement::{AtDepth, Place, Placements, placements};
 pub use prepare::{Bindings, NamedBook, PreparedBooks};

@@ -48,6 +48,9 @@ pub struct Activated {
     #[serde(serialize_with = "order")]
     pub order: f64,
     pub content: String,
+    /// What its text holds for other entries' keys, and is not sent (MC-07).
+    #[serde(skip)]
+    pub hidden_keys: Vec<String>,
     pub tokens: u32,
     /// It was held by an earlier turn.
     pub sticky: bool,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::check::Match;
+use super::input::{Told, Written};
 use super::keys::{KeyRules, Test};
 use super::literals::Literals;
 use super::outcome::{Activated, LoreOutcome, Pass, PassKind, Reason, Rejected, Rule, UiPrompt};
@@ -185,21 +186,27 @@ impl<'a> Scan<'a> {
 
     /// Gives the texts of this pass to the next ones.
     fn feed(&mut self, feeding: &[usize]) {
-        let content = |entry: &usize| {
-            let known = self.active.iter().rposition(|active| active == entry);
-            known.map_or_else(
-                || (self.input.expand)(&self.books.entries[*entry].content),
-                |place| self.activated[place].content.clone(),
-            )
-        };
-        let text = feeding.iter().map(content).collect::<Vec<_>>().join("\n");
-        if text.is_empty() {
-            return;
-        }
-        if self.compatible {
+        let told: Vec<Told> = feeding.iter().map(|entry| self.told_before(*entry)).collect();
+        let text = told.iter().map(|told| told.text.as_str()).collect::<Vec<_>>().join("\n");
+        let keys = told.iter().flat_map(|told| told.hidden_keys.iter().map(String::as_str));
+        let keys = keys.collect::<Vec<_>>().join("\n");
+        if self.compatible && !text.is_empty() {
             self.earlier_text = format!("{text}\n{}", self.earlier_text);
         }
-        self.text.add_recursion(text);
+        for scanned in [text, keys].into_iter().filter(|text| !text.is_empty()) {
+            self.text.add_recursion(scanned);
+        }
+    }
+
+    /// What an entry of an earlier pass says; one that did not fit may feed all the same, in SillyTavern.
+    fn told_before(&self, entry: usize) -> Told {
+        match self.active.iter().rposition(|active| *active == entry) {
+            Some(place) => {
+                let Activated { content, hidden_keys, .. } = &self.activated[place];
+                Told { text: content.clone(), hidden_keys: hidden_keys.clone() }
+            }
+            None => self.told(entry, self.books.entries[entry].constant),
+        }
     }
 
     fn outcome(self) -> LoreOutcome {
@@ -276,7 +283,7 @@ impl Expanded {
     fn add(&mut self, rules: KeyRules, key: &str, input: &LoreInput) {
         let tests = self.tests.entry((rules.cased, rules.whole, rules.patterns)).or_default();
         if !tests.contains_key(key) {
-            let test = rules.read_expanded(&(input.expand)(key), &mut self.literals);
+            let test = rules.read_expanded(&(input.expand)(Written::Key(key)).text, &mut self.literals);
             tests.insert(key.to_owned(), test);
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use context::lore::{
     Bindings, CardTexts, Chance, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, LoreSettings,
-    NamedBook, PreparedBooks, Profile, Rule, TimedState, activate,
+    NamedBook, PreparedBooks, Profile, Rule, TimedState, Told, Written, activate,
 };
 use domain::lorebook::Book;
 use serde_json::{Map, Value, json};
@@ -113,7 +113,7 @@ impl Turn {
                 timed: &self.timed,
                 greeting: self.greeting,
                 user_icon: self.user_icon.as_deref(),
-                expand: &|text| text.replace("{{char}}", "Mira"),
+                expand: &told,
                 count: &|text| text.split_whitespace().count() as u32,
             },
         )
@@ -146,6 +146,15 @@ impl Turn {
 
 pub(crate) fn uids(outcome: &LoreOutcome) -> String {
     outcome.activated.iter().map(|entry| entry.uid.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// The character's name, and hidden keys.
+fn told(written: Written<'_>) -> Told {
+    let text = written.text().replace("{{char}}", "Mira");
+    match text.split_once("{{hidden_key:").and_then(|(before, rest)| Some((before, rest.split_once("}}")?))) {
+        Some((before, (key, behind))) => Told { text: format!("{before}{behind}"), hidden_keys: vec![key.to_owned()] },
+        None => text.into(),
+    }
 }
 
 fn native(uid: usize, entry: &Value) -> Value {

@@ -202,3 +202,21 @@ fn dc_disable_ui_prompt() {
     let outcome = decorated("@@disable_ui_prompt system_prompt\n@@disable_ui_prompt moon\nx").run(Profile::Corrected);
     assert_eq!(outcome.disabled_prompts, [UiPrompt::SystemPrompt]);
 }
+
+/// MC-07: removed from what is sent, and there for the keys of entries in recursion alone.
+#[test]
+fn mc_07_hidden_keys_wake_others_and_are_not_sent() {
+    let entries = json!([
+        {"key": ["lamp"], "content": "Oil. {{hidden_key:cellar door}}"}, {"key": ["cellar door"]},
+        {"key": ["text 1"], "content": "{{hidden_key:attic}}"}, {"key": ["attic"]}, {"key": ["none"], "content": "cellar door"},
+    ]);
+    let turn = Turn::new(entries.clone()).set(|it| it.recursive = true).chat(&["lamp"]);
+    turn.check_both("0 1 2 3", "0 1 2 3");
+    let outcome = turn.run(Profile::Corrected);
+    assert_eq!((outcome.activated[0].content.as_str(), outcome.activated[2].content.as_str()), ("Oil. ", ""));
+    Turn::new(entries).chat(&["lamp"]).check("0");
+    let silent = json!([
+        {"key": ["lamp"], "content": "{{hidden_key:attic}}", "preventRecursion": true}, {"key": ["attic"]},
+    ]);
+    Turn::new(silent).set(|it| it.recursive = true).chat(&["lamp"]).check("0");
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use context::lore::cases;
 use context::lore::{
     Activated, Bindings, CardTexts, Chance, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
-    LoreSettings, NamedBook, PreparedBooks, Profile, Rejected, TimedState, activate,
+    LoreSettings, NamedBook, PreparedBooks, Profile, Rejected, TimedState, Told, activate,
 };
 use context::macros::{self, MacroScope, MacroState};
 use context::{CountTokens as _, Estimate};
@@ -231,7 +231,10 @@ impl World {
                 timed,
                 greeting: self.greeting(),
                 user_icon: None,
-                expand: &|text| macros::expand(text, &names, &mut MacroState::default()).text,
+                expand: &|written| {
+                    let expanded = macros::expand(written.text(), &names, &mut MacroState::default());
+                    Told { text: expanded.text, hidden_keys: expanded.hidden_keys }
+                },
                 count: &|text| Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or_default(),
             },
         )
