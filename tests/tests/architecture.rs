@@ -135,6 +135,53 @@ fn the_top_folder_holds_the_rooms_of_the_design() {
     assert_eq!(rooms, BTreeSet::from(["models", "presets", "src-tauri", "tests", "ui"]));
 }
 
+/// What marks a turn in some chat format; only `context` writes prompts.
+const TURN_MARKS: [&str; 5] = ["<|im_start|>", "[INST]", "<start_of_turn>", "<|start_header_id|>", "### Instruction"];
+
+/// S0.17: the window's code neither holds what prompts say nor knows how a chat is written for a model.
+#[test]
+fn the_ui_holds_no_prompt() {
+    let sentences: Vec<String> = files_in("presets/prompts", &["json"])
+        .iter()
+        .flat_map(|(_, text)| sentences(&serde_json::from_str(text).unwrap()))
+        .collect();
+    assert!(sentences.len() > 50, "only {} sentences in the built-in prompts", sentences.len());
+    let sources = files_in("ui/src", &["ts", "svelte", "json", "js"]);
+    assert!(sources.len() > 100, "only {} files in the window's code", sources.len());
+    for (name, code) in sources {
+        for told in sentences.iter().map(String::as_str).chain(TURN_MARKS) {
+            assert!(!code.contains(told), "{name} holds {told:?} of a prompt");
+        }
+    }
+}
+
+/// The lines of a template's texts that are long enough to be told from other words.
+fn sentences(template: &serde_json::Value) -> Vec<String> {
+    match template {
+        serde_json::Value::String(text) if text.contains(' ') => {
+            text.lines().map(str::trim).filter(|line| line.len() > 40).map(str::to_owned).collect()
+        }
+        serde_json::Value::Array(items) => items.iter().flat_map(sentences).collect(),
+        serde_json::Value::Object(fields) => {
+            let texts = fields.iter().filter(|(key, _)| !["description", "name", "label"].contains(&key.as_str()));
+            texts.flat_map(|(_, value)| sentences(value)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The tracked files below `folder` that end so, each with its text.
+fn files_in(folder: &str, endings: &[&str]) -> Vec<(String, String)> {
+    let tracked = Command::new("git").current_dir(root()).args(["ls-files", folder]).output().unwrap();
+    let tracked = String::from_utf8(tracked.stdout).unwrap();
+    let ends = |name: &str| name.rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending));
+    tracked
+        .lines()
+        .filter(|name| ends(name))
+        .map(|name| (name.to_owned(), fs::read_to_string(root().join(name)).unwrap()))
+        .collect()
+}
+
 /// Where a length becomes a number of tokens beside the fallback of `context::count`, and why it is no count.
 const ESTIMATES: [(&str, &str); 3] = [
     ("crates/context/src/lore/cases.rs", "recorded cases name the counter they were recorded with"),

@@ -113,6 +113,40 @@ async fn memory_lore_persona_and_mode_are_in_the_bytes_of_the_request() {
     );
 }
 
+/// S3.3: memory, history and settings are the chat's, whoever answers.
+#[tokio::test]
+async fn a_chat_goes_on_with_another_endpoint_as_if_nothing_had_changed() {
+    let wired = Wired::with(card()).await;
+    let chat = wired.chat().await;
+    wired.set(&chat, "extra_instructions", "Mind the tides.").await;
+    wired.say(&chat, "Remember that I own a boat named ZEPHYRINE.").await;
+    let before = wired.say(&chat, "Is it foggy?").await;
+    let settings = wired.engine.layered_settings(SettingOwner::Chat { id: chat.clone() }).await.unwrap().settings;
+    let other = Recorder::start().await;
+    let draft = EndpointDraft {
+        id: None,
+        name: "Other".into(),
+        url: other.url(),
+        model: "vast".into(),
+        context: 16_384,
+        key: None,
+    };
+    let model = ModelRef::Remote { id: wired.engine.save_endpoint(draft).await.unwrap().id };
+    wired.engine.set_chat_model(chat.clone(), Some(model)).await.unwrap();
+    let mut events = wired.engine.subscribe();
+    wired.engine.send_message(chat.clone(), "And now?".into()).await.unwrap();
+    ended(&mut events, &chat).await;
+    let after = other.body_with("And now?").expect("the words went to the other endpoint");
+    assert!(wired.endpoint.body_with("And now?").is_none(), "and to that one alone");
+
+    let [before, after] = [before, after].map(|body| serde_json::from_slice::<Value>(&body).unwrap());
+    let [said, now] = [&before, &after].map(|body| body["messages"].as_array().unwrap());
+    assert_eq!(now[..said.len()], said[..], "the same head, and the same history");
+    assert_eq!((&before["model"], &after["model"]), (&json!("tiny"), &json!("vast")));
+    let kept = wired.engine.layered_settings(SettingOwner::Chat { id: chat }).await.unwrap().settings;
+    assert_eq!(kept, settings);
+}
+
 /// V2-06, and macros that put in whole texts of the card, which have macros of their own.
 #[tokio::test]
 async fn an_imported_prompt_manager_preset_sends_no_macro() {

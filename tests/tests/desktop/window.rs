@@ -83,12 +83,14 @@ impl<'a> Window<'a> {
 
     /// Waits until no reply is being written.
     pub(crate) async fn quiet(&self) {
-        within(PATIENCE * 2, "the end of the reply", || async {
-            let idle = "return document.querySelector('[data-testid=stop]') === null \
-                        && document.querySelector('[data-testid=send]') !== null";
-            (self.script(idle, vec![]).await == json!(true)).then_some(())
-        })
-        .await;
+        within(PATIENCE * 2, "the end of the reply", || async { self.is_idle().await.then_some(()) }).await;
+    }
+
+    /// Whether no reply is being written.
+    pub(crate) async fn is_idle(&self) -> bool {
+        let idle = "return document.querySelector('[data-testid=stop]') === null \
+                    && document.querySelector('[data-testid=send]') !== null";
+        self.script(idle, vec![]).await == json!(true)
     }
 
     /// Says something and waits for the reply's first words. Returns the reply's id.

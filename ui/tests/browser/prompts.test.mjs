@@ -1,30 +1,10 @@
 // The X-ray, the commands and the screen of prompts on the scripted engine, by pointer and by keyboard.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { axe } from "./axe.mjs";
-import { launch } from "./browser.mjs";
-import { open, serveScripted } from "./scripted.mjs";
+import { scriptedPage } from "./scripted.mjs";
 
-let scripted;
-let context;
-let page;
-const errors = [];
-
-before(async () => {
-	scripted = await serveScripted();
-	context = await launch({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
-	page = await context.newPage();
-	page.setDefaultTimeout(10_000);
-	page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
-});
-
-after(async () => {
-	await context?.close();
-	await scripted?.stop();
-});
-
-const show = (scene) => open(page, scripted.address, scene);
-const id = (name) => page.getByTestId(name);
+const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 const rows = () => page.locator("[data-row]");
 const focused = (read) => page.evaluate(read);
 const value = (name) => id(name).inputValue();

@@ -1,30 +1,10 @@
 // Every state on the scripted engine: drawn without an error, and right for keyboard, screen reader and scrolling.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { axe } from "./axe.mjs";
-import { launch } from "./browser.mjs";
-import { open, SCENES, serveScripted } from "./scripted.mjs";
+import { SCENES, scriptedPage } from "./scripted.mjs";
 
-let scripted;
-let context;
-let page;
-const errors = [];
-
-before(async () => {
-	scripted = await serveScripted();
-	context = await launch({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 1280, height: 800 } });
-	page = await context.newPage();
-	page.setDefaultTimeout(10_000);
-	page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
-});
-
-after(async () => {
-	await context?.close();
-	await scripted?.stop();
-});
-
-const show = (scene, theme) => open(page, scripted.address, scene, theme);
-const id = (name) => page.getByTestId(name);
+const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
 const log = (read) => id("log").evaluate(read);
 const distance = () => log((node) => node.scrollHeight - node.scrollTop - node.clientHeight);
 

@@ -1,5 +1,7 @@
+import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build, preview } from "vite";
+import { launch } from "./browser.mjs";
 
 const ui = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -25,4 +27,19 @@ export async function serveScripted() {
 export async function open(page, address, scene, theme = "dark") {
 	await page.goto(`${address}?scene=${scene}&theme=${theme}`);
 	await page.waitForSelector("html[data-ready]");
+}
+
+/** One page of the scripted engine for all tests of a file, and the errors of scripts on it. */
+export async function scriptedPage(options) {
+	const scripted = await serveScripted();
+	const context = await launch({ locale: "en-US", reducedMotion: "reduce", ...options });
+	after(async () => {
+		await context.close();
+		await scripted.stop();
+	});
+	const page = await context.newPage();
+	page.setDefaultTimeout(10_000);
+	const errors = [];
+	page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
+	return { page, errors, id: (name) => page.getByTestId(name), show: (scene, theme) => open(page, scripted.address, scene, theme) };
 }

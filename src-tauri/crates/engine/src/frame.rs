@@ -66,7 +66,8 @@ pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, h
     built.frame.digest.extend(collected.memory.digest.iter().filter(wanted).cloned());
     built.frame.context.extend(collected.memory.context.iter().filter(wanted).cloned());
     let last = collected.history.last();
-    built.frame.clock = last.map(|message| Now { at: message.created, words: clock.spoken(message.created) });
+    let told = last.filter(|_| collected.values.tell_time);
+    built.frame.clock = told.map(|message| Now { at: message.created, words: clock.spoken(message.created) });
     Ok(built)
 }
 

@@ -130,14 +130,12 @@ pub(crate) async fn reload(desk: Desk) {
     until("more words, or the end", || async {
         let messages = window.messages().await;
         let now = messages.iter().find(|message| message.id == reply)?;
-        (now.text.len() > joined.text.len() || window.script(IDLE, vec![]).await == json!(true)).then_some(())
+        (now.text.len() > joined.text.len() || window.is_idle().await).then_some(())
     })
     .await;
     window.quiet().await;
     window.close().await;
 }
-
-const IDLE: &str = "return document.querySelector('[data-testid=stop]') === null";
 
 /// Runs `body` in the page; `null` when it threw, was refused, or came to nothing.
 async fn attempt(window: &Window<'_>, body: &str, server: &str) -> Value {

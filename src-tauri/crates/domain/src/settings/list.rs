@@ -198,6 +198,8 @@ settings! {
     chat_format: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, MACHINE;
     /// Added to the rules; the user's own words, passed unchanged (C31).
     extra_instructions: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
+    /// The date and the time are told, and again when they have moved on (S3.10). Off: for stories in a time of their own.
+    tell_time: bool = Value::Switch(true), Kind::Switch, None, Prompt, EVERYWHERE;
     /// Said again from time to time, in the turn's context block (S4.34). Empty: nothing to remind of.
     reminder: String = text(""), Kind::Text { max: 4_000 }, None, Prompt, PEOPLE;
     remind_every_messages: u32 = Value::Whole(6), Kind::Whole { min: 1, max: 1_000 }, Messages, Prompt, PEOPLE;

@@ -1,0 +1,93 @@
+//! A chat without anything optional: what is sent for it, and how it is kept.
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use domain::prompt::PromptRole;
+use engine::api::{SettingOwner, SettingValue};
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use serde_json::json;
+use tests::headless::Headless;
+
+/// A character of two lines, and a chat with it in which nothing optional is on.
+async fn plain() -> (Headless, String) {
+    let app = Headless::new().await;
+    let card = json!({
+        "spec": "chara_card_v2", "spec_version": "2.0",
+        "data": {
+            "name": "Ada", "description": "Ada keeps the lighthouse.", "personality": "", "scenario": "",
+            "first_mes": "Evening.", "mes_example": "", "creator_notes": "", "system_prompt": "",
+            "post_history_instructions": "", "alternate_greetings": [], "tags": [], "creator": "",
+            "character_version": "", "extensions": {}
+        }
+    });
+    let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
+    let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
+    for optional in ["memory", "tell_time"] {
+        let owner = SettingOwner::Chat { id: chat.clone() };
+        app.engine.set_setting(owner, optional.into(), Some(SettingValue::Switch(false))).await.unwrap();
+    }
+    (app, chat)
+}
+
+/// S0.18: rules, what was said, and the words; nothing stands beside them.
+#[tokio::test]
+async fn with_nothing_optional_a_prompt_is_rules_history_and_words() {
+    let (app, chat) = plain().await;
+    app.model.reply("Warm enough.");
+    app.say(&chat, "Is it warm up here?").await;
+    app.model.reply("Always.");
+    app.say(&chat, "And bright?").await;
+    let prompt = app.model.last_request().unwrap().prompt;
+    let [rules, said @ ..] = &prompt.messages[..] else { panic!("an empty prompt") };
+    assert_eq!(rules.role, PromptRole::System);
+    assert!(rules.text.contains("Ada keeps the lighthouse."), "{}", rules.text);
+    let said: Vec<_> = said.iter().map(|message| (message.role, message.text.as_str())).collect();
+    assert_eq!(
+        said,
+        [
+            (PromptRole::Character, "Evening."),
+            (PromptRole::User, "Is it warm up here?"),
+            (PromptRole::Character, "Warm enough."),
+            (PromptRole::User, "And bright?"),
+        ]
+    );
+}
+
+/// S3.5: the words of providers for who speaks are theirs; nothing that is kept has them.
+#[tokio::test]
+async fn a_character_is_never_an_assistant_in_what_is_kept() {
+    let (app, chat) = plain().await;
+    for turn in 0..5 {
+        app.model.reply("The lamp turns.");
+        app.say(&chat, &format!("Turn {turn}.")).await;
+    }
+    let folder = app.dir.path().to_owned();
+    app.restart_after(|_| {
+        let database = Connection::open(folder.join("inglenook.db")).unwrap();
+        let roles: Vec<String> = texts(&database, "SELECT DISTINCT role FROM message ORDER BY role");
+        assert_eq!(roles, ["character", "user"]);
+        for table in texts(&database, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%fts%'") {
+            let kept = texts(&database, &format!("SELECT * FROM \"{table}\""));
+            let foreign = kept.iter().find(|text| *text == "assistant" || text.contains("\"assistant\""));
+            assert_eq!(foreign, None, "in {table}");
+        }
+    })
+    .await;
+}
+
+/// Every text in every column of the rows.
+fn texts(database: &Connection, query: &str) -> Vec<String> {
+    let mut statement = database.prepare(query).unwrap();
+    let columns = statement.column_count();
+    let mut rows = statement.query([]).unwrap();
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        for column in 0..columns {
+            if let ValueRef::Text(text) = row.get_ref(column).unwrap() {
+                found.push(String::from_utf8_lossy(text).into_owned());
+            }
+        }
+    }
+    found
+}
