@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use engine::api::EndReason;
+use engine::api::{EndReason, Event};
 use engine::{Engine, Options};
 use tests::headless::{ended, shown};
 
@@ -77,6 +77,37 @@ async fn a_killed_worker_leaves_the_text_and_the_next_reply_is_good() {
     assert_eq!(reply.unwrap().swipes.len(), 2);
     engine.shutdown().await;
     assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
+}
+
+/// S4.16: a job beside the chat reads its task and no more, and the turn after it reads no more than it would have.
+#[tokio::test]
+async fn a_draft_and_a_title_leave_the_chat_where_it_was_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open_with(&dir, &[("INGLENOOK_MEMORY", "off"), ("INGLENOOK_MAX_TOKENS", "40")]).await;
+    let chat = engine.startup().await.unwrap().chat.unwrap();
+    let mut events = engine.subscribe();
+    let mut asked = Vec::new();
+    for words in ["Hello! Who are you?", "What do you like about the fire?", "And what is in that pot?"] {
+        engine.send_message(chat.clone(), words.into()).await.unwrap();
+        let (reply, _) = ended(&mut events, &chat).await;
+        engine.settle().await;
+        let swipe = reply.unwrap().swipes.remove(0);
+        println!("{words}\n  {:?}", swipe.figures);
+        asked.push(swipe.figures.unwrap().evaluated.unwrap());
+        println!("  title: {}", engine.open_chat(chat.clone()).await.unwrap().title);
+        engine.impersonate(chat.clone()).await.unwrap();
+        let (text, figures) = loop {
+            if let Event::Drafted { text, figures, .. } = events.next().await.unwrap() {
+                break (text, figures);
+            }
+        };
+        println!("  draft: {text}\n  {figures:?}");
+        assert!(!text.is_empty());
+        assert!(figures.evaluated.unwrap() < 150 && figures.reused.unwrap() > 400, "{figures:?}");
+        engine.save_draft(chat.clone(), String::new()).await.unwrap();
+    }
+    assert!(asked[1..].iter().all(|evaluated| *evaluated < 60), "{asked:?}");
+    engine.shutdown().await;
 }
 
 const SMALL: [(&str, &str); 4] = [

@@ -268,7 +268,7 @@ export class MockEngine implements Transport {
 		const character = this.op_get_character({ id: chat.character });
 		const { title, draft, model, persona, generating } = chat;
 		const page = { messages: chat.messages.slice(-PAGE), more: chat.messages.length > PAGE };
-		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, persona, draft, model, page, anchor: this.#anchor(), generating };
+		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, persona, draft, model, page, anchor: this.#anchor(), generating, drafting: null };
 	};
 	op_messages_before = ({ chat, before, limit }: { chat: string; before: string; limit: number }) => {
 		const all = this.chat(chat).messages;
@@ -311,6 +311,18 @@ export class MockEngine implements Transport {
 		this.begin(chat, reply);
 		void this.#write(chat);
 		return { sent: null, reply };
+	};
+	op_impersonate = async ({ chat: id }: { chat: string }) => {
+		this.emit({ event: "drafting", chat: id });
+		const text = "Thank you, I would love some soup.";
+		void (async () => {
+			for (const [seq, piece] of (text.match(/\S+\s*/g) ?? []).entries()) {
+				this.emit({ event: "draft", chat: id, seq, text: piece });
+				await pause(16);
+			}
+			this.chat(id).draft = text;
+			this.emit({ event: "drafted", chat: id, text, figures: data.figures, reason: { kind: "stop" } });
+		})();
 	};
 	op_stop = ({ chat: id }: { chat: string }) => this.end(this.chat(id), { kind: "cancelled" });
 	op_select_swipe = ({ message: id, index }: { message: string; index: number }) => Object.assign(this.#message(id).message, { selected: index });

@@ -60,6 +60,7 @@ export function chat(messages: Message[], over: Partial<Chat> = {}): Chat {
 		page: { messages, more: false },
 		anchor: null,
 		generating: null,
+		drafting: null,
 		...over,
 	};
 }

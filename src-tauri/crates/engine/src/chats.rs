@@ -131,7 +131,7 @@ impl Engine {
     async fn load_chat(&self, id: ChatId, limit: u32) -> Answer<api::Chat> {
         // Before the messages: a reply that ends in between is then in the page, and one that grows in between is
         // ahead of the page, which the listener's sequence numbers tell.
-        let generating = self.running().of(id);
+        let (generating, drafting) = (self.running().of(id), self.running().draft_of(id));
         let chat = self.chat(id).await?;
         let character = self.character(chat.character).await?;
         let persona = self.persona_of(chat.persona).await?;
@@ -148,6 +148,7 @@ impl Engine {
             page,
             anchor: chat.window.anchor.map(|id| id.to_string()),
             generating,
+            drafting,
         })
     }
 

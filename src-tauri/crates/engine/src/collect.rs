@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::Engine;
 use crate::answer::{Answerer, Counter};
-use crate::api::{self, AssemblyTimings};
+use crate::api::{self, Ask, AssemblyTimings};
 use crate::content;
 use crate::error::Answer;
 use crate::frame::{self, Built};
@@ -30,6 +30,7 @@ use crate::macro_variables::Changes;
 use crate::memory::Recalled;
 use crate::report::refusal;
 use crate::scripts::{Run, Scripts};
+use crate::tasks::Task;
 use crate::turn::TurnOptions;
 use crate::words::{Kept, Moment, Words};
 
@@ -78,6 +79,8 @@ pub(crate) struct Collected {
     pub(crate) position: i64,
     /// Messages of the user in the window.
     pub(crate) user_messages: i64,
+    /// What a job beside the chat asks for, behind everything that was said.
+    pub(crate) task: Option<Task>,
     pub(crate) notices: Vec<String>,
     timings: AssemblyTimings,
 }
@@ -155,7 +158,12 @@ impl Engine {
             })
             .await?;
         let earlier = Earlier { messages, of_character };
-        let kind = kind(&aim, history.last());
+        let kind = match options.ask {
+            Some(Ask::Impersonate) => GenerationKind::Impersonate,
+            // As the turns around it, or its head would be another one.
+            Some(Ask::Title) => GenerationKind::Normal,
+            Some(Ask::Continue) | None => kind(&aim, history.last()),
+        };
         let swipes = swipes(&aim, newest.as_ref());
         let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
         let speaker = |role| match role {
@@ -194,6 +202,7 @@ impl Engine {
             earlier,
             position,
             user_messages,
+            task: None,
             notices: notice.into_iter().collect(),
             timings: AssemblyTimings { collect_ms: millis(started), ..AssemblyTimings::default() },
         };
@@ -206,6 +215,9 @@ impl Engine {
         let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
         collected.lore = self.lore(&collected, answerer, options, head_at).await?;
         collected.timings.activate_ms = millis(started);
+        if let Some(ask) = options.ask {
+            collected.task = self.task(ask, &collected, answerer).await?;
+        }
         Ok(collected)
     }
 

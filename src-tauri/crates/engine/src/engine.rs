@@ -1,6 +1,6 @@
 //! The engine itself: what all operations share, and its beginning and end.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
@@ -86,6 +86,8 @@ struct Inner {
     lore: Mutex<LoreCache>,
     card: Mutex<CardCache>,
     tokenizers: TokenizerFiles,
+    /// Keys of answerers that have refused to go on with an unfinished reply.
+    without_prefill: Mutex<HashSet<String>>,
 }
 
 /// A file of the store by its content hash.
@@ -134,6 +136,7 @@ impl Engine {
             lore: Mutex::default(),
             card: Mutex::default(),
             tokenizers: TokenizerFiles::default(),
+            without_prefill: Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
         let prepared = async {
@@ -243,6 +246,10 @@ impl Engine {
 
     pub(crate) fn tokenizer_files(&self) -> &TokenizerFiles {
         &self.inner.tokenizers
+    }
+
+    pub(crate) fn without_prefill(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.inner.without_prefill.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn lore_cache(&self) -> MutexGuard<'_, LoreCache> {

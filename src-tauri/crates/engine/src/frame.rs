@@ -3,7 +3,7 @@
 use context::frame::{BlockKind, Candidate, Frame, HeadPart, LoreSection, Now, Place, Placed, Source};
 use context::macros::{Expanded, MacroState};
 use context::prompt_template::{
-    self as template, Composed, ComposedSection, Flags, Placement, Recalls, SectionKind, SectionRole,
+    self, Composed, ComposedSection, Flags, Placement, Recalls, ResolvedTemplate, SectionKind, SectionRole,
 };
 use domain::Timestamp;
 use domain::prompt::PromptRole;
@@ -46,7 +46,7 @@ impl Built {
 /// # Errors
 /// `BadInput` if the template names what there is not; nothing half-made is sent.
 pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, head_at: Timestamp) -> Answer<Built> {
-    let composed = compose(collected)?;
+    let composed = compose(collected, &collected.template)?;
     let mut builder = Builder::new(collected, answerer, clock, head_at);
     for section in &composed.sections {
         builder.section(section);
@@ -68,19 +68,39 @@ pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, h
     let last = collected.history.last();
     let told = last.filter(|_| collected.values.tell_time);
     built.frame.clock = told.map(|message| Now { at: message.created, words: clock.spoken(message.created) });
+    if let Some(task) = &collected.task {
+        task.put(&mut built.frame, last.map_or(head_at, |message| message.created));
+        built.notices.extend_from_slice(&task.notices);
+    }
     Ok(built)
 }
 
-/// The chat's template with this turn's variables, macros still in it.
-pub(crate) fn compose(collected: &Collected) -> Answer<Composed> {
+/// What `template` asks for in a turn: its sections, and what was noticed; no frame for the chat.
+///
+/// # Errors
+/// `BadInput` if the template names what there is not.
+pub(crate) fn task(
+    collected: &Collected,
+    answerer: &Answerer,
+    clock: &Clock,
+    template: &ResolvedTemplate,
+    now: Timestamp,
+) -> Answer<Built> {
+    let composed = compose(collected, template)?;
+    let mut builder = Builder::new(collected, answerer, clock, now);
+    for section in &composed.sections {
+        builder.say(section);
+    }
+    Ok(builder.built)
+}
+
+/// `template` with this turn's variables, macros still in it.
+fn compose(collected: &Collected, template: &ResolvedTemplate) -> Answer<Composed> {
     let variables = variables::of(collected)?;
     let switches = variables::switches(collected);
-    let composed = template::compose(&collected.template, &variables, &Flags::of(&variables, &switches));
+    let composed = prompt_template::compose(template, &variables, &Flags::of(&variables, &switches));
     composed.map_err(|error| {
-        bad_input(
-            format!("The template \"{}\": {error}.", collected.template.name),
-            "Correct it, or choose another one.",
-        )
+        bad_input(format!("The template \"{}\": {error}.", template.name), "Correct it, or choose another one.")
     })
 }
 

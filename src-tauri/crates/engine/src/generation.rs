@@ -7,7 +7,7 @@ use domain::ToolCall;
 use domain::chat::{Chat, SwipeState};
 use domain::sampling::Sampling;
 use futures_util::StreamExt;
-use provider::{FinishReason, GenerationEvent, Request, Timings, Usage};
+use provider::{FinishReason, GenerationEvent, ProviderErrorKind, Request, Timings, Usage};
 
 use crate::Engine;
 use crate::answer::Answerer;
@@ -38,10 +38,10 @@ pub(crate) struct Job {
 }
 
 /// How a stream ended, when it ended well.
-struct Finish {
-    reason: FinishReason,
-    usage: Usage,
-    timings: Timings,
+pub(crate) struct Finish {
+    pub(crate) reason: FinishReason,
+    pub(crate) usage: Usage,
+    pub(crate) timings: Timings,
 }
 
 impl Finish {
@@ -52,10 +52,25 @@ impl Finish {
 }
 
 /// What a reply needs before its model is called.
-struct Prepared {
-    answerer: Answerer,
-    collected: Collected,
-    made: Made,
+pub(crate) struct Prepared {
+    pub(crate) answerer: Answerer,
+    pub(crate) collected: Collected,
+    pub(crate) made: Made,
+}
+
+impl Prepared {
+    pub(crate) fn request(&self) -> Request {
+        let Self { answerer, collected, made } = self;
+        // Strict servers count the prompt and the longest reply against the context (invariant 1, on the wire).
+        let room = made.assembled.budget.limit.saturating_sub(made.assembled.total).max(1);
+        let of_task = collected.task.as_ref().and_then(|task| task.reply_tokens).unwrap_or(u32::MAX);
+        let max_tokens = answerer.sampling.max_tokens.min(of_task).min(room);
+        Request {
+            cache_key: collected.chat.id.to_string(),
+            prompt: made.assembled.prompt.clone(),
+            sampling: Sampling { max_tokens, ..answerer.sampling },
+        }
+    }
 }
 
 /// The text so far, and how much of it is on the disk.
@@ -119,31 +134,42 @@ impl Engine {
         self.events().announce(Event::Ended { chat, message, reason });
         if whole {
             self.make_room(id, &options).await;
+            self.title_in_idle(id, &options).await;
         }
     }
 
     async fn write_reply(&self, job: &Job, draft: &mut Draft, started: Instant) -> Answer<Finish> {
-        let preparing = self.prepare(job);
+        match self.attempt(job, draft, started).await? {
+            Some(finish) => Ok(finish),
+            // What has been learned makes it another prompt.
+            None => self.attempt(job, draft, started).await?.ok_or_else(|| internal("a reply could not go on")),
+        }
+    }
+
+    /// `None` if the endpoint has just said that it does not go on with an unfinished reply: it can be asked to in words.
+    async fn attempt(&self, job: &Job, draft: &mut Draft, started: Instant) -> Answer<Option<Finish>> {
+        let preparing = self.prepare(&job.chat, job.aim.clone(), &job.options);
         let prepared = tokio::select! {
             biased;
-            () = job.place.cancel.cancelled() => return Ok(Finish::cancelled()),
+            () = job.place.cancel.cancelled() => return Ok(Some(Finish::cancelled())),
             prepared = preparing => prepared?,
         };
+        let request = prepared.request();
         let Prepared { answerer, collected, made } = prepared;
-        self.keep_plan(&collected, &made).await?;
-        // Strict servers count the prompt and the longest reply against the context (invariant 1, on the wire).
-        let room = made.assembled.budget.limit.saturating_sub(made.assembled.total).max(1);
-        let max_tokens = answerer.sampling.max_tokens.min(room);
-        let request = Request {
-            cache_key: job.chat.id.to_string(),
-            prompt: made.assembled.prompt.clone(),
-            sampling: Sampling { max_tokens, ..answerer.sampling },
-        };
+        let asks = collected.task.is_some();
+        if !asks {
+            self.keep_plan(&collected, &made).await?;
+        }
         draft.streams = answerer.values.show_streaming;
-        if draft.text.is_empty() {
+        if asks {
+            draft.passages = Passages::behind(job.target.base(), collected.speaker(), made.opened());
+        } else if draft.text.is_empty() {
             draft.passages = Passages::new(collected.speaker(), made.opened());
         }
         let finish = self.follow(job, draft, &answerer, request, started).await;
+        if finish.is_err() && !asks && made.assembled.prompt.continues && self.asks_to_continue(&answerer) {
+            return Ok(None);
+        }
         let held = draft.passages.finish();
         self.take(job, draft, &answerer.name, held).await?;
         self.keep_tool_calls(job, draft, &answerer.name).await?;
@@ -152,25 +178,26 @@ impl Engine {
             draft.figures = figures(finish.as_ref().ok(), total, draft.figures.first_text_ms);
             self.keep_manifest(job, draft, &collected, &made, &answerer).await?;
         }
-        finish
+        finish.map(Some)
     }
 
     /// Everything before the model is called. It may wait: for a keychain to be unlocked, for a model to be looked at, for
     /// another reply that holds the worker.
-    async fn prepare(&self, job: &Job) -> Answer<Prepared> {
+    pub(crate) async fn prepare(&self, chat: &Chat, aim: Aim, options: &TurnOptions) -> Answer<Prepared> {
+        let id = chat.id;
         let preparing = async {
-            let answerer = self.answerer(&job.chat, &job.options).await?;
-            let chat = self.chat(job.chat.id).await?;
-            let mut collected = self.collect(chat, job.aim.clone(), &answerer, &job.options).await?;
-            let made = self.make(&mut collected, &answerer, &job.options).await?;
+            let answerer = self.answerer(chat, options).await?;
+            let chat = self.chat(id).await?;
+            let mut collected = self.collect(chat, aim, &answerer, options).await?;
+            let made = self.make(&mut collected, &answerer, options).await?;
             Ok(Prepared { answerer, collected, made })
         };
         tokio::pin!(preparing);
         if let Ok(prepared) = tokio::time::timeout(QUIET, &mut preparing).await {
             return prepared;
         }
-        if self.running().others(job.chat.id) {
-            self.events().announce(Event::Queued { chat: job.chat.id.to_string() });
+        if self.running().others(id) {
+            self.events().announce(Event::Queued { chat: id.to_string() });
         }
         preparing.await
     }
@@ -198,31 +225,26 @@ impl Engine {
                 }
             };
             let Some(event) = next else { return Err(internal("a reply ended without saying so")) };
-            let event = match event? {
-                GenerationEvent::Text(text) => {
+            match event {
+                Ok(GenerationEvent::Text(text)) => {
                     if !draft.written {
                         draft.figures.first_text_ms = Some(crate::collect::millis(started));
                     }
                     let part = draft.passages.push(&text);
                     self.take(job, draft, &answerer.name, part).await?;
-                    continue;
                 }
-                GenerationEvent::ToolCall(call) => {
-                    draft.tool_calls.push(call);
-                    continue;
+                Ok(GenerationEvent::ToolCall(call)) => draft.tool_calls.push(call),
+                Ok(GenerationEvent::Finished { reason, usage, timings }) => {
+                    return Ok(Finish { reason, usage, timings });
                 }
-                GenerationEvent::Finished { reason, usage, timings } => return Ok(Finish { reason, usage, timings }),
-                GenerationEvent::Queued => Event::Queued { chat: chat.clone() },
-                GenerationEvent::Loading { fraction } => Event::Loading { chat: chat.clone(), fraction },
-                GenerationEvent::Prefill { done, total, reused } => {
-                    Event::Prefill { chat: chat.clone(), done, total, reused }
+                Ok(event) => news(&chat, event).into_iter().for_each(|event| self.events().announce(event)),
+                Err(error) => {
+                    if error.kind == ProviderErrorKind::NoPrefill {
+                        self.without_prefill().insert(answerer.key.clone());
+                    }
+                    return Err(error.into());
                 }
-                GenerationEvent::Retrying { attempt, after_ms, why } => {
-                    Event::Retrying { chat: chat.clone(), attempt, after_ms: after_ms as f64, why }
-                }
-                GenerationEvent::Stalled { seconds } => Event::Stalled { chat: chat.clone(), seconds },
-            };
-            self.events().announce(event);
+            }
         }
     }
 
@@ -341,7 +363,22 @@ impl Engine {
     }
 }
 
-fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option<f64>) -> Figures {
+/// What the listeners hear of an event that is neither text nor the end.
+pub(crate) fn news(chat: &str, event: GenerationEvent) -> Option<Event> {
+    let chat = chat.to_owned();
+    Some(match event {
+        GenerationEvent::Text(_) | GenerationEvent::ToolCall(_) | GenerationEvent::Finished { .. } => return None,
+        GenerationEvent::Queued => Event::Queued { chat },
+        GenerationEvent::Loading { fraction } => Event::Loading { chat, fraction },
+        GenerationEvent::Prefill { done, total, reused } => Event::Prefill { chat, done, total, reused },
+        GenerationEvent::Retrying { attempt, after_ms, why } => {
+            Event::Retrying { chat, attempt, after_ms: after_ms as f64, why }
+        }
+        GenerationEvent::Stalled { seconds } => Event::Stalled { chat, seconds },
+    })
+}
+
+pub(crate) fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option<f64>) -> Figures {
     let Some(Finish { usage, timings, .. }) = finish else {
         return Figures { prompt: Some(total), first_text_ms, ..Figures::default() };
     };
@@ -356,7 +393,7 @@ fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option<f64>) -> F
     }
 }
 
-fn silent() -> ApiError {
+pub(crate) fn silent() -> ApiError {
     ApiError::Provider {
         message: "The model ended its turn without a word.".into(),
         hint: "Try again, or raise the temperature.".into(),

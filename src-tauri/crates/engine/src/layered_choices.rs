@@ -10,18 +10,37 @@ use crate::Engine;
 use crate::api::SettingChoice;
 use crate::error::Answer;
 
+/// Settings that name the template of a job beside the chat.
+const JOBS: [&str; 3] = ["continue_prompt", "impersonate_prompt", "title_prompt"];
+
 /// Names with their titles, by key of the setting.
 pub(crate) struct Choices(BTreeMap<&'static str, Vec<SettingChoice>>);
 
 impl Choices {
     /// What ships.
     pub(crate) fn built_in() -> Self {
-        let library = built_in().into_iter().flat_map(Library::iter);
-        let chats = library.filter(|template| template.kind == Kind::Roleplay);
-        let templates = chats.map(|template| choice(&template.id, &template.name)).collect();
-        let modes = built_in_modes().unwrap_or_default().iter().map(|mode| choice(&mode.name, &mode.title)).collect();
-        let formats = formats().iter().map(|format| choice(&format.name, &format.title)).collect();
-        Self([("template", templates), ("mode", modes), ("chat_format", formats)].into())
+        let mut choices = Self(BTreeMap::new());
+        built_in().into_iter().for_each(|library| choices.add_templates(library));
+        for mode in built_in_modes().unwrap_or_default() {
+            choices.add("mode", choice(&mode.name, &mode.title));
+        }
+        for format in formats() {
+            choices.add("chat_format", choice(&format.name, &format.title));
+        }
+        choices
+    }
+
+    /// Those for chats; and for each job beside them the user's own, as `auto` is the one that ships.
+    fn add_templates(&mut self, library: &Library) {
+        let ships = |id: &str| built_in().is_ok_and(|library| library.get(id).is_some());
+        for template in library.iter() {
+            let named = || choice(&template.id, &template.name);
+            match template.kind {
+                Kind::Roleplay => self.add("template", named()),
+                Kind::Utility if ships(&template.id) => {}
+                Kind::Utility => JOBS.into_iter().for_each(|job| self.add(job, named())),
+            }
+        }
     }
 
     pub(crate) fn of(&self, key: &str) -> Vec<SettingChoice> {
@@ -31,20 +50,22 @@ impl Choices {
     /// The user's own stands in the place of a built-in of the same name.
     fn add(&mut self, key: &'static str, own: SettingChoice) {
         let list = self.0.entry(key).or_default();
-        list.retain(|known| known.name != own.name);
-        list.push(own);
+        match list.iter_mut().find(|known| known.name == own.name) {
+            Some(known) => *known = own,
+            None => list.push(own),
+        }
     }
 }
 
 impl Engine {
     pub(crate) async fn choices(&self) -> Answer<Choices> {
-        let kinds =
-            [("template", PresetKind::Template), ("mode", PresetKind::Mode), ("chat_format", PresetKind::ChatFormat)];
+        let kinds = [("mode", PresetKind::Mode), ("chat_format", PresetKind::ChatFormat)];
         let stored = self
             .store()
             .read(move |store| kinds.iter().map(|(_, kind)| store.presets().list(*kind)).collect::<Result<Vec<_>, _>>())
             .await?;
         let mut choices = Choices::built_in();
+        choices.add_templates(&self.template_library().await?.0);
         for ((key, _), presets) in kinds.into_iter().zip(stored) {
             presets.iter().for_each(|preset| choices.add(key, choice(&preset.key, &preset.name)));
         }

@@ -56,7 +56,9 @@ macro_rules! operations {
             regenerate(chat: String) -> Started;
             /// Goes on with the last reply.
             continue_reply(chat: String) -> Started;
-            /// Stops the reply; what is there is kept.
+            /// Starts a draft of the user's next message, for the composer; it is not sent.
+            impersonate(chat: String) -> ();
+            /// Stops the reply or the draft; what is there is kept.
             stop(chat: String) -> ();
             select_swipe(message: String, index: u32) -> Message;
             edit_message(message: String, text: String) -> Message;

@@ -13,6 +13,8 @@ pub(crate) struct Passages {
     opening: Opening,
     /// Stored before the next text.
     owed: &'static str,
+    /// A blank belongs between what was there before and the first words.
+    apart: bool,
 }
 
 /// A piece of a reply, taken apart.
@@ -31,6 +33,7 @@ impl Passages {
             filter: if thinking { PassageFilter::thinking() } else { PassageFilter::default() },
             opening: Opening::new(speaker),
             owed: if thinking { OPENED } else { "" },
+            apart: false,
         }
     }
 
@@ -38,7 +41,13 @@ impl Passages {
     pub(crate) fn going_on(base: &str) -> Self {
         let mut filter = PassageFilter::default();
         filter.push(base);
-        Self { filter, opening: Opening::passed(), owed: "" }
+        Self { filter, opening: Opening::passed(), owed: "", apart: false }
+    }
+
+    /// For a message of its own that goes on with `base`: it begins as any reply does, and its words belong behind the others.
+    pub(crate) fn behind(base: &str, speaker: &str, opened: &str) -> Self {
+        let apart = !base.is_empty() && !base.ends_with(char::is_whitespace);
+        Self { apart, ..Self::new(speaker, opened) }
     }
 
     pub(crate) fn push(&mut self, text: &str) -> Part {
@@ -51,9 +60,19 @@ impl Passages {
         let held = self.filter.finish();
         let mut part = self.part(held);
         let words = self.opening.finish();
+        let words = self.joined(words);
         part.stored.push_str(&words);
         part.words.push_str(&words);
         part
+    }
+
+    /// `words` with a blank in front of them where they would stick to what was there before.
+    fn joined(&mut self, words: String) -> String {
+        let Some(first) = words.chars().next() else { return words };
+        if std::mem::take(&mut self.apart) && !".,;:!?…)]”’".contains(first) {
+            return format!(" {words}");
+        }
+        words
     }
 
     fn part(&mut self, pieces: impl IntoIterator<Item = Piece>) -> Part {
@@ -63,6 +82,7 @@ impl Passages {
             match piece.passage {
                 Passage::Words => {
                     let words = self.opening.push(piece.text);
+                    let words = self.joined(words);
                     part.stored.push_str(&words);
                     part.words.push_str(&words);
                 }
@@ -102,6 +122,14 @@ mod tests {
         let (stored, words, _) = whole(Passages::new("Mira", "<|assistant|><think>\n"), &["Hm.</think>", "Yes."]);
         assert_eq!((stored.as_str(), words.as_str()), ("<think>\nHm.</think>Yes.", "Yes."));
         assert_eq!(context::display::display(&stored).map(|display| display.shown).as_deref(), Some("Yes."));
+    }
+
+    #[test]
+    fn a_message_that_goes_on_is_joined_to_what_was_there() {
+        let behind = |base, texts: &[&str]| whole(Passages::behind(base, "Mira", ""), texts).1;
+        assert_eq!(behind("Once upon", &["Mira: a", " time."]), " a time.");
+        assert_eq!(behind("Once upon ", &["a time."]), "a time.");
+        assert_eq!(behind("Once upon a time", &[", there was"]), ", there was");
     }
 
     #[test]

@@ -95,7 +95,7 @@ impl Engine {
     }
 
     /// Failing is for the next reply to tell.
-    async fn read<F: Future<Output = Answer<()>>>(&self, work: impl FnOnce(CancellationToken) -> F) {
+    pub(crate) async fn read<F: Future<Output = Answer<()>>>(&self, work: impl FnOnce(CancellationToken) -> F) {
         let leave = self.reading_ahead().begin();
         // Whoever takes a place after this look ends the leave.
         if !self.running().none() {

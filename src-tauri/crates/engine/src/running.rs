@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use domain::{ChatId, MessageId, SwipeId};
 use tokio_util::sync::CancellationToken;
 
-use crate::api::{ApiError, Generating};
+use crate::api::{ApiError, Drafting, Generating};
 use crate::error::Answer;
 
 #[derive(Clone, Default)]
@@ -17,6 +17,8 @@ pub(crate) struct Running {
 struct Reply {
     /// Unknown while the place is only taken, by an edit or by a reply about to begin.
     generating: Option<Generating>,
+    /// A draft of the user's next message, so far.
+    drafting: Option<Drafting>,
     cancel: CancellationToken,
 }
 
@@ -35,12 +37,16 @@ impl Running {
             return Err(busy());
         }
         let cancel = CancellationToken::new();
-        replies.insert(chat, Reply { generating: None, cancel: cancel.clone() });
+        replies.insert(chat, Reply { generating: None, drafting: None, cancel: cancel.clone() });
         Ok(Place { running: self.clone(), chat, cancel })
     }
 
     pub(crate) fn of(&self, chat: ChatId) -> Option<Generating> {
         self.lock().get(&chat)?.generating.clone()
+    }
+
+    pub(crate) fn draft_of(&self, chat: ChatId) -> Option<Drafting> {
+        self.lock().get(&chat)?.drafting.clone()
     }
 
     /// Other chats have replies on the way.
@@ -83,6 +89,19 @@ impl Place {
         if let Some(reply) = self.running.lock().get_mut(&self.chat) {
             reply.generating = Some(Generating { message, swipe, text, thoughts, seq: 0 });
         }
+    }
+
+    /// Says that a draft is written; then adds its pieces, and returns the number of each.
+    pub(crate) fn draft(&self, piece: &str) -> u32 {
+        let mut replies = self.running.lock();
+        let Some(reply) = replies.get_mut(&self.chat) else { return 0 };
+        let drafting = reply.drafting.get_or_insert_default();
+        if piece.is_empty() {
+            return 0;
+        }
+        drafting.text.push_str(piece);
+        drafting.seq += 1;
+        drafting.seq - 1
     }
 
     /// Adds a piece of text and returns its sequence number.

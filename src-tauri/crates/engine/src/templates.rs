@@ -149,14 +149,23 @@ impl Engine {
 
     /// The template of that id with everything it extends; the default where it is gone, with a notice.
     pub(crate) async fn template(&self, id: &str) -> Answer<(ResolvedTemplate, Option<String>)> {
+        self.template_or(id, DEFAULT).await
+    }
+
+    /// [`Engine::template`] with another default, one that ships.
+    pub(crate) async fn template_or(
+        &self,
+        id: &str,
+        default: &'static str,
+    ) -> Answer<(ResolvedTemplate, Option<String>)> {
         let (library, _) = self.template_library().await?;
-        let wanted = if id == "auto" { DEFAULT } else { id };
+        let wanted = if id == "auto" { default } else { id };
         let found = library.get(wanted).ok_or_else(|| format!("There is no template \"{wanted}\" any more"));
         match found.and_then(|template| resolve(template, &library).map_err(|error| error.to_string())) {
             Ok(resolved) => Ok((resolved, None)),
             Err(why) => {
                 let built_in = built_in()?;
-                let default = built_in.get(DEFAULT).ok_or_else(|| internal("the default template is missing"))?;
+                let default = built_in.get(default).ok_or_else(|| internal("the default template is missing"))?;
                 let resolved = resolve(default, built_in).map_err(|error| internal(&error.to_string()))?;
                 Ok((resolved, Some(format!("{why}, so the built-in template is used."))))
             }

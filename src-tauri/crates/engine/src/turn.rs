@@ -9,7 +9,7 @@ use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::{self, Changed, ModelRef, Placement, PromptReport, Started, WhatIf};
+use crate::api::{self, Ask, Changed, ModelRef, Placement, PromptReport, Started, WhatIf};
 use crate::collect::Aim;
 use crate::convert;
 use crate::error::{Answer, bad_input};
@@ -38,6 +38,8 @@ pub struct TurnOptions {
     pub placement: Option<Placement>,
     /// Keys of blocks to leave out.
     pub without: Vec<String>,
+    /// A job beside the chat that the prompt is for.
+    pub ask: Option<Ask>,
 }
 
 impl From<WhatIf> for TurnOptions {
@@ -49,6 +51,7 @@ impl From<WhatIf> for TurnOptions {
             template_json: what_if.template_json,
             placement: what_if.placement,
             without: what_if.without,
+            ask: what_if.ask,
             ..Self::default()
         }
     }
@@ -156,7 +159,7 @@ impl Engine {
             chat,
             aim: Aim::Last,
             target: Target::Extend { message: last },
-            options: TurnOptions::default(),
+            options: TurnOptions { ask: Some(Ask::Continue), ..TurnOptions::default() },
             place,
         };
         Ok(Started { sent: None, reply: self.start(job).await? })
@@ -171,7 +174,8 @@ impl Engine {
         self.preview_with(chat, text, what_if.into()).await
     }
 
-    /// [`Engine::preview_prompt`] with a say in this one turn. With empty words, what regenerating would send.
+    /// [`Engine::preview_prompt`] with a say in this one turn. With empty words, what regenerating would send, or what the
+    /// job beside the chat would.
     ///
     /// # Errors
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
@@ -182,7 +186,7 @@ impl Engine {
                 let mut state = self.macro_state(&chat).await?;
                 Aim::Words(self.resolve(&chat, text, &mut state).await?)
             }
-            Some(last) if last.role == Role::Character => Aim::Before(last.id),
+            Some(last) if last.role == Role::Character && options.ask.is_none() => Aim::Before(last.id),
             _ => Aim::Last,
         };
         let answerer = self.answerer(&chat, &options).await?;

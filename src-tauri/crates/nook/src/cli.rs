@@ -5,7 +5,7 @@ mod memory;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use engine::api::CardFormat;
+use engine::api::{Ask, CardFormat};
 pub(crate) use memory::{MemoryArgs, MemoryVerb, RankArgs};
 
 /// Private character chat on this machine, from the command line.
@@ -207,6 +207,9 @@ pub(crate) struct PromptArgs {
     /// The words that would be sent
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) message: String,
+    /// The prompt of a job beside the chat, instead of the next turn's
+    #[arg(long, value_name = "JOB", conflicts_with = "message")]
+    pub(crate) ask: Option<Job>,
     /// Plan for a context of so many tokens
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
@@ -269,6 +272,26 @@ pub(crate) enum TemplateVerb {
         #[arg(long)]
         chat: String,
     },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Job {
+    /// Going on with the last reply
+    Continue,
+    /// A draft of the user's next message
+    Impersonate,
+    /// The chat's title
+    Title,
+}
+
+impl From<Job> for Ask {
+    fn from(job: Job) -> Self {
+        match job {
+            Job::Continue => Self::Continue,
+            Job::Impersonate => Self::Impersonate,
+            Job::Title => Self::Title,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -21,6 +21,8 @@ pub enum ProviderErrorKind {
     Server,
     /// The request was refused as malformed.
     BadRequest,
+    /// The endpoint does not go on with an unfinished reply. The caller may ask for the rest in words.
+    NoPrefill,
     /// The prompt is longer than the model takes.
     ContextOverflow,
     /// What came back is not what the API promises.

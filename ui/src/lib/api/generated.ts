@@ -54,7 +54,9 @@ export function client(call: Call) {
 		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
 		/** Goes on with the last reply. */
 		continueReply: (chat: string) => call("continue_reply", { chat }) as Promise<Started>,
-		/** Stops the reply; what is there is kept. */
+		/** Starts a draft of the user's next message, for the composer; it is not sent. */
+		impersonate: (chat: string) => call("impersonate", { chat }) as Promise<void>,
+		/** Stops the reply or the draft; what is there is kept. */
 		stop: (chat: string) => call("stop", { chat }) as Promise<void>,
 		selectSwipe: (message: string, index: number) => call("select_swipe", { message, index }) as Promise<Message>,
 		editMessage: (message: string, text: string) => call("edit_message", { message, text }) as Promise<Message>,
@@ -151,6 +153,13 @@ needed: number; available: number } |
 { kind: "keychain"; message: string; hint: string } | 
 /**  A defect of ours; the log has the cause chain. */
 { kind: "internal"; message: string };
+
+/**  A job beside the chat, with a prompt of its own behind the chat's (S4.16). */
+export type Ask = 
+/**  Goes on with the last reply; in words only where the model does not find its own. */
+"continue" | 
+/**  A draft of the user's next message. */
+"impersonate" | "title";
 
 /**  Milliseconds per stage of assembly. */
 export type AssemblyTimings = {
@@ -251,6 +260,8 @@ export type Chat = {
 	anchor: string | null,
 	/**  The reply being written right now, so that a reloaded UI joins it (S1.25). */
 	generating: Generating | null,
+	/**  The draft of the user's next message being written right now. */
+	drafting: Drafting | null,
 };
 
 /**  One row of the chat list. */
@@ -291,6 +302,14 @@ export type Display = {
 	thoughts: string,
 	hasMetrics: boolean,
 	hasKeyframe: boolean,
+};
+
+/**  A draft being written. */
+export type Drafting = {
+	/**  The words so far. */
+	text: string,
+	/**  The next `draft` event has this number. */
+	seq: number,
 };
 
 /**  How a generation ended. */
@@ -355,6 +374,12 @@ export type Event =
 { event: "stalled"; chat: string; seconds: number } | 
 /**  The reply is done, whole or not, and stored as `message` has it. An empty failed reply leaves no message. */
 { event: "ended"; chat: string; message: Message | null; reason: EndReason } | 
+/**  A draft of the user's next message has begun. */
+{ event: "drafting"; chat: string } | 
+/**  A piece of it. `seq` counts from 0 without gaps. */
+{ event: "draft"; chat: string; seq: number; text: string } | 
+/**  It is done, whole or not, and stands in the composer as `text`. Nothing was sent. */
+{ event: "drafted"; chat: string; text: string; figures: Figures; reason: EndReason } | 
 /**  The user's words asked to remember something, and it is. */
 { event: "remembered"; chat: string; memory: Memory } | 
 /**  The user's words asked to forget something, and it is; `restore_memory` undoes it. */
@@ -943,6 +968,8 @@ export type WhatIf = {
 	template?: string | null,
 	/**  The JSON of a template that is not stored; it stands in the place of `template`. */
 	templateJson?: string | null,
+	/**  The prompt of a job beside the chat instead of the next turn's. */
+	ask?: Ask | null,
 };
 
 /**  Zones of the prompt, top to bottom (design, section 4). */

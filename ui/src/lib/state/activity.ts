@@ -14,6 +14,7 @@ export type Activity =
 export function activityOf(event: Event): Activity | null {
 	switch (event.event) {
 		case "started":
+		case "drafting":
 			return { kind: "starting" };
 		case "queued":
 			return { kind: "queued" };
@@ -27,6 +28,7 @@ export function activityOf(event: Event): Activity | null {
 			return { kind: "stalled", seconds: event.seconds };
 		case "token":
 		case "thought":
+		case "draft":
 			return { kind: "writing" };
 		default:
 			return null;

@@ -263,7 +263,7 @@ export class App {
 		const { chat } = this;
 		await this.attempt(async () => {
 			if (what === "characters") await this.#characterChanged(id);
-			else if (what === "chats") await this.chats.load();
+			else if (what === "chats") await this.#chatsChanged();
 			else if (what === "models" || what === "endpoints") await this.models.load();
 			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, this.memories.changed()]);
 			else if (what === "memories") await this.memories.changed();
@@ -276,6 +276,14 @@ export class App {
 				await Promise.all([this.settings.load(), chat?.mode.load()]);
 			}
 		});
+	}
+
+	/** The open chat may have been named. */
+	async #chatsChanged(): Promise<void> {
+		await this.chats.load();
+		const { chat } = this;
+		const title = this.chats.all.find(({ id }) => id === chat?.id)?.title;
+		if (chat?.info && title !== undefined && title !== chat.info.title) chat.info = { ...chat.info, title };
 	}
 
 	/** A new name or picture shows in the lists and in the open chat. */

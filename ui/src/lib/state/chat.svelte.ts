@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Chat, Event, Message, ModelRef, Persona, Started } from "../api/generated";
+import type { ApiError, Chat, Event, Figures, Message, ModelRef, Persona, Started } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import type { Api } from "./api";
@@ -44,6 +44,10 @@ export class ChatState {
 	/** A model's thoughts are open, not folded. */
 	thoughtsOpen = $state(false);
 	draft = $state("");
+	/** The model is writing the user's next message into the composer. */
+	drafting = $state(false);
+	/** What the draft in the composer has cost, until it is changed or sent. */
+	draftFigures = $state.raw<Figures | null>(null);
 	editing = $state<{ id: string; text: string } | null>(null);
 	/** Why a command was not followed. */
 	commandFailure = $state("");
@@ -61,6 +65,8 @@ export class ChatState {
 	readonly anchorAt = $derived(Math.max(0, this.messages.findIndex(({ id }) => id === this.info?.anchor)));
 
 	#saver: DraftSaver;
+	/** Number of the next piece of a draft. */
+	#draftSeq = 0;
 	#loadingOlder = false;
 	/** Events that come while the chat is being read; they are newer than what was read, or known already. */
 	#early: Event[] | null = [];
@@ -99,10 +105,14 @@ export class ChatState {
 		if (event.event === "started") this.#begin(event.message);
 		else if (event.event === "token" || event.event === "thought") this.#token(event);
 		else if (event.event === "ended") this.#end(event.message, event.reason);
+		else if (event.event === "drafting") this.#draftBegun();
+		else if (event.event === "draft") this.#draftGrown(event.seq, event.text);
+		else if (event.event === "drafted") this.#draftEnded(event);
 	};
 
 	type(text: string): void {
 		this.draft = text;
+		this.draftFigures = null;
 		this.commandFailure = "";
 		this.#saver.later(text);
 	}
@@ -113,6 +123,10 @@ export class ChatState {
 		if (draft.trim() === "") return;
 		const asked = typed(draft);
 		if (asked.kind === "mode") return this.#command(draft, () => this.setMode(asked.name));
+		if (asked.kind === "impersonate") {
+			this.type("");
+			return this.impersonate();
+		}
 		if (this.busy) return;
 		const { text } = asked;
 		const before = this.last?.id;
@@ -134,6 +148,20 @@ export class ChatState {
 	regenerate = (): Promise<unknown> => this.#start(() => this.api.regenerate(this.id));
 
 	continueReply = (): Promise<unknown> => this.#start(() => this.api.continueReply(this.id));
+
+	/** Has the model write the user's next message into the composer, where nothing else stands. Nothing is sent. */
+	impersonate = async (): Promise<void> => {
+		if (this.busy || this.draft !== "") return;
+		this.#draftBegun();
+		this.activity = { kind: "starting" };
+		try {
+			await this.#saver.now();
+			await this.api.impersonate(this.id);
+		} catch (thrown) {
+			[this.drafting, this.activity] = [false, null];
+			this.failure = asApiError(thrown);
+		}
+	};
 
 	stop = (): Promise<unknown> => this.#do(() => this.api.stop(this.id));
 
@@ -278,7 +306,10 @@ export class ChatState {
 		this.messages = generating ? withGenerating(messages, generating, chat.characterName) : messages;
 		this.reply?.discard();
 		this.reply = generating && new Reply(generating.message, generating.swipe, generating, generating.seq);
-		if (!generating) this.activity = null;
+		if (chat.drafting) [this.drafting, this.draft, this.#draftSeq] = [true, chat.drafting.text, chat.drafting.seq];
+		else if (this.drafting) [this.drafting, this.draft] = [false, chat.draft];
+		if (this.drafting) this.activity = { kind: "writing" };
+		else if (!generating) this.activity = null;
 		else this.activity = { kind: generating.text ? "writing" : "starting" };
 	}
 
@@ -309,6 +340,24 @@ export class ChatState {
 		if (reason.kind !== "failed") this.around.replied(message.name, shownWords(shownSwipe(message)));
 		this.around.turned();
 		void this.#readAnchor();
+	}
+
+	#draftBegun(): void {
+		[this.drafting, this.draft, this.draftFigures, this.failure] = [true, "", null, null];
+		this.#draftSeq = 0;
+	}
+
+	#draftGrown(seq: number, text: string): void {
+		if (!this.drafting || seq > this.#draftSeq) void this.load();
+		else if (seq === this.#draftSeq) [this.draft, this.#draftSeq] = [this.draft + text, seq + 1];
+	}
+
+	#draftEnded({ text, figures, reason }: Event & { event: "drafted" }): void {
+		[this.drafting, this.activity, this.draft] = [false, null, text];
+		this.draftFigures = text === "" ? null : figures;
+		if (reason.kind === "failed") this.failure = reason.error;
+		else if (text !== "") this.around.said(t("draft.done", { text }));
+		this.around.turned();
 	}
 
 	/** The window may have moved with the turn that has ended. */

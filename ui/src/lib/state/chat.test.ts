@@ -316,6 +316,31 @@ test("a mode that does not exist is refused with those that do, until something 
 	expect(state.commandFailure).toBe("");
 });
 
+test("a draft is streamed into the composer, and sent by nobody", async () => {
+	const { state, shell } = await open(chat([GREETING]), { impersonate: () => null, stop: () => null });
+	state.type("/impersonate");
+	await state.send();
+	expect([state.draft, state.drafting, state.busy]).toEqual(["", true, true]);
+	expect(shell.asked.filter(({ operation }) => operation === "save_draft").at(-1)?.args.text).toBe("");
+	state.receive({ event: "drafting", chat: "chat" });
+	state.receive({ event: "draft", chat: "chat", seq: 0, text: "Thank " });
+	state.receive({ event: "draft", chat: "chat", seq: 1, text: "you. " });
+	expect(state.draft).toBe("Thank you. ");
+	const figures = { prompt: 645, reused: 612, evaluated: 33, generated: 3, prefillMs: 40, firstTextMs: 60, decodeMs: 90 };
+	state.receive({ event: "drafted", chat: "chat", text: "Thank you.", figures, reason: { kind: "stop" } });
+	expect([state.draft, state.drafting, state.busy, state.draftFigures?.reused]).toEqual(["Thank you.", false, false, 612]);
+	expect(shell.count("send_message")).toBe(0);
+	state.type("Thank you, Mira.");
+	expect(state.draftFigures).toBeNull();
+});
+
+test("words in the composer are not drafted over", async () => {
+	const { state, shell } = await open(chat([GREETING]));
+	state.type("I was going to");
+	await state.impersonate();
+	expect([state.draft, shell.count("impersonate")]).toEqual(["I was going to", 0]);
+});
+
 test("//mode sends the words as they stand", async () => {
 	const { state, shell } = await open(chat([GREETING]), { send_message: () => ({ sent: says("u", "user", "/mode study"), reply: begun("a") }) });
 	state.type("//mode study");

@@ -1,22 +1,26 @@
 /** What the composer's text asks for. `//mode` sends `/mode` as it stands (S1.5). */
-export type Typed = { kind: "words"; text: string } | { kind: "mode"; name: string };
+export type Typed = { kind: "words"; text: string } | { kind: "mode"; name: string } | { kind: "impersonate" };
 
 /** Commands that the composer knows, without the slash. */
-export const COMMANDS = ["mode"] as const;
+export const COMMANDS = ["mode", "impersonate"] as const;
 
 export function typed(draft: string): Typed {
 	const [, slashes, command, argument = ""] = /^(\/{1,2})(\p{L}+)(?:\s+([\s\S]*))?$/u.exec(draft.trim()) ?? [];
 	// Others are words: `/me waves` is how many people write what they do.
 	if (!COMMANDS.some((known) => known === command)) return { kind: "words", text: draft };
 	if (slashes === "//") return { kind: "words", text: draft.trim().slice(1) };
-	return { kind: "mode", name: argument.trim() };
+	if (command === "mode") return { kind: "mode", name: argument.trim() };
+	return argument.trim() === "" ? { kind: "impersonate" } : { kind: "words", text: draft };
 }
+
+/** As the completions offer it; a command that wants a name ends in a space. */
+const offered = (command: (typeof COMMANDS)[number]) => (command === "mode" ? "/mode " : `/${command}`);
 
 /** Drafts that would go on with what stands in the composer. */
 export function completions(draft: string, modes: readonly string[]): string[] {
 	const [, command, space, argument = ""] = /^\/(\p{L}*)(?:(\s+)(\S*))?$/u.exec(draft) ?? [];
 	if (command === undefined) return [];
-	if (space === undefined) return COMMANDS.filter((known) => known.startsWith(command)).map((known) => `/${known} `);
+	if (space === undefined) return COMMANDS.map(offered).filter((known) => known.startsWith(draft) && known !== draft);
 	if (command !== "mode") return [];
 	const begun = argument.toLocaleLowerCase();
 	return modes.filter((mode) => mode.toLocaleLowerCase().startsWith(begun) && mode !== argument).map((mode) => `/mode ${mode}`);

@@ -142,6 +142,8 @@ pub struct HistoryMessage {
     /// is as it was first sent, and this takes its place once a new epoch begins.
     pub anew: Option<Rewritten>,
     pub created: Timestamp,
+    /// Where the words come from that nobody has said: what a job beside the chat asks for, behind everything that was said.
+    pub task: Option<Source>,
     /// The context block that was sent with it. `None` was never sent; `Some` of nothing was sent without one.
     pub context: Option<Vec<FrozenBlock>>,
     /// The user wants these words kept verbatim.
@@ -169,6 +171,7 @@ impl HistoryMessage {
             scripts: Vec::new(),
             anew: None,
             created,
+            task: None,
             context: None,
             pinned: false,
             importance: None,

@@ -222,6 +222,7 @@ impl<'a> Draft<'a> {
         let message = &self.frame.history[index];
         let is_input = index == self.last && !self.continues();
         let (zone, reason) = match (is_input, index == self.last) {
+            (true, _) if message.task.is_some() => (Zone::Input, "what the model is asked to do"),
             (true, _) => (Zone::Input, "what is answered"),
             (_, true) => (Zone::Window, "the reply that goes on"),
             _ => (Zone::Window, "in the window"),
@@ -232,12 +233,15 @@ impl<'a> Draft<'a> {
         let before = if is_input { self.lay_out_late(sheet, message.id) } else { self.lay_out_frozen(sheet, index) };
         let block = PlannedBlock {
             zone,
-            kind: BlockKind::Message,
-            source: Source::Message { id: message.id, speaker: message.speaker.clone() },
+            kind: if message.task.is_some() { BlockKind::Section } else { BlockKind::Message },
+            source: message
+                .task
+                .clone()
+                .unwrap_or_else(|| Source::Message { id: message.id, speaker: message.speaker.clone() }),
             reason: regex_script::reason(reason, scripts),
             priority: if index == self.last { Priority::Must } else { Priority::Trimmable },
             role,
-            message: Some(message.id),
+            message: message.task.is_none().then_some(message.id),
             turn: None,
             segment: None,
             score: None,

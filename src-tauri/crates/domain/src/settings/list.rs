@@ -107,6 +107,23 @@ words! {
         Empty = "empty",
     }
 
+    /// How a reply is gone on with that broke off (S4.16).
+    ContinueBy {
+        /// The unfinished reply stands at the end of the prompt; an endpoint that has refused that is asked in words.
+        Auto = "auto",
+        Prefill = "prefill",
+        /// The `continue` prompt stands behind it.
+        Asking = "asking",
+    }
+
+    /// Whether the model names chats in idle time (S4.16).
+    ChatTitles {
+        /// Local models do; endpoints may cost money.
+        Auto = "auto",
+        On = "on",
+        Off = "off",
+    }
+
     /// What templates are told about the tone (S4.26). Nobody's words are rewritten for it.
     ContentRating {
         /// Not a word about it.
@@ -196,6 +213,11 @@ settings! {
     mode: String = text("default"), Kind::NameOr { word: "default" }, None, Prompt, PEOPLE;
     /// Name of a built-in chat format that replaces the model's own; `auto` is the model's own.
     chat_format: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, MACHINE;
+    continue_by: ContinueBy = text("auto"), Kind::Choice(ContinueBy::WORDS), None, Prompt, MACHINE;
+    /// Id of the template that asks to go on, to write for the user, to name the chat; `auto` is the built-in one.
+    continue_prompt: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
+    impersonate_prompt: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
+    title_prompt: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     /// Added to the rules; the user's own words, passed unchanged (C31).
     extra_instructions: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
     /// The date and the time are told, and again when they have moved on (S3.10). Off: for stories in a time of their own.
@@ -213,6 +235,7 @@ settings! {
     /// Every so many messages of the user; 0 is never.
     author_note_every_messages: u32 = Value::Whole(1), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
 
+    chat_titles: ChatTitles = text("auto"), Kind::Choice(ChatTitles::WORDS), None, Chat, EVERYWHERE;
     start_mode: StartMode = text("character"), Kind::Choice(StartMode::WORDS), None, Chat, BEFORE_A_CHAT;
     /// Off: a reply is shown at once when it is whole (S4.40).
     show_streaming: bool = Value::Switch(true), Kind::Switch, None, Chat, EVERYWHERE;

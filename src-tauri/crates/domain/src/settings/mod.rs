@@ -13,8 +13,8 @@ mod value;
 pub use contradiction::Contradiction;
 pub use layers::{Layer, Layers, Problem, Resolved, resolve};
 pub use list::{
-    ContentRating, ContextRetention, ENVIRONMENT_PREFIX, Group, Placement, SETTINGS, Setting, StartMode, Unit, Values,
-    setting,
+    ChatTitles, ContentRating, ContextRetention, ContinueBy, ENVIRONMENT_PREFIX, Group, Placement, SETTINGS, Setting,
+    StartMode, Unit, Values, setting,
 };
 pub use owner::{Origin, Owner, Scope};
 pub use value::{Kind, Refusal, Value};

@@ -138,6 +138,8 @@ pub struct Chat {
     pub anchor: Option<String>,
     /// The reply being written right now, so that a reloaded UI joins it (S1.25).
     pub generating: Option<Generating>,
+    /// The draft of the user's next message being written right now.
+    pub drafting: Option<Drafting>,
 }
 
 use super::Persona;
@@ -153,6 +155,16 @@ pub struct Generating {
     /// The thoughts so far.
     pub thoughts: String,
     /// The next `token` or `thought` event has this number.
+    pub seq: u32,
+}
+
+/// A draft being written.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Drafting {
+    /// The words so far.
+    pub text: String,
+    /// The next `draft` event has this number.
     pub seq: u32,
 }
 

@@ -89,7 +89,7 @@ impl From<ProviderErrorKind> for ProviderClass {
             ProviderErrorKind::NotFound => Self::NotFound,
             ProviderErrorKind::RateLimited => Self::RateLimited,
             ProviderErrorKind::Server => Self::Server,
-            ProviderErrorKind::BadRequest => Self::BadRequest,
+            ProviderErrorKind::BadRequest | ProviderErrorKind::NoPrefill => Self::BadRequest,
             ProviderErrorKind::ContextOverflow => Self::ContextOverflow,
             ProviderErrorKind::Malformed => Self::Malformed,
             ProviderErrorKind::Cut => Self::Cut,

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{EndReason, ImportReport, Memory, Message};
+use super::{EndReason, Figures, ImportReport, Memory, Message};
 
 /// News from the engine, to any number of listeners. Events of one chat name it, so that none shows up in another (S1.20).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
@@ -25,6 +25,12 @@ pub enum Event {
     Stalled { chat: String, seconds: u32 },
     /// The reply is done, whole or not, and stored as `message` has it. An empty failed reply leaves no message.
     Ended { chat: String, message: Option<Message>, reason: EndReason },
+    /// A draft of the user's next message has begun.
+    Drafting { chat: String },
+    /// A piece of it. `seq` counts from 0 without gaps.
+    Draft { chat: String, seq: u32, text: String },
+    /// It is done, whole or not, and stands in the composer as `text`. Nothing was sent.
+    Drafted { chat: String, text: String, figures: Figures, reason: EndReason },
     /// The user's words asked to remember something, and it is.
     Remembered { chat: String, memory: Memory },
     /// The user's words asked to forget something, and it is; `restore_memory` undoes it.

@@ -234,6 +234,17 @@ pub struct PromptReport {
     pub timings: AssemblyTimings,
 }
 
+/// A job beside the chat, with a prompt of its own behind the chat's (S4.16).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum Ask {
+    /// Goes on with the last reply; in words only where the model does not find its own.
+    Continue,
+    /// A draft of the user's next message.
+    Impersonate,
+    Title,
+}
+
 /// Changes to try on a prompt without sending it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase", default)]
@@ -248,6 +259,8 @@ pub struct WhatIf {
     pub template: Option<String>,
     /// The JSON of a template that is not stored; it stands in the place of `template`.
     pub template_json: Option<String>,
+    /// The prompt of a job beside the chat instead of the next turn's.
+    pub ask: Option<Ask>,
 }
 
 /// A past turn, for the list on the X-ray's page.

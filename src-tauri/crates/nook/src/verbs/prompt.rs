@@ -22,7 +22,7 @@ pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> R
         Placing::Classic => Placement::Classic,
     });
     let asked = find::options(engine, &args.answering).await?;
-    let options = TurnOptions { context: args.limit, placement, ..asked };
+    let options = TurnOptions { context: args.limit, placement, ask: args.ask.map(Into::into), ..asked };
     let report = engine.preview_with(chat, args.message, options).await?;
     out.answer(&report, |report| report.text.clone())?;
     let tokens = report.tokens;

@@ -18,6 +18,8 @@ pub(super) struct Dialect {
     unseeded: bool,
     /// No `stream_options`: the usage stays unknown.
     no_usage: bool,
+    /// An unfinished reply at the end is refused.
+    no_prefill: bool,
 }
 
 /// OpenAI's own limit.
@@ -35,7 +37,17 @@ const EXTRAS: [&str; 8] = [
     "continue_final_message",
 ];
 
+/// How endpoints say that the last message must be the user's.
+const PREFILL: [&str; 5] =
+    ["prefill", "end with a user message", "expected last role", "continue_final_message", "add_generation_prompt"];
+
 impl Dialect {
+    /// Whether an unfinished reply can be sent for the model to go on with. Endpoints that take none but OpenAI's own
+    /// parameters begin a new reply instead.
+    pub(super) fn prefills(self) -> bool {
+        !self.plain && !self.no_prefill
+    }
+
     /// The dialect after a 400 that said `message`, if it names something that can be left out.
     pub(super) fn learn(self, message: &str) -> Option<Self> {
         let message = message.to_lowercase();
@@ -44,6 +56,7 @@ impl Dialect {
         if says(&["max_completion_tokens"]) {
             learned.completion_tokens = true;
         }
+        learned.no_prefill |= says(&PREFILL);
         if says(&["stop"]) && says(&["too long", "too many", "at most", "maximum"]) {
             learned.plain = true;
         }
@@ -73,6 +86,7 @@ impl Dialect {
             fixed_sampling: self.fixed_sampling | other.fixed_sampling,
             unseeded: self.unseeded | other.unseeded,
             no_usage: self.no_usage | other.no_usage,
+            no_prefill: self.no_prefill | other.no_prefill,
         }
     }
 }

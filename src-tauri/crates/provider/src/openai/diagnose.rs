@@ -90,6 +90,15 @@ pub(super) fn cut(config: &EndpointConfig) -> Failure {
     ))
 }
 
+/// The endpoint begins a new reply where an unfinished one should go on.
+pub(super) fn no_prefill(config: &EndpointConfig) -> Failure {
+    Failure::never(ProviderError::new(
+        Kind::NoPrefill,
+        format!("{} does not go on with an unfinished reply", config.address()),
+        "Set \"Continue replies by\" to asking for this model.",
+    ))
+}
+
 /// Nothing came for `silence`.
 pub(super) fn silent(config: &EndpointConfig, silence: Duration) -> Failure {
     Failure::never(ProviderError::new(

@@ -83,6 +83,9 @@ impl Shared {
     /// Asks for the reply, and returns the answer if it is a success.
     async fn complete(&self, request: &Request) -> Result<Response, Failure> {
         let dialect = self.dialect();
+        if request.prompt.continues && !dialect.prefills() {
+            return Err(diagnose::no_prefill(&self.config));
+        }
         let body = body::body(&self.config.model, request, dialect);
         let url = self.config.call(&["chat", "completions"]);
         let mut response = self.send(self.http.post(url).json(&body)).await?;

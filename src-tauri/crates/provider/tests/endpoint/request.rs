@@ -62,6 +62,27 @@ async fn what_is_refused_is_left_out_once_and_for_all() {
 }
 
 #[tokio::test]
+async fn an_endpoint_that_takes_no_unfinished_reply_says_so_before_another_is_sent() {
+    for refusal in [
+        "This model does not support assistant message prefill. The conversation must end with a user message.",
+        "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+        "Unrecognized request argument supplied: top_k",
+    ] {
+        let body = json!({"error": {"message": refusal}}).to_string();
+        let server = FaultServer::start(vec![answer("400 Bad Request", "", &body), healthy()]).await;
+        let client = client(&server.url(), patience());
+        let mut request = request();
+        request.prompt.messages.push(PromptMessage { role: PromptRole::Character, text: "Well, I".to_owned() });
+        request.prompt.continues = true;
+        for _ in 0..2 {
+            let seen = watch(client.stream(request.clone(), CancellationToken::new())).await;
+            assert_eq!(seen.line, "[NoPrefill]", "{refusal}");
+        }
+        assert_eq!(server.received().len(), 1, "{refusal}");
+    }
+}
+
+#[tokio::test]
 async fn an_endpoint_that_refuses_the_same_thing_for_ever_is_believed_once() {
     let body = json!({"error": {"message": "unknown parameter: top_k"}}).to_string();
     let stubborn = answer("400 Bad Request", "", &body);

@@ -1,5 +1,5 @@
 import { asApiError } from "../../api/errors";
-import type { ApiError, PromptReport } from "../../api/generated";
+import type { ApiError, Ask, PromptReport } from "../../api/generated";
 import type { Api } from "../api";
 import { Later } from "../later";
 import { BlockList } from "./blocks.svelte";
@@ -7,8 +7,8 @@ import { Comparison } from "./comparison.svelte";
 import { Trial } from "./trial.svelte";
 import { PastTurns } from "./turns.svelte";
 
-/** The prompt looked at: the next one, as the composer stands, or that of a reply. */
-export type Subject = { of: "next"; chat: string } | { of: "reply"; chat: string; swipe: string };
+/** The prompt looked at: the next one, as the composer stands, that of a job beside the chat, or that of a reply. */
+export type Subject = { of: "next"; chat: string } | { of: "ask"; chat: string; ask: Ask } | { of: "reply"; chat: string; swipe: string };
 
 export const TABS = ["blocks", "raw", "diff", "whatIf"] as const;
 export type Tab = (typeof TABS)[number];
@@ -41,6 +41,11 @@ export class Xray {
 	next(chat: string, text: string): Promise<void> {
 		this.#text = text;
 		return this.#show({ of: "next", chat });
+	}
+
+	/** The prompt of a job beside the chat, as it would be now. */
+	ask(chat: string, ask: Ask): Promise<void> {
+		return this.#show({ of: "ask", chat, ask });
 	}
 
 	/** The prompt that a reply answered. */
@@ -128,6 +133,7 @@ export class Xray {
 	}
 
 	#ask(subject: Subject): Promise<PromptReport> {
+		if (subject.of === "ask") return this.api.previewPrompt(subject.chat, "", { ask: subject.ask });
 		return subject.of === "next" ? this.api.previewPrompt(subject.chat, this.#text, {}) : this.api.manifest(subject.swipe);
 	}
 }

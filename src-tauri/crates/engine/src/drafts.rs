@@ -1,0 +1,116 @@
+//! The user's next message, written by the model as a draft for the composer. It is never sent by itself.
+
+use domain::chat::Chat;
+use futures_util::StreamExt;
+use provider::{FinishReason, GenerationEvent};
+
+use crate::Engine;
+use crate::api::{Ask, EndReason, Event, Figures};
+use crate::collect::Aim;
+use crate::error::{Answer, bad_input, internal};
+use crate::generation::{self, Finish, Prepared};
+use crate::passages::Passages;
+use crate::running::Place;
+use crate::turn::TurnOptions;
+
+/// What has been written so far.
+#[derive(Default)]
+struct Words {
+    text: String,
+    figures: Figures,
+}
+
+impl Engine {
+    /// Starts a draft of the user's next message in their persona's voice; `Event::Draft`s and `Event::Drafted` tell the
+    /// rest. [`Engine::stop`] ends it, and what is there is kept.
+    ///
+    /// # Errors
+    /// `Busy` while something is being written in the chat; `BadInput` while words stand in the composer.
+    pub async fn impersonate(&self, chat: String) -> Answer<()> {
+        self.impersonate_with(chat, TurnOptions::default()).await
+    }
+
+    /// [`Engine::impersonate`] with a say in this one draft.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn impersonate_with(&self, chat: String, options: TurnOptions) -> Answer<()> {
+        let place = self.running().begin(chat.parse()?)?;
+        let chat = self.chat(chat.parse()?).await?;
+        if !chat.draft.trim().is_empty() {
+            return Err(bad_input("There are words in the composer already.", "Send them or clear them first."));
+        }
+        self.reading_ahead().stop();
+        place.draft("");
+        self.events().announce(Event::Drafting { chat: chat.id.to_string() });
+        let options = TurnOptions { ask: Some(Ask::Impersonate), ..options };
+        let (engine, at_work) = (self.clone(), self.reading_ahead().at_work());
+        tokio::spawn(async move {
+            engine.draft(chat, options, place).await;
+            drop(engine);
+            drop(at_work);
+        });
+        Ok(())
+    }
+
+    async fn draft(&self, chat: Chat, options: TurnOptions, place: Place) {
+        let mut words = Words::default();
+        let written = self.write_draft(&chat, &options, &place, &mut words).await;
+        let text = words.text.trim_end().to_owned();
+        let reason = match written {
+            Ok(FinishReason::Stop) if text.is_empty() => EndReason::Failed { error: generation::silent() },
+            Ok(FinishReason::Stop) => EndReason::Stop,
+            Ok(FinishReason::Length) => EndReason::Length,
+            Ok(FinishReason::Cancelled) => EndReason::Cancelled,
+            Err(error) => EndReason::Failed { error },
+        };
+        let (id, kept) = (chat.id, text.clone());
+        let kept = self.store().write(move |store| store.chats_mut().set_draft(id, &kept)).await;
+        let reason = kept.map_or_else(|error| EndReason::Failed { error: error.into() }, |()| reason);
+        drop(place);
+        self.events().announce(Event::Drafted { chat: id.to_string(), text, figures: words.figures, reason });
+    }
+
+    async fn write_draft(
+        &self,
+        chat: &Chat,
+        options: &TurnOptions,
+        place: &Place,
+        words: &mut Words,
+    ) -> Answer<FinishReason> {
+        let started = std::time::Instant::now();
+        let preparing = self.prepare(chat, Aim::Last, options);
+        let Some(prepared) = place.cancel.run_until_cancelled(preparing).await else {
+            return Ok(FinishReason::Cancelled);
+        };
+        let prepared = prepared?;
+        let Prepared { answerer, collected, made } = &prepared;
+        let name = chat.id.to_string();
+        let mut passages = Passages::new(&collected.persona.name, made.opened());
+        let mut stream = answerer.provider.stream(prepared.request(), place.cancel.clone());
+        let mut first_text_ms = None;
+        let finish = loop {
+            let Some(event) = stream.next().await else { return Err(internal("a draft ended without saying so")) };
+            match event? {
+                GenerationEvent::Text(text) => {
+                    first_text_ms.get_or_insert_with(|| crate::collect::millis(started));
+                    self.say(place, &name, passages.push(&text).words, words);
+                }
+                GenerationEvent::Finished { reason, usage, timings } => break Finish { reason, usage, timings },
+                event => generation::news(&name, event).into_iter().for_each(|event| self.events().announce(event)),
+            }
+        };
+        self.say(place, &name, passages.finish().words, words);
+        words.figures = generation::figures(Some(&finish), made.assembled.total, first_text_ms);
+        Ok(finish.reason)
+    }
+
+    fn say(&self, place: &Place, chat: &str, piece: String, words: &mut Words) {
+        if piece.is_empty() {
+            return;
+        }
+        words.text.push_str(&piece);
+        let seq = place.draft(&piece);
+        self.events().announce(Event::Draft { chat: chat.to_owned(), seq, text: piece });
+    }
+}

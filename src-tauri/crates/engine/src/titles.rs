@@ -1,0 +1,188 @@
+//! A chat's title, written by the model in idle time once there is something to name. The user's own title always stays.
+
+use std::ops::RangeInclusive;
+
+use context::display;
+use domain::ChatId;
+use domain::chat::Role;
+use domain::settings::ChatTitles;
+use futures_util::StreamExt;
+use provider::{FinishReason, GenerationEvent};
+use tokio_util::sync::CancellationToken;
+
+use crate::Engine;
+use crate::api::{Ask, Changed};
+use crate::collect::Aim;
+use crate::error::Answer;
+use crate::generation::Prepared;
+use crate::passages::Passages;
+use crate::turn::TurnOptions;
+
+/// Messages of the user after which a title is tried for: a greeting names nothing, and a model that has failed three times
+/// will fail again.
+const WHEN: RangeInclusive<usize> = 2..=4;
+
+/// Messages that are looked at to count the user's.
+const NEAR: u32 = 20;
+
+/// Characters of a title.
+const LONGEST: usize = 60;
+
+impl Engine {
+    /// Names the chat while nobody waits, if it is time and nobody has. Failing leaves the fallback.
+    pub(crate) async fn title_in_idle(&self, chat: ChatId, options: &TurnOptions) {
+        self.read(|leave| self.write_title(chat, options, leave)).await;
+    }
+
+    async fn write_title(&self, id: ChatId, options: &TurnOptions, leave: CancellationToken) -> Answer<()> {
+        let chat = self.chat(id).await?;
+        let fallback = self.character(chat.character).await?.name;
+        if chat.title != fallback || !self.is_time_for_a_title(id).await? {
+            return Ok(());
+        }
+        let options = TurnOptions { ask: Some(Ask::Title), ..options.clone() };
+        let answerer = self.answerer(&chat, &options).await?;
+        let wanted = match answerer.values.chat_titles {
+            // Idle work on an endpoint costs money.
+            ChatTitles::Auto => answerer.template.is_some(),
+            ChatTitles::On => true,
+            ChatTitles::Off => false,
+        };
+        if !wanted {
+            return Ok(());
+        }
+        let mut collected = self.collect(chat, Aim::Last, &answerer, &options).await?;
+        let made = self.make(&mut collected, &answerer, &options).await?;
+        if made.assembled.new_epoch.is_some() {
+            // The task does not fit behind what the model has read, and a title is not worth reading all of it anew.
+            return Ok(());
+        }
+        let mut passages = Passages::new("Title", made.opened());
+        let prepared = Prepared { answerer, collected, made };
+        let mut stream = prepared.answerer.provider.stream(prepared.request(), leave);
+        let mut words = String::new();
+        while let Some(event) = stream.next().await {
+            match event? {
+                GenerationEvent::Text(text) => words.push_str(&passages.push(&text).words),
+                // Half a title is none.
+                GenerationEvent::Finished { reason: FinishReason::Cancelled, .. } => return Ok(()),
+                _ => {}
+            }
+        }
+        words.push_str(&passages.finish().words);
+        match clean(&words, &fallback) {
+            Some(title) => self.keep_title(id, fallback, title).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn is_time_for_a_title(&self, chat: ChatId) -> Answer<bool> {
+        let near = self.store().read(move |store| store.messages().page(chat, None, NEAR)).await?;
+        let said = near.iter().filter(|message| message.role == Role::User).count();
+        Ok(near.len() < NEAR as usize && WHEN.contains(&said))
+    }
+
+    /// Unless the user has named the chat meanwhile.
+    async fn keep_title(&self, chat: ChatId, fallback: String, title: String) -> Answer<()> {
+        let kept = self.store().checkpoint(move |store| {
+            let unnamed = store.chats().get(chat)?.is_some_and(|row| row.title == fallback);
+            if unnamed {
+                store.chats_mut().set_title(chat, &title)?;
+            }
+            Ok(unnamed)
+        });
+        if kept.await? {
+            self.events().changed(Changed::Chats, Some(chat.to_string()));
+        }
+        Ok(())
+    }
+}
+
+/// A title out of whatever a model wrote: its first line of words, without markup, quotes and what cannot be seen, cut
+/// behind a word. `None` where that says nothing, or no more than the fallback.
+fn clean(written: &str, fallback: &str) -> Option<String> {
+    let shown = display::display(written).map(|display| display.shown);
+    let shown = shown.as_deref().unwrap_or(written);
+    let title = shown.lines().map(line).find(|line| line.chars().any(char::is_alphanumeric))?;
+    let title = shortened(&title);
+    let says = title.chars().filter(|letter| letter.is_alphabetic()).nth(1).is_some();
+    (says && !title.eq_ignore_ascii_case(fallback)).then_some(title)
+}
+
+/// A line without tags, marks and quotes, blanks made one.
+fn line(line: &str) -> String {
+    let mut in_tag = false;
+    let plain = line.chars().filter(|letter| {
+        let tag = in_tag || *letter == '<';
+        in_tag = tag && *letter != '>';
+        !tag && !is_mark(*letter)
+    });
+    let plain: String = plain.map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let label = words.split_once(':').filter(|(label, _)| label.eq_ignore_ascii_case("title"));
+    let words = label.map_or(words.as_str(), |(_, rest)| rest);
+    let edge = |letter: char| letter.is_whitespace() || ".,:;-–—'’‘".contains(letter);
+    words.trim_matches(edge).to_owned()
+}
+
+/// Markup, quotes, brackets of stage directions, and marks that turn or hide text.
+fn is_mark(letter: char) -> bool {
+    "*_#`~|[]{}\\\"“”„«»「」『』".contains(letter)
+        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+fn shortened(title: &str) -> String {
+    let Some((end, _)) = title.char_indices().nth(LONGEST) else { return title.to_owned() };
+    let cut = &title[..end];
+    let words = cut.rfind(' ').filter(|_| !title[end..].starts_with(' ')).map_or(cut, |at| &cut[..at]);
+    words.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(written: &str) -> Option<String> {
+        clean(written, "Mira")
+    }
+
+    #[test]
+    fn a_title_is_one_plain_line() {
+        for (written, title) in [
+            ("The Lamp on the Quay", "The Lamp on the Quay"),
+            ("\n\n  \"The Lamp  on the Quay.\"\nAnd a second line", "The Lamp on the Quay"),
+            ("**Title:** Soup and Stories", "Soup and Stories"),
+            ("# Fog\u{202e} <b>at</b> Midnight <script>x</script>", "Fog at Midnight x"),
+            ("<think>Hm, a name.</think>「灯台の夜」", "灯台の夜"),
+            ("Don't Look Back", "Don't Look Back"),
+        ] {
+            assert_eq!(check(written).as_deref(), Some(title), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_leaves_the_fallback() {
+        for silly in ["", " \n ", "\"\"", "...", "42", "A", "mira", "*Mira*", "<img src=x", "\u{200b}\u{200b}"] {
+            assert_eq!(check(silly), None, "{silly}");
+        }
+    }
+
+    #[test]
+    fn a_long_one_ends_with_a_word() {
+        let title = check(&"lighthouse ".repeat(40)).unwrap();
+        assert_eq!(title, "lighthouse ".repeat(5).trim_end());
+        assert_eq!(check(&"x".repeat(500)).unwrap().len(), LONGEST);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_model_writes(written in "(?s).{0,200}") {
+            if let Some(title) = check(&written) {
+                prop_assert!(title.chars().count() <= LONGEST);
+                prop_assert!(!title.contains(['\n', '"', '<', '*']) && title.trim() == title);
+            }
+        }
+    }
+}
