@@ -140,4 +140,22 @@ test("a menu opens, moves and closes by keyboard and gives the focus back", asyn
 	assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "chat-menu");
 });
 
+test("others take part, are called upon, and leave", async () => {
+	await show("group");
+	const said = (of) => page.locator(`[data-message-id=${of}]`);
+	const member = (name) => id("members").locator("li", { hasText: name });
+	await said("g2").waitFor();
+	assert.match(await said("g2").textContent(), /Captain Osei/);
+	assert.match(await said("g3").textContent(), /Next: Narrator/);
+	await id("member-add").selectOption({ label: "Juniper" });
+	await member("Juniper").waitFor();
+	await page.getByRole("button", { name: "Remove Captain Osei" }).click();
+	await member("Captain Osei").waitFor({ state: "detached" });
+	await id("group-chip").click();
+	await page.getByRole("menuitem", { name: "Juniper" }).click();
+	await id("stop").waitFor();
+	await page.locator("[data-role=event]").last().getByText("Next: Juniper").waitFor();
+	await id("stop").waitFor({ state: "detached" });
+});
+
 test("nothing failed in any scene", () => assert.deepEqual(errors, []));

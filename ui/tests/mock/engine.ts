@@ -17,6 +17,7 @@ interface MockChat {
 	model: Chat["model"];
 	persona: Persona;
 	generating: Generating | null;
+	members: string[];
 }
 
 const PAGE = 50;
@@ -158,7 +159,7 @@ export class MockEngine implements Transport {
 
 	#chat(character: string, messages: Message[], hours: number, title = ""): void {
 		const persona = this.personas[0] ?? { id: "p1", name: "Wanderer", description: "" };
-		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null });
+		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null, members: [] });
 	}
 
 	#more(): void {
@@ -267,8 +268,12 @@ export class MockEngine implements Transport {
 		const chat = this.chat(id);
 		const character = this.op_get_character({ id: chat.character });
 		const { title, draft, model, persona, generating } = chat;
+		const members = chat.members.flatMap((member) => {
+			const found = this.op_get_character({ id: member });
+			return found ? [{ id: found.id, name: found.fields.name, picture: found.picture }] : [];
+		});
 		const page = { messages: chat.messages.slice(-PAGE), more: chat.messages.length > PAGE };
-		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, persona, draft, model, page, anchor: this.#anchor(), generating, drafting: null };
+		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, members, persona, draft, model, page, anchor: this.#anchor(), generating, drafting: null };
 	};
 	op_messages_before = ({ chat, before, limit }: { chat: string; before: string; limit: number }) => {
 		const all = this.chat(chat).messages;
@@ -289,6 +294,17 @@ export class MockEngine implements Transport {
 		const sent = data.message(`u${this.#next}-${Date.now()}`, "user", [data.swipe(`us${this.#next++}`, text)], { created: data.ago(0) });
 		chat.messages.push(sent);
 		const reply = this.begin(chat);
+		void this.#write(chat);
+		return { sent, reply };
+	};
+	op_set_members = ({ chat, characters }: { chat: string; characters: string[] }) => void (this.chat(chat).members = characters);
+	op_let_speak = ({ chat: id, speaker }: { chat: string; speaker: string | null }) => {
+		const chat = this.chat(id);
+		const name = speaker === null ? "Narrator" : (this.op_get_character({ id: speaker })?.fields.name ?? "");
+		const by = speaker === chat.character ? {} : { speaker: speaker ?? "" };
+		const sent = data.message(`e${this.#next}-${Date.now()}`, "event", [data.swipe(`es${this.#next++}`, `(${name}'s turn.)`)], { name, ...by, created: data.ago(0) });
+		chat.messages.push(sent);
+		const reply = this.begin(chat, { ...this.#reply(), role: speaker === null ? "narrator" : "character", name, ...by });
 		void this.#write(chat);
 		return { sent, reply };
 	};

@@ -6,7 +6,7 @@ import type { MockEngine } from "./engine";
 
 export const SCENES = [
 	"chat", "crowd", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
-	"failed", "unanswered", "editing", "window", "command", "unknown", "overflow",
+	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "scripts",
 	"people", "editor", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
@@ -41,6 +41,18 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 			engine.token(chat, "*She opens the door, and the rain ");
 			engine.end(chat, { kind: "cancelled" });
 		}
+	}
+	if (scene === "group" && chat) {
+		chat.members = ["c2", "c3"];
+		const words = (of: string, text: string) => [{ id: `${of}s`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [] }];
+		const over = { selected: 0, pinned: false, created: new Date().toISOString() };
+		chat.messages.push(
+			{ id: "g2", role: "character", name: "Captain Osei", speaker: "c2", swipes: words("g2", "“I know the mill. Its wheel turned the wrong way all winter.”"), ...over },
+			{ id: "g3", role: "event", name: "Narrator", speaker: "", swipes: words("g3", "(The narrator goes on.)"), ...over },
+			{ id: "g4", role: "narrator", name: "Narrator", speaker: "", swipes: words("g4", "Outside, a lamp goes out."), ...over },
+		);
+		await app.chat?.load();
+		app.tuning = true;
 	}
 	if (scene === "editing") app.chat?.editLastOwn();
 	if (scene === "window") await app.chat?.pin(app.chat.messages[0] as Message, true);

@@ -2,7 +2,8 @@
 //! S4.70 to S4.72).
 //!
 //! A passage begins with its tag at the start of a line and ends with the closing tag, or with the reply. A tag in the
-//! middle of a line is words: people and characters may talk about tags.
+//! middle of a line is words: people and characters may talk about tags. The mark that ends an episode is a passage by
+//! itself, wherever it stands (S4.22).
 
 /// A stretch of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,7 +14,12 @@ pub enum Passage {
     Metrics,
     Keyframe,
     Reminder,
+    /// [`EPISODE_END`].
+    EpisodeEnd,
 }
+
+/// What a model writes where an episode of the story is over, in capitals or not.
+pub const EPISODE_END: &str = "#NEXT EPISODE#";
 
 /// Tags of hidden passages, as models and other apps spell them.
 const TAGS: [(&str, Passage); 7] = [
@@ -82,15 +88,27 @@ impl PassageFilter {
             pieces.push(Piece { passage: Passage::Words, text: words.clone(), raw: words });
         }
         let Some((tag, passage)) = opening else { return false };
-        let raw: String = self.held.drain(..tag.len() + 2).collect();
+        let ends_at_once = passage == Passage::EpisodeEnd;
+        let length = if ends_at_once { tag.len() } else { tag.len() + "<>".len() };
+        let raw: String = self.held.drain(..length).collect();
         pieces.push(Piece { passage, text: String::new(), raw });
-        self.inside = Some((tag, passage));
+        self.inside = (!ends_at_once).then_some((tag, passage));
         true
     }
 
-    /// Where words end: at an opening tag, at what may become one, or at the end.
+    /// Where words end: at an opening tag or a mark, at what may become one, or at the end.
     fn next_opening(&self) -> (usize, Option<(&'static str, Passage)>) {
-        for (at, _) in self.held.match_indices('<') {
+        for (at, first) in self.held.match_indices(['<', '#']) {
+            if first == "#" {
+                let rest = &self.held[at..];
+                if starts_with(rest, EPISODE_END) {
+                    return (at, Some((EPISODE_END, Passage::EpisodeEnd)));
+                }
+                if starts_with(EPISODE_END, rest) {
+                    return (at, None);
+                }
+                continue;
+            }
             if mid_line(&self.held[..at], self.mid_line) {
                 continue;
             }
@@ -144,8 +162,10 @@ fn mid_line(text: &str, before: bool) -> bool {
 pub struct Display {
     pub shown: String,
     pub thoughts: String,
+    pub has_thoughts: bool,
     pub has_metrics: bool,
     pub has_keyframe: bool,
+    pub ends_episode: bool,
 }
 
 /// How the character's `text` is shown; `None` where it is shown as it is.
@@ -164,8 +184,10 @@ pub fn display(text: &str) -> Option<Display> {
     Some(Display {
         shown: join(Passage::Words),
         thoughts: join(Passage::Thoughts),
+        has_thoughts: has(Passage::Thoughts),
         has_metrics: has(Passage::Metrics),
         has_keyframe: has(Passage::Keyframe),
+        ends_episode: has(Passage::EpisodeEnd),
     })
 }
 
@@ -205,6 +227,29 @@ mod tests {
         assert_eq!((display.shown.as_str(), display.has_metrics, display.has_keyframe), ("Hello.", true, true));
     }
 
+    /// S4.71: each flag on its own fixture, and none on plain words.
+    #[test]
+    fn flags_say_what_is_hidden() {
+        let flags = |text| {
+            let found = display(text).unwrap();
+            [found.has_thoughts, found.has_metrics, found.has_keyframe, found.ends_episode]
+        };
+        assert_eq!(flags("<think></think>Hello."), [true, false, false, false]);
+        assert_eq!(flags("<metrics>joy 3</metrics>Hello."), [false, true, false, false]);
+        assert_eq!(flags("<keyframe>They met.</keyframe>"), [false, false, true, false]);
+        assert_eq!(flags("Good night. #NEXT EPISODE#"), [false, false, false, true]);
+        assert_eq!(display("Hello."), None);
+    }
+
+    #[test]
+    fn the_end_of_an_episode_is_hidden_wherever_it_stands() {
+        assert_eq!(shown("Good night.\n\n#NEXT EPISODE#").0, "Good night.");
+        assert_eq!(shown("So #next episode# it ends.").0, "So  it ends.");
+        for words in ["#1 of 2", "the #NEXT EPISODE", "##"] {
+            assert_eq!(display(words), None, "{words}");
+        }
+    }
+
     #[test]
     fn a_prompt_that_opened_the_thoughts_is_gone_on_with() {
         let mut filter = PassageFilter::thinking();
@@ -218,7 +263,7 @@ mod tests {
         #[test]
         fn any_cut_gives_the_same_passages(
             parts in proptest::collection::vec(
-                prop_oneof![Just("<think>"), Just("</think>"), Just("<metrics>"), Just("</metrics>"), Just("\n"), Just("wörds "), Just("<"), Just("</")],
+                prop_oneof![Just("<think>"), Just("</think>"), Just("<metrics>"), Just("</metrics>"), Just("\n"), Just("wörds "), Just("<"), Just("</"), Just("#"), Just("#NEXT EPISODE#")],
                 0..12,
             ),
             cut in 1_usize..5,

@@ -90,6 +90,15 @@ impl Message {
     }
 }
 
+/// Who says a message of a group scene, where it is not the chat's own character (S4.20).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Speaker {
+    /// Absent for the narrator, and once the character is gone.
+    pub character: Option<CharacterId>,
+    /// As it was when the message was written.
+    pub name: String,
+}
+
 /// Where the append-only window of a chat stands (design, section 4).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowState {

@@ -136,12 +136,14 @@ impl Engine {
         let character = self.character(chat.character).await?;
         let persona = self.persona_of(chat.persona).await?;
         let page = self.page(&chat, None, limit).await?;
+        let members = self.shown_members(id).await?;
         Ok(api::Chat {
             id: chat.id.to_string(),
             title: chat.title,
             character: character.id.to_string(),
             character_name: character.name,
             picture: character.picture.map(|hash| hash.to_string()),
+            members,
             persona: convert::persona(persona),
             draft: chat.draft,
             model: chat.model.map(convert::model_ref),
@@ -342,7 +344,9 @@ impl Engine {
     pub(crate) async fn speakers(&self, chat: &Chat) -> Answer<Speakers> {
         let character = self.character(chat.character).await?;
         let spoken = self.card(&character).map(|(card, _)| card.spoken_name().to_owned()).unwrap_or(character.name);
-        Ok(Speakers { character: spoken, persona: self.persona_of(chat.persona).await?.name })
+        let id = chat.id;
+        let others = self.store().read(move |store| store.groups().speakers(id)).await?;
+        Ok(Speakers { character: spoken, persona: self.persona_of(chat.persona).await?.name, others })
     }
 }
 

@@ -23,15 +23,19 @@ use crate::Engine;
 use crate::answer::{Answerer, Counter};
 use crate::api::{self, Ask, AssemblyTimings};
 use crate::content;
+use crate::convert::{self, Speakers};
 use crate::error::Answer;
 use crate::frame::{self, Built};
+use crate::group::{self, Group, Line};
 use crate::lore::Lore;
 use crate::macro_variables::Changes;
 use crate::memory::Recalled;
 use crate::report::refusal;
 use crate::scripts::{Run, Scripts};
+use crate::story::Story;
 use crate::tasks::Task;
 use crate::turn::TurnOptions;
+use crate::variables;
 use crate::words::{Kept, Moment, Words};
 
 const BYTES_A_TOKEN: usize = 8;
@@ -61,6 +65,11 @@ pub(crate) struct Collected {
     pub(crate) values: Values,
     pub(crate) template: ResolvedTemplate,
     pub(crate) mode: Mode,
+    pub(crate) story: Story,
+    pub(crate) group: Group,
+    pub(crate) speakers: Speakers,
+    /// Whose reply it is.
+    speaker: String,
     pub(crate) scripts: Arc<Scripts>,
     /// Before the turn.
     pub(crate) variables_before: MacroState,
@@ -111,7 +120,7 @@ impl Collected {
 
     /// Whose reply it is, as it would name itself.
     pub(crate) fn speaker(&self) -> &str {
-        self.card.spoken_name()
+        &self.speaker
     }
 }
 
@@ -132,9 +141,13 @@ impl Engine {
         let (card, card_hash) = self.card(&character)?;
         let persona = self.persona_of(chat.persona).await?;
         let values = answerer.values.clone();
+        let group = self.group(&chat).await?;
         let (template, notice) = match &options.template_json {
             Some(json) => (self.written_template(json).await?, None),
-            None => self.template(options.template.as_ref().unwrap_or(&values.template)).await?,
+            None => {
+                let named = options.template.as_ref().unwrap_or(&values.template);
+                self.template(if named == "auto" && group.is_scene() { group::TEMPLATE } else { named }).await?
+            }
         };
         let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode)).await?;
         let (id, anchor) = (chat.id, chat.window.anchor);
@@ -166,21 +179,34 @@ impl Engine {
         };
         let swipes = swipes(&aim, newest.as_ref());
         let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
-        let speaker = |role| match role {
-            Role::User => persona.name.clone(),
-            Role::Character => card.spoken_name().to_owned(),
-            Role::Narrator | Role::Tool | Role::Event => String::new(),
+        let turn = match (&aim, &newest) {
+            (Aim::Before(reply), Some(newest)) if newest.id == *reply => group.who_said(*reply, newest.role),
+            _ => {
+                let words = match &aim {
+                    Aim::Words(text) => Some(Line { id: MessageId(Uuid::nil()), role: Role::User, text }),
+                    _ => None,
+                };
+                group.next(words.into_iter().chain(history.iter().rev().map(Line::from)))
+            }
+        };
+        let speaker = turn.name(card.spoken_name()).to_owned();
+        let speakers = Speakers {
+            character: card.spoken_name().to_owned(),
+            persona: persona.name.clone(),
+            others: group.speakers().clone(),
         };
         let note = |message: &WindowMessage| Some((message.id, content::asked_for(&message.tool_calls)?));
         let notes = history.iter().filter_map(note).collect();
         let mut history: Vec<HistoryMessage> =
-            history.into_iter().map(|message| in_prompt(message, &speaker)).collect();
+            history.into_iter().map(|message| in_prompt(message, &speakers)).collect();
         if let Aim::Words(text) = aim {
             // As it is once they are sent.
             chat.draft.clear();
             let id = MessageId(Uuid::nil());
             history.push(HistoryMessage::new(id, Role::User, persona.name.clone(), text, self.now()));
         }
+        let story = self.story(&chat, &values, position).await?;
+        let notice_of_details = variables::unknown_details(&values);
         let variables = self.macro_state(&chat).await?;
         let user_messages = history.iter().filter(|message| message.role == Role::User).count() as i64;
         let mut collected = Collected {
@@ -191,6 +217,10 @@ impl Engine {
             values,
             template,
             mode,
+            story,
+            group,
+            speakers,
+            speaker,
             variables_before: variables,
             scripts: Arc::default(),
             kind,
@@ -203,7 +233,7 @@ impl Engine {
             position,
             user_messages,
             task: None,
-            notices: notice.into_iter().collect(),
+            notices: notice.into_iter().chain(notice_of_details).collect(),
             timings: AssemblyTimings { collect_ms: millis(started), ..AssemblyTimings::default() },
         };
         self.rewrite(&mut collected, options).await?;
@@ -379,7 +409,7 @@ fn retention(values: &Values) -> context::Retention {
     }
 }
 
-fn in_prompt(message: WindowMessage, speaker: &impl Fn(Role) -> String) -> HistoryMessage {
+fn in_prompt(message: WindowMessage, speakers: &Speakers) -> HistoryMessage {
     HistoryMessage {
         context: message.context_block.as_deref().map(frozen::read),
         pinned: message.pinned,
@@ -387,7 +417,7 @@ fn in_prompt(message: WindowMessage, speaker: &impl Fn(Role) -> String) -> Histo
         ..HistoryMessage::new(
             message.id,
             message.role,
-            speaker(message.role),
+            speakers.of(message.id, message.role),
             said(message.role, message.text),
             message.created,
         )
@@ -396,9 +426,9 @@ fn in_prompt(message: WindowMessage, speaker: &impl Fn(Role) -> String) -> Histo
 
 /// A message's words, as the model reads them again: what it thought is not re-sent (S4.72).
 pub(crate) fn said(role: Role, text: String) -> String {
-    match role {
-        Role::Character => context::display::display(&text).map_or(text, |display| display.shown),
-        _ => text,
+    match convert::is_reply(role) {
+        true => context::display::display(&text).map_or(text, |display| display.shown),
+        false => text,
     }
 }
 

@@ -1,12 +1,14 @@
 //! From inner types to those that cross.
 
+use std::collections::HashMap;
+
 use context::macros::{self, MacroScope, MacroState};
-use domain::ToolCall;
 use domain::card::Card;
-use domain::chat::{Message, Role, Swipe, SwipeState};
+use domain::chat::{Message, Role, Speaker, Swipe, SwipeState};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::settings::Owner;
+use domain::{MessageId, ToolCall};
 use store::ListedCharacter;
 
 use crate::api;
@@ -36,12 +38,14 @@ fn state(state: SwipeState) -> api::SwipeState {
 
 /// People's own words are shown as they are; a character's are shown without its thoughts.
 fn display(role: Role, text: &str) -> Option<api::Display> {
-    let display = context::display::display(text).filter(|_| role == Role::Character)?;
+    let display = context::display::display(text).filter(|_| is_reply(role))?;
     Some(api::Display {
         text: display.shown,
         thoughts: display.thoughts,
+        has_thoughts: display.has_thoughts,
         has_metrics: display.has_metrics,
         has_keyframe: display.has_keyframe,
+        ends_episode: display.ends_episode,
     })
 }
 
@@ -68,16 +72,30 @@ fn tool_call(call: &ToolCall) -> api::ToolCall {
 pub(crate) struct Speakers {
     pub(crate) character: String,
     pub(crate) persona: String,
+    /// Of messages that somebody else says.
+    pub(crate) others: HashMap<MessageId, Speaker>,
 }
 
 impl Speakers {
-    pub(crate) fn of(&self, role: Role) -> String {
+    pub(crate) fn of(&self, message: MessageId, role: Role) -> &str {
+        let other = self.others.get(&message).map(|speaker| speaker.name.as_str());
         match role {
-            Role::User => self.persona.clone(),
-            Role::Character => self.character.clone(),
-            Role::Narrator | Role::Tool | Role::Event => String::new(),
+            Role::User => &self.persona,
+            Role::Character => other.unwrap_or(&self.character),
+            Role::Narrator | Role::Tool | Role::Event => other.unwrap_or_default(),
         }
     }
+
+    /// The id of a speaker who is not the chat's own character; empty for one who is gone.
+    fn other(&self, message: MessageId) -> Option<String> {
+        let character = self.others.get(&message)?.character;
+        Some(character.map(|id| id.to_string()).unwrap_or_default())
+    }
+}
+
+/// A model's words.
+pub(crate) fn is_reply(role: Role) -> bool {
+    matches!(role, Role::Character | Role::Narrator)
 }
 
 /// `figures` finds those of a swipe.
@@ -89,7 +107,8 @@ pub(crate) fn message(
     api::Message {
         id: message.id.to_string(),
         role: role(message.role),
-        name: speakers.of(message.role),
+        name: speakers.of(message.id, message.role).to_owned(),
+        speaker: speakers.other(message.id),
         swipes: message.swipes.iter().map(|each| swipe(message.role, each, figures(each))).collect(),
         selected: message.selected,
         created: rfc3339(message.created),

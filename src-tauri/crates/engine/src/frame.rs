@@ -53,9 +53,11 @@ pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, h
     }
     builder.depth_prompt();
     builder.authors_note();
-    let stop = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
+    let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
+    let others = collected.group.stops(&collected.persona.name);
+    stop.extend(others.into_iter().filter(|text| !composed.stop.contains(text)));
     let mut built = builder.finish(stop);
-    built.frame.history.clone_from(&collected.history);
+    built.frame.history = collected.history.iter().map(|message| collected.group.labelled(message)).collect();
     for message in &mut built.frame.history {
         if let Some(note) = collected.notes.get(&message.id) {
             content::append(message, note);
@@ -278,6 +280,8 @@ impl<'a> Builder<'a> {
             SectionKind::Persona => Source::Persona { name: self.collected.persona.name.clone() },
             SectionKind::Mode => Source::Mode { name: self.collected.mode.name.clone() },
             SectionKind::Reminder => Source::Reminder,
+            SectionKind::Scene => Source::Setting { key: "scene".to_owned() },
+            SectionKind::Episode => Source::Setting { key: "episodes".to_owned() },
             SectionKind::Extra => Source::Setting { key: "extra_instructions".to_owned() },
             SectionKind::Rating => Source::Setting { key: "content_rating".to_owned() },
             _ => Source::Template { template: self.collected.template.id.clone(), section: section.name.clone() },

@@ -18,6 +18,7 @@ use crate::macro_variables;
 use crate::manifest;
 use crate::passages::{Part, Passages};
 use crate::running::Place;
+use crate::story;
 use crate::target::Target;
 use crate::turn::TurnOptions;
 use crate::words::Kept;
@@ -316,6 +317,10 @@ impl Engine {
             head: made.head_changes.clone(),
         };
         let (variables_before, variables) = (collected.variables_before.clone(), made.variables.clone());
+        let (id, drawn) = (chat.id, collected.story.drawn().to_vec());
+        if !drawn.is_empty() {
+            self.events().changed(Changed::Settings, Some(id.to_string()));
+        }
         Ok(self
             .store()
             .checkpoint(move |store| {
@@ -328,6 +333,7 @@ impl Engine {
                 if kept != before {
                     store.chats_mut().set_variables(chat.id, &kept.to_json())?;
                 }
+                story::keep(store, id, &drawn)?;
                 macro_variables::keep_global(store, &variables_before, &variables)?;
                 store.chats_mut().set_window(chat.id, &window)
             })

@@ -14,7 +14,7 @@ use crate::Engine;
 use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
 use crate::error::{Answer, bad_input};
 use crate::turn::TurnOptions;
-use crate::{convert, layered_view};
+use crate::{convert, layered_view, story};
 
 /// The variables of this process that may override settings, for [`crate::Options::environment`].
 pub fn environment() -> BTreeMap<String, String> {
@@ -108,6 +108,7 @@ impl Engine {
         setting: &'static Setting,
         value: Option<Value>,
     ) -> Answer<LayeredSettings> {
+        let value = value.map(|value| story::drawn_now(owner, setting.key, value));
         let mut stack = self.stack(owner).await?;
         let origin = Origin::from(owner.scope());
         let mut own = stack.layers.layer(origin).cloned().unwrap_or_default();

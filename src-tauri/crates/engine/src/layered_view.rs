@@ -74,6 +74,7 @@ fn group(group: Group) -> SettingGroup {
     match group {
         Group::Context => SettingGroup::Context,
         Group::Prompt => SettingGroup::Prompt,
+        Group::Story => SettingGroup::Story,
         Group::Chat => SettingGroup::Chat,
         Group::Sampler => SettingGroup::Sampler,
     }

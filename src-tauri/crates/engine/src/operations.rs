@@ -54,6 +54,10 @@ macro_rules! operations {
             send_message(chat: String, text: String) -> Started;
             /// Starts another swipe of the last reply.
             regenerate(chat: String) -> Started;
+            /// Those who take part besides the chat's own character, in the order of their turns.
+            set_members(chat: String, characters: Vec<String>) -> ();
+            /// Lets one who takes part speak now; without a character, the narrator.
+            let_speak(chat: String, speaker: Option<String>) -> Started;
             /// Goes on with the last reply.
             continue_reply(chat: String) -> Started;
             /// Starts a draft of the user's next message, for the composer; it is not sent.

@@ -90,7 +90,9 @@ impl Passages {
                     part.stored.push_str(&piece.raw);
                     part.thoughts.push_str(&piece.text);
                 }
-                Passage::Metrics | Passage::Keyframe | Passage::Reminder => part.stored.push_str(&piece.raw),
+                Passage::Metrics | Passage::Keyframe | Passage::Reminder | Passage::EpisodeEnd => {
+                    part.stored.push_str(&piece.raw);
+                }
             }
         }
         part

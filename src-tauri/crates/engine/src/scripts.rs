@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
             let placement = match piece.passage {
                 Passage::Words => Some(Placement::AiOutput),
                 Passage::Thoughts => Some(Placement::Reasoning),
-                Passage::Metrics | Passage::Keyframe | Passage::Reminder => None,
+                Passage::Metrics | Passage::Keyframe | Passage::Reminder | Passage::EpisodeEnd => None,
             };
             match placement.filter(|_| !piece.text.is_empty()) {
                 Some(placement) => {
@@ -261,12 +261,8 @@ impl Engine {
                     let shown = run.apply(&text, occasion(words), state).text;
                     let thought = run.apply(&thoughts, occasion(Placement::Reasoning), state).text;
                     if shown != text || thought != thoughts {
-                        let (has_metrics, has_keyframe) = swipe
-                            .display
-                            .as_ref()
-                            .map_or((false, false), |known| (known.has_metrics, known.has_keyframe));
-                        swipe.display =
-                            Some(api::Display { text: shown, thoughts: thought, has_metrics, has_keyframe });
+                        let known = swipe.display.take().unwrap_or_default();
+                        swipe.display = Some(api::Display { text: shown, thoughts: thought, ..known });
                     }
                 }
             }

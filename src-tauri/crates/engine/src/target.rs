@@ -1,11 +1,12 @@
 //! Where a reply's text goes: a new message, a new swipe of one, or the end of one.
 
-use domain::chat::{Chat, Message, Role, Swipe, SwipeState};
+use domain::chat::{Chat, Message, Swipe, SwipeState};
 use domain::{MessageId, SwipeId, Timestamp, ToolCall};
 use store::{NewMessage, NewSwipe, StoreError, Write};
 
 use crate::api;
 use crate::convert::{self, Speakers};
+use crate::group::Turn;
 
 /// Where the text goes. Rows are made with the first text, so a reply that never began leaves no trace.
 #[derive(Clone)]
@@ -13,6 +14,7 @@ pub(crate) enum Target {
     NewMessage {
         message: MessageId,
         swipe: SwipeId,
+        turn: Turn,
     },
     NewSwipe {
         message: Message,
@@ -56,7 +58,7 @@ impl Target {
     }
 
     /// The message as it looks while nothing is written yet.
-    pub(crate) fn as_begun(&self, speakers: &Speakers, now: Timestamp) -> api::Message {
+    pub(crate) fn as_begun(&self, mut speakers: Speakers, now: Timestamp) -> api::Message {
         let begun = |message: MessageId, swipe| Swipe {
             id: swipe,
             message,
@@ -68,11 +70,11 @@ impl Target {
             tool_calls: Vec::new(),
         };
         let mut whole = match self {
-            Self::NewMessage { message, swipe } => Message {
+            Self::NewMessage { message, swipe, turn } => Message {
                 id: *message,
                 chat: domain::ChatId(uuid::Uuid::nil()),
                 position: 0,
-                role: Role::Character,
+                role: turn.role,
                 created: now,
                 swipes: vec![begun(*message, *swipe)],
                 selected: 0,
@@ -87,9 +89,12 @@ impl Target {
             }
             Self::Extend { message } => message.clone(),
         };
+        if let Self::NewMessage { message, turn: Turn { speaker: Some(speaker), .. }, .. } = self {
+            speakers.others.insert(*message, speaker.clone());
+        }
         let selected = whole.selected as usize;
         whole.swipes[selected].state = SwipeState::Streaming;
-        convert::message(&whole, speakers, |_| None)
+        convert::message(&whole, &speakers, |_| None)
     }
 
     /// Makes the rows, with the first text.
@@ -109,16 +114,19 @@ impl Target {
             model: Some(model.to_owned()),
         };
         match self {
-            Self::NewMessage { message, .. } => {
+            Self::NewMessage { message, turn, .. } => {
                 store.messages_mut().append(&NewMessage {
                     id: *message,
                     chat: chat.id,
-                    role: Role::Character,
+                    role: turn.role,
                     created: now,
                     swipes: vec![swipe],
                     selected: 0,
                     context_block: None,
                 })?;
+                if let Some(speaker) = &turn.speaker {
+                    store.groups_mut().set_speaker(*message, speaker)?;
+                }
             }
             Self::NewSwipe { message, .. } => {
                 store.swipes_mut().add(message.id, &swipe)?;

@@ -90,7 +90,7 @@ impl Engine {
             description: doc.description.to_owned(),
             supplied: doc.supplied,
             inputs: match doc.source {
-                VariableSource::Given => Vec::new(),
+                VariableSource::Given | VariableSource::Detail => Vec::new(),
                 VariableSource::SameAs(of) => vec![of.to_owned()],
                 VariableSource::MadeOf(inputs) => inputs.iter().map(|name| (*name).to_owned()).collect(),
             },

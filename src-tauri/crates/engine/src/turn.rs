@@ -75,7 +75,9 @@ impl Engine {
         self.events().changed(Changed::Chats, Some(chat.id.to_string()));
         let speakers = self.speakers(&chat).await?;
         let sent = convert::message(&sent, &speakers, |_| None);
-        let job = Job { chat, aim: Aim::Last, target: Target::NewMessage { message, swipe }, options, place };
+        let turn = self.next_turn(&chat).await?;
+        let target = Target::NewMessage { message, swipe, turn };
+        let job = Job { chat, aim: Aim::Last, target, options, place };
         Ok(Started { sent: Some(sent), reply: self.start(job).await? })
     }
 
@@ -140,10 +142,13 @@ impl Engine {
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (message, swipe) = new_ids();
         let (aim, target) = match last {
-            Some(last) if last.role == Role::Character => {
+            Some(last) if convert::is_reply(last.role) => {
                 (Aim::Before(last.id), Target::NewSwipe { message: last, swipe })
             }
-            _ => (Aim::Last, Target::NewMessage { message, swipe }),
+            _ => {
+                let turn = self.next_turn(&chat).await?;
+                (Aim::Last, Target::NewMessage { message, swipe, turn })
+            }
         };
         let job = Job { chat, aim, target, options: TurnOptions::default(), place };
         Ok(Started { sent: None, reply: self.start(job).await? })
@@ -163,6 +168,19 @@ impl Engine {
             place,
         };
         Ok(Started { sent: None, reply: self.start(job).await? })
+    }
+
+    /// Calls upon somebody, in a message of its own that the reply answers: so the prompt only grows at its end.
+    pub async fn let_speak(&self, chat: String, speaker: Option<String>) -> Answer<Started> {
+        let chat = self.chat(chat.parse()?).await?;
+        let turn = self.turn_named(&chat, speaker.as_deref()).await?;
+        let (message, swipe) = new_ids();
+        let place = self.running().begin(chat.id)?;
+        let called = self.call_upon(&chat, &turn).await?;
+        let sent = convert::message(&called, &self.speakers(&chat).await?, |_| None);
+        let target = Target::NewMessage { message, swipe, turn };
+        let job = Job { chat, aim: Aim::Last, target, options: TurnOptions::default(), place };
+        Ok(Started { sent: Some(sent), reply: self.start(job).await? })
     }
 
     pub async fn stop(&self, chat: String) -> Answer<()> {
@@ -186,7 +204,7 @@ impl Engine {
                 let mut state = self.macro_state(&chat).await?;
                 Aim::Words(self.resolve(&chat, text, &mut state).await?)
             }
-            Some(last) if last.role == Role::Character && options.ask.is_none() => Aim::Before(last.id),
+            Some(last) if convert::is_reply(last.role) && options.ask.is_none() => Aim::Before(last.id),
             _ => Aim::Last,
         };
         let answerer = self.answerer(&chat, &options).await?;
@@ -208,7 +226,7 @@ impl Engine {
         self.reading_ahead().stop();
         job.place.describe(job.target.message(), job.target.swipe(), job.target.base());
         let speakers = self.speakers(&job.chat).await?;
-        let reply = job.target.as_begun(&speakers, self.now());
+        let reply = job.target.as_begun(speakers, self.now());
         self.events().announce(api::Event::Started { chat: job.chat.id.to_string(), message: reply.clone() });
         let (engine, at_work) = (self.clone(), self.reading_ahead().at_work());
         tokio::spawn(async move {

@@ -16,8 +16,9 @@ use crate::memory::Recalled;
 /// # Errors
 /// `BadInput` if it names what there is not.
 pub(crate) fn of(collected: &Collected) -> Answer<Variables> {
-    let Collected { card, persona, values, mode, memory, lore, .. } = collected;
-    let given = given(card, persona, values, mode, memory, lore);
+    let Collected { card, persona, values, mode, memory, lore, story, group, .. } = collected;
+    let given = story.tell(given(card, persona, values, mode, memory, lore));
+    let (given, _) = group.tell(given, collected.speaker()).details(&collected.values.details);
     let unknown =
         |error: template::UnknownVariable| bad_input(error.to_string(), "Report this as a fault of the program.");
     // What stands for lore means something in the sections of lore alone.
@@ -44,6 +45,8 @@ fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &
         .list("character.tags", card.tags().into_iter().map(str::to_owned))
         .text("persona.name", &persona.name)
         .text("persona.description", &persona.description)
+        .list("group.members", [])
+        .text("group.next", "")
         .text("rating", rating(values.content_rating))
         .text("goal", &values.session_goal)
         .text("extra", &values.extra_instructions)
@@ -55,6 +58,12 @@ fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &
         .text("memory.count", memory.count().to_string())
         .text("lore.before", lore.mark(Place::BeforeCharacter, classic))
         .text("lore.after", lore.mark(Place::AfterCharacter, classic))
+}
+
+/// What the details name in vain.
+pub(crate) fn unknown_details(values: &Values) -> Option<String> {
+    let (_, unknown) = Given::default().details(&values.details);
+    (!unknown.is_empty()).then(|| format!("The details name what there is not: {}", unknown.join(", ")))
 }
 
 fn rating(rating: ContentRating) -> &'static str {
@@ -70,7 +79,9 @@ fn rating(rating: ContentRating) -> &'static str {
 pub(crate) fn switches(collected: &Collected) -> Vec<Flag> {
     let values = &collected.values;
     let due = (collected.position + 1) % i64::from(values.remind_every_messages.max(1)) == 0;
-    if due { vec![Flag::ReminderDue] } else { Vec::new() }
+    let all =
+        [(Flag::ReminderDue, due), (Flag::IncludeScene, values.include_scene), (Flag::Assist, values.introductions)];
+    all.into_iter().filter(|(_, on)| *on).map(|(flag, _)| flag).collect()
 }
 
 #[cfg(test)]
@@ -82,6 +93,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::story::Story;
 
     /// What the reference says is supplied is what the engine gives, no more and no less.
     #[test]
@@ -91,7 +103,7 @@ mod tests {
         let mode = Mode { name: "study".into(), title: String::new(), text: String::new() };
         let given = given(&card, &persona, &Values::default(), &mode, &Recalled::default(), &Lore::default());
         // `of` adds it, as it is made from the others.
-        let given = given.text("mode.text", "");
+        let given = Story::default().tell(given).text("mode.text", "");
         let given: BTreeSet<&str> = given.names().collect();
         let reference = reference();
         let plain = |doc: &&VariableDoc| doc.source == VariableSource::Given && doc.supplied;

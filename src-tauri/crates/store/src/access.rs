@@ -10,6 +10,7 @@ use crate::table::calibration::{Calibrations, CalibrationsMut};
 use crate::table::character::{Characters, CharactersMut};
 use crate::table::chat::{Chats, ChatsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
+use crate::table::group::{Groups, GroupsMut};
 use crate::table::manifest::{Manifests, ManifestsMut};
 use crate::table::memory::{Memories, MemoriesMut};
 use crate::table::message::{Messages, MessagesMut};
@@ -75,6 +76,7 @@ tables! {
     chats: Chats, chats_mut: ChatsMut;
     messages: Messages, messages_mut: MessagesMut;
     swipes: Swipes, swipes_mut: SwipesMut;
+    groups: Groups, groups_mut: GroupsMut;
     memories: Memories, memories_mut: MemoriesMut;
     manifests: Manifests, manifests_mut: ManifestsMut;
     token_counts: TokenCounts, token_counts_mut: TokenCountsMut;

@@ -44,6 +44,7 @@ pub use table::calibration::{Calibrations, CalibrationsMut};
 pub use table::character::{Character, Characters, CharactersMut, ListedCharacter};
 pub use table::chat::{ChatSummary, Chats, ChatsMut};
 pub use table::endpoint::{Endpoints, EndpointsMut};
+pub use table::group::{Groups, GroupsMut};
 pub use table::manifest::{Manifests, ManifestsMut, StoredManifest};
 pub use table::memory::{Found, Memories, MemoriesMut};
 pub use table::message::{Messages, MessagesMut, NewMessage, WindowMessage};

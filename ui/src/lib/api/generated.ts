@@ -52,6 +52,10 @@ export function client(call: Call) {
 		sendMessage: (chat: string, text: string) => call("send_message", { chat, text }) as Promise<Started>,
 		/** Starts another swipe of the last reply. */
 		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
+		/** Those who take part besides the chat's own character, in the order of their turns. */
+		setMembers: (chat: string, characters: string[]) => call("set_members", { chat, characters }) as Promise<void>,
+		/** Lets one who takes part speak now; without a character, the narrator. */
+		letSpeak: (chat: string, speaker: string | null) => call("let_speak", { chat, speaker }) as Promise<Started>,
 		/** Goes on with the last reply. */
 		continueReply: (chat: string) => call("continue_reply", { chat }) as Promise<Started>,
 		/** Starts a draft of the user's next message, for the composer; it is not sent. */
@@ -250,6 +254,8 @@ export type Chat = {
 	character: string,
 	characterName: string,
 	picture: string | null,
+	/**  Who takes part besides the character, in the order of their turns. */
+	members?: GroupMember[],
 	persona: Persona,
 	/**  What stood in the composer. */
 	draft: string,
@@ -300,8 +306,11 @@ export type Display = {
 	text: string,
 	/**  What a reasoning model said to itself; empty if nothing. */
 	thoughts: string,
+	hasThoughts: boolean,
 	hasMetrics: boolean,
 	hasKeyframe: boolean,
+	/**  It says that an episode of the story is over (S4.22). */
+	endsEpisode: boolean,
 };
 
 /**  A draft being written. */
@@ -419,6 +428,13 @@ export type Generating = {
 	thoughts: string,
 	/**  The next `token` or `thought` event has this number. */
 	seq: number,
+};
+
+/**  A character who takes part in a chat besides its own (S4.20). */
+export type GroupMember = {
+	id: string,
+	name: string,
+	picture: string | null,
 };
 
 /**  Health of the whole app; every check that is not ok carries a reason. */
@@ -558,6 +574,8 @@ export type Message = {
 	role: Role,
 	/**  The speaker's name, as shown. */
 	name: string,
+	/**  The character who says it, where it is not the chat's own; empty for one who is gone, and for the narrator. */
+	speaker?: string | null,
 	swipes: Swipe[],
 	selected: number,
 	created: string,
@@ -802,7 +820,7 @@ export type SettingChoice = {
 };
 
 /**  Where a setting is shown. */
-export type SettingGroup = "context" | "prompt" | "chat" | "sampler";
+export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler";
 
 /**  What a setting takes. Ranges include both ends. */
 export type SettingKind = { kind: "switch" } | 

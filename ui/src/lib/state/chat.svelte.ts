@@ -6,7 +6,7 @@ import type { Api } from "./api";
 import { typed } from "./commands";
 import { DraftSaver } from "./draft";
 import { ModeChoice } from "./mode.svelte";
-import { olderThan, put, putBefore, shownSwipe, shownWords, withGenerating } from "./messages";
+import { isReply, olderThan, put, putBefore, shownSwipe, shownWords, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
 
 const PAGE = 50;
@@ -60,7 +60,9 @@ export class ChatState {
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
 	/** The user has spoken and nobody answers. */
-	readonly unanswered = $derived(this.last?.role === "user" && !this.busy);
+	readonly unanswered = $derived((this.last?.role === "user" || this.last?.role === "event") && !this.busy);
+	/** Nobody has spoken, so the character may (S4.24). */
+	readonly unbegun = $derived(this.info !== null && this.last === undefined && !this.busy);
 	/** Place of the first message that the model reads word for word; 0 while it reads all that is on screen. */
 	readonly anchorAt = $derived(Math.max(0, this.messages.findIndex(({ id }) => id === this.info?.anchor)));
 
@@ -163,6 +165,15 @@ export class ChatState {
 		}
 	};
 
+	/** Without an id, the narrator's turn. */
+	letSpeak = (speaker: string | null): Promise<unknown> => this.#start(() => this.api.letSpeak(this.id, speaker));
+
+	async setMembers(characters: string[]): Promise<void> {
+		await this.#do(() => this.api.setMembers(this.id, characters));
+		this.around.turned();
+		await this.load();
+	}
+
 	stop = (): Promise<unknown> => this.#do(() => this.api.stop(this.id));
 
 	/** Shows the next or the previous text; after the last one of the newest reply a new one is written. */
@@ -176,10 +187,10 @@ export class ChatState {
 		}
 	}
 
-	/** Greetings are chosen among, not rewritten. */
+	/** Greetings are chosen among, not rewritten; an opening that a model wrote is none. */
 	canRegenerate(message: Message): boolean {
-		const greeting = !this.more && this.messages[0]?.id === message.id;
-		return message.role === "character" && message.id === this.last?.id && !greeting;
+		const greeting = !this.more && this.messages[0]?.id === message.id && message.swipes.every(({ model }) => model === null);
+		return isReply(message) && message.id === this.last?.id && !greeting;
 	}
 
 	edit(message: Message): void {

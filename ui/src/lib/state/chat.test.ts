@@ -207,6 +207,42 @@ test("swiping past the last reply writes another; past the last greeting it does
 	expect(fresh.shell.count("regenerate")).toBe(0);
 });
 
+test("who has no greeting may begin, and an opening that a model wrote can be written anew", async () => {
+	const empty = await open(chat([]), { regenerate: () => ({ sent: null, reply: begun("a") }) });
+	expect(empty.state.unbegun).toBe(true);
+	await empty.state.regenerate();
+	expect(empty.state.unbegun).toBe(false);
+
+	const opening = says("a", "character", "The lamp is lit.");
+	for (const swipe of opening.swipes) swipe.model = "small";
+	const { state } = await open(chat([opening]));
+	expect([state.unbegun, state.canRegenerate(opening)]).toEqual([false, true]);
+	expect(state.canRegenerate(GREETING)).toBe(false);
+});
+
+test("whoever is called upon speaks, and a call that nobody answered is unanswered", async () => {
+	const called = { ...says("e", "event", "(The narrator goes on.)"), name: "Narrator", speaker: "" };
+	const reply = { ...says("n", "narrator", ""), name: "Narrator", speaker: "" };
+	const { state, shell } = await open(chat([GREETING]), { let_speak: () => ({ sent: called, reply }) });
+	await state.letSpeak(null);
+	expect(shell.asked.at(-1)).toEqual({ operation: "let_speak", args: { chat: "chat", speaker: null } });
+	expect(state.messages.map(({ id }) => id)).toEqual(["g", "e", "n"]);
+	const stored = { ...says("n", "narrator", "Rain."), name: "Narrator", speaker: "" };
+	state.receive({ event: "ended", chat: "chat", message: stored, reason: { kind: "stop" } });
+	expect(state.canRegenerate(stored)).toBe(true);
+
+	const failed = await open(chat([GREETING, called]));
+	expect(failed.state.unanswered).toBe(true);
+});
+
+test("who takes part is set as a whole", async () => {
+	const members = [{ id: "ada", name: "Ada", picture: null }];
+	const { state, shell } = await open(chat([GREETING], { members }), { set_members: () => null });
+	await state.setMembers(["ada", "bo"]);
+	expect(shell.asked.find(({ operation }) => operation === "set_members")?.args).toEqual({ chat: "chat", characters: ["ada", "bo"] });
+	expect([shell.count("open_chat"), turns]).toEqual([2, 1]);
+});
+
 test("swiping among texts selects one", async () => {
 	const greeting = { ...says("g", "character", "One.", "Two."), selected: 0 };
 	const { state } = await open(chat([greeting]), { select_swipe: ({ index }: { index: number }) => ({ ...greeting, selected: index }) });

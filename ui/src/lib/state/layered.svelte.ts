@@ -3,7 +3,7 @@ import type { ApiError, LayeredSetting, LayeredSettings, SettingLayer, SettingOw
 import type { Api } from "./api";
 
 /** In the order in which they matter to somebody who writes. */
-export const GROUPS = ["prompt", "sampler", "context", "chat"] as const satisfies readonly LayeredSetting["group"][];
+export const GROUPS = ["prompt", "story", "sampler", "context", "chat"] as const satisfies readonly LayeredSetting["group"][];
 
 /** Settings of prompts and replies as they are for one owner. What is refused is told and changes nothing. */
 export class Layered {

@@ -10,6 +10,11 @@ export function shownWords(swipe: Swipe | undefined): string {
 	return swipe?.display?.text ?? swipe?.text ?? "";
 }
 
+/** A model's words. */
+export function isReply({ role }: Message): boolean {
+	return role === "character" || role === "narrator";
+}
+
 /** `message` in place of the one with its id, or at the end. */
 export function put(messages: Message[], message: Message): Message[] {
 	const at = messages.findIndex((known) => known.id === message.id);

@@ -2,6 +2,7 @@
 
 use super::variables::Inputs;
 use super::{derive, perspective};
+use crate::display::EPISODE_END;
 
 /// A variable.
 #[derive(Clone, Copy)]
@@ -18,9 +19,11 @@ pub(super) enum Made {
     /// The engine hands it in; empty where it has none.
     Given,
     GivenList,
-    /// As the two above, but no part of the program knows it yet: always empty. A test of the engine keeps this true.
+    /// No part of the program knows it yet: always empty. A test of the engine keeps this true.
     Awaited,
-    AwaitedList,
+    /// The chat's details say it, where they do.
+    Detail,
+    DetailList,
     /// Another name of a variable: that of the document our templates follow.
     Alias(&'static str),
     Derived {
@@ -32,7 +35,7 @@ pub(super) enum Made {
 impl Definition {
     pub(super) fn inputs(&self) -> &[&'static str] {
         match &self.made {
-            Made::Given | Made::GivenList | Made::Awaited | Made::AwaitedList => &[],
+            Made::Given | Made::GivenList | Made::Awaited | Made::Detail | Made::DetailList => &[],
             Made::Alias(of) => std::slice::from_ref(of),
             Made::Derived { inputs, .. } => inputs,
         }
@@ -51,8 +54,12 @@ const fn awaited(name: &'static str, group: &'static str, description: &'static 
     Definition { name, group, description, made: Made::Awaited }
 }
 
-const fn awaited_list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
-    Definition { name, group, description, made: Made::AwaitedList }
+const fn detail(name: &'static str, group: &'static str, description: &'static str) -> Definition {
+    Definition { name, group, description, made: Made::Detail }
+}
+
+const fn detail_list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
+    Definition { name, group, description, made: Made::DetailList }
 }
 
 const fn alias(name: &'static str, group: &'static str, of: &'static str) -> Definition {
@@ -79,7 +86,7 @@ pub(super) const GROUPS: &[(&str, &str)] = &[
     ("rating", "The content rating of the chat"),
     ("goal", "The steering goal"),
     ("perspective", "How the character writes, from the personality on the card"),
-    ("profile", "How the two fit together; empty unless an add-on fills it"),
+    ("profile", "How the two fit together"),
     ("interaction", "What the two are doing"),
     ("memory", "What was recalled for this turn"),
     ("user", "The user's question and documents"),
@@ -109,12 +116,12 @@ pub(super) const CATALOGUE: &[Definition] = &[
     given("character.systemPrompt", "character", "The card's own system prompt; stands instead of the rules"),
     given("character.postHistory", "character", "The card's own text for the end of the prompt; stands instead of the user's"),
     list("character.tags", "character", "The card's tags"),
-    awaited("character.gender", "character", "The character's gender, where it is known"),
-    awaited("character.age", "character", "The character's age, where it is known"),
-    awaited("character.race", "character", "The character's people, where it is known"),
-    awaited("character.pronouns", "character", "Such as `she/her/her`, where the gender does not tell"),
-    awaited("character.speech", "character", "How the character speaks, where it is known"),
-    awaited("character.mood", "character", "How the character tends to feel, where it is known"),
+    detail("character.gender", "character", "The character's gender, where it is known"),
+    detail("character.age", "character", "The character's age, where it is known"),
+    detail("character.race", "character", "The character's people, where it is known"),
+    detail("character.pronouns", "character", "Such as `she/her/her`, where the gender does not tell"),
+    detail("character.speech", "character", "How the character speaks, where it is known"),
+    detail("character.mood", "character", "How the character tends to feel, where it is known"),
     derived("character.about", "character", "Age and gender in words", &["character.age", "character.gender"],
         |of| derive::about(&of.text("character.age"), &of.text("character.gender"))),
     derived("character.they", "character", "she, he or they", &["character.gender", "character.pronouns"],
@@ -142,10 +149,10 @@ pub(super) const CATALOGUE: &[Definition] = &[
     derived("persona.fullName", "persona", "The whole name; the name unless the engine hands in another", &["persona.name"],
         |of| of.text("persona.name").into_owned()),
     given("persona.description", "persona", "The persona's description"),
-    awaited("persona.gender", "persona", "The persona's gender, where it is known"),
-    awaited("persona.age", "persona", "The persona's age, where it is known"),
-    awaited("persona.race", "persona", "The persona's people, where it is known"),
-    awaited("persona.pronouns", "persona", "Such as `he/him/his`, where the gender does not tell"),
+    detail("persona.gender", "persona", "The persona's gender, where it is known"),
+    detail("persona.age", "persona", "The persona's age, where it is known"),
+    detail("persona.race", "persona", "The persona's people, where it is known"),
+    detail("persona.pronouns", "persona", "Such as `he/him/his`, where the gender does not tell"),
     derived("persona.about", "persona", "Age and gender in words", &["persona.age", "persona.gender"],
         |of| derive::about(&of.text("persona.age"), &of.text("persona.gender"))),
     derived("persona.they", "persona", "she, he or they", &["persona.gender", "persona.pronouns"],
@@ -159,25 +166,25 @@ pub(super) const CATALOGUE: &[Definition] = &[
     alias("user.characterDesc", "persona", "persona.description"),
     alias("user.characterDescPublic", "persona", "persona.description"),
 
-    awaited("scene", "scene", "The scene, as the chat sets it"),
+    given("scene", "scene", "The scene, as the chat sets it or as it was drawn once"),
     derived("scene.auto", "scene", "The scene, else what the setting tells",
         &["scene", "setting", "location.terrains", "population.people", "population.animals"], derive::scene),
-    awaited("setting", "setting", "The setting, as the chat sets it or as it was drawn once"),
-    awaited("location.terrains", "setting", "The land around"),
-    awaited("population.people", "setting", "The people around"),
-    awaited("population.animals", "setting", "The animals around"),
-    awaited("event.alignment", "setting", "Whether what happens is for good or ill"),
+    given("setting", "setting", "The setting, as the chat sets it or as it was drawn once"),
+    detail("location.terrains", "setting", "The land around"),
+    detail("population.people", "setting", "The people around"),
+    detail("population.animals", "setting", "The animals around"),
+    detail("event.alignment", "setting", "Whether what happens is for good or ill"),
 
-    awaited_list("episodes", "episode", "The themes of all episodes"),
-    awaited("episode.theme", "episode", "The theme of the episode that is on"),
-    awaited_list("episode.stages", "episode", "Its stages"),
-    awaited("episode.stage", "episode", "The stage that is on"),
-    awaited("episode.summary", "episode", "What happened in the episodes before"),
+    list("episodes", "episode", "The themes of all episodes"),
+    given("episode.theme", "episode", "The theme of the episode that is on"),
+    list("episode.stages", "episode", "Its stages"),
+    detail("episode.stage", "episode", "The stage that is on"),
+    given("episode.summary", "episode", "The themes of the episodes before"),
     derived("episode", "episode", "Theme, stages and what was before",
         &["episode.theme", "episode.stages", "episode.stage", "episode.summary"], derive::episode),
     derived("episodeRule", "episode", "The rule to follow the stages and to mark the end", &["episode.theme"],
         |of| derive::if_any(&of.text("episode.theme"), |_| {
-            "Follow the stages of the episode in their order. When the last one is done, end with #NEXT EPISODE#".to_owned()
+            format!("Follow the stages of the episode in their order. When the last one is done, end with {EPISODE_END}")
         })),
     derived("episodeReminder", "episode", "Theme and stage in a line", &["episode.theme", "episode.stage"], derive::episode_reminder),
     derived("episodic", "episode", "`episodic`, or nothing", &["episode.theme"],
@@ -204,11 +211,11 @@ pub(super) const CATALOGUE: &[Definition] = &[
     derived("perspective", "perspective", "One plain sentence", perspective::INPUTS, perspective::plain),
     alias("perspective.plain", "perspective", "perspective"),
 
-    awaited("profile.ageCompat", "profile", "How their ages fit"),
-    awaited("profile.romanceCompat", "profile", "How they fit as a couple"),
-    awaited("profile.raceCompat", "profile", "How their peoples get on"),
-    awaited("profile.leader", "profile", "Which of them leads"),
-    awaited("interaction.description", "interaction", "What the two are doing"),
+    detail("profile.ageCompat", "profile", "How their ages fit"),
+    detail("profile.romanceCompat", "profile", "How they fit as a couple"),
+    detail("profile.raceCompat", "profile", "How their peoples get on"),
+    detail("profile.leader", "profile", "Which of them leads"),
+    detail("interaction.description", "interaction", "What the two are doing"),
 
     given("memory.relationship", "memory", "Memories of the relationship"),
     given("memory.facts", "memory", "Facts"),
@@ -233,12 +240,12 @@ pub(super) const CATALOGUE: &[Definition] = &[
     derived("reminder", "note", "Everything there is to be reminded of", &["episodeReminder", "nlpReminder", "reminder.text"],
         |of| derive::joined([of.text("episodeReminder"), of.text("nlpReminder"), of.text("reminder.text")])),
 
-    awaited_list("group.members", "group", "The characters who take part"),
-    awaited("group.next", "group", "The character who speaks next"),
+    list("group.members", "group", "The characters who take part"),
+    given("group.next", "group", "Who speaks next; `Narrator` for the narrator"),
     derived("group.others", "group", "The characters who do not speak next", &["group.members", "group.next"], derive::others),
 
-    awaited("command", "director", "What the session is meant to be"),
-    awaited_list("imageTags", "director", "Tags that pictures may be asked for by"),
+    detail("command", "director", "What the session is meant to be"),
+    detail_list("imageTags", "director", "Tags that pictures may be asked for by"),
 
     awaited("transcript", "utility", "The part of the chat to work on"),
     awaited("transcript.reply", "utility", "The unfinished reply"),

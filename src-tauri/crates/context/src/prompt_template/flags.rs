@@ -87,7 +87,7 @@ impl Flag {
     /// Whether it may ever be on: the engine sets it, or a variable that tells it has a value.
     pub(super) fn supplied(self) -> bool {
         let told = self.tellers().iter().any(|name| variables::supplied(name));
-        told || matches!(self, Self::Always | Self::ReminderDue)
+        told || matches!(self, Self::Always | Self::IncludeScene | Self::ReminderDue | Self::Assist)
     }
 
     /// The variables that tell it.

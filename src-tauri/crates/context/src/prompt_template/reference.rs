@@ -23,6 +23,8 @@ pub enum VariableSource {
     /// The chat, the card, the persona or the settings.
     Given,
     SameAs(&'static str),
+    /// What the chat's setting `details` says of it.
+    Detail,
     /// Made from these.
     MadeOf(&'static [&'static str]),
 }
@@ -42,10 +44,11 @@ pub fn reference() -> Vec<VariableDoc> {
         name: definition.name,
         group: definition.group,
         description: definition.description,
-        list: matches!(definition.made, Made::GivenList | Made::AwaitedList),
+        list: matches!(definition.made, Made::GivenList | Made::DetailList),
         supplied: variables::supplied(definition.name),
         source: match definition.made {
-            Made::Given | Made::GivenList | Made::Awaited | Made::AwaitedList => VariableSource::Given,
+            Made::Given | Made::GivenList | Made::Awaited => VariableSource::Given,
+            Made::Detail | Made::DetailList => VariableSource::Detail,
             Made::Alias(of) => VariableSource::SameAs(of),
             Made::Derived { inputs, .. } => VariableSource::MadeOf(inputs),
         },
@@ -85,6 +88,7 @@ mod tests {
         let names = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let (what, source) = match doc.source {
             VariableSource::Given => (doc.description.to_owned(), String::new()),
+            VariableSource::Detail => (doc.description.to_owned(), "the chat's details".to_owned()),
             VariableSource::SameAs(of) => (format!("Same as `{of}`"), String::new()),
             VariableSource::MadeOf(inputs) => (doc.description.to_owned(), names(inputs)),
         };

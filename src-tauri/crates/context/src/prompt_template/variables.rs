@@ -10,6 +10,9 @@ use super::graph::{self, Cycle};
 use super::schema::{OwnVariable, SectionRole};
 use super::text;
 
+/// Lines of details that are read.
+const MAX_DETAILS: usize = 200;
+
 /// A value: a text, or a list that a condition may count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Value {
@@ -36,6 +39,28 @@ impl Given {
     pub fn text(mut self, name: &str, text: impl Into<String>) -> Self {
         self.0.insert(name.to_owned(), Value::Text(text.into()));
         self
+    }
+
+    /// What the user writes of a person or a place, a line each: the name of a detail and, behind a colon, its text; of a
+    /// list, its items between commas. Gives the names that no detail has as well.
+    #[must_use]
+    pub fn details(mut self, written: &str) -> (Self, Vec<String>) {
+        let mut unknown = Vec::new();
+        for (name, text) in written.lines().take(MAX_DETAILS).filter_map(|line| line.split_once(':')) {
+            let name = name.trim().trim_start_matches("${").trim_end_matches('}');
+            self = match BY_NAME.get(plain(name)).map(|definition| &definition.made) {
+                Some(Made::Detail) => self.text(plain(name), text.trim()),
+                Some(Made::DetailList) => {
+                    let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                    self.list(plain(name), items.map(str::to_owned))
+                }
+                _ => {
+                    unknown.push(name.to_owned());
+                    self
+                }
+            };
+        }
+        (self, unknown)
     }
 
     /// What is given, by name.
@@ -102,15 +127,15 @@ pub(super) fn known(name: &str) -> bool {
 }
 
 pub(super) fn is_list(name: &str) -> bool {
-    matches!(BY_NAME.get(plain(name)).map(|definition| &definition.made), Some(Made::GivenList | Made::AwaitedList))
+    matches!(BY_NAME.get(plain(name)).map(|definition| &definition.made), Some(Made::GivenList | Made::DetailList))
 }
 
 /// Whether it may ever have a value: a part of the program gives it, or something that it is made of, or it always has one.
 pub(super) fn supplied(name: &str) -> bool {
     let Some(definition) = BY_NAME.get(plain(name)) else { return false };
     match definition.made {
-        Made::Given | Made::GivenList => true,
-        Made::Awaited | Made::AwaitedList | Made::Alias(_) => false,
+        Made::Given | Made::GivenList | Made::Detail | Made::DetailList => true,
+        Made::Awaited | Made::Alias(_) => false,
         Made::Derived { inputs, .. } => inputs.iter().any(|input| supplied(input)) || constant(name),
     }
 }
@@ -276,8 +301,8 @@ mod tests {
     fn every_variable_has_a_value_with_nothing_given_and_with_everything() {
         let nothing = Variables::resolve(Given::default()).unwrap();
         let everything = CATALOGUE.iter().fold(Given::default(), |given, definition| match definition.made {
-            Made::Given | Made::Awaited => given.text(definition.name, "x"),
-            Made::GivenList | Made::AwaitedList => given.list(definition.name, ["y".into()]),
+            Made::Given | Made::Awaited | Made::Detail => given.text(definition.name, "x"),
+            Made::GivenList | Made::DetailList => given.list(definition.name, ["y".into()]),
             _ => given,
         });
         let everything = Variables::resolve(everything).unwrap();
@@ -291,6 +316,16 @@ mod tests {
     fn refuses_what_it_does_not_know() {
         let error = Variables::resolve(Given::default().text("charcter.name", "x")).unwrap_err();
         assert_eq!(error.name, "charcter.name");
+    }
+
+    #[test]
+    fn details_are_told_by_the_name_of_their_variable() {
+        let written = "character.age: 31\nsystem.gender: female\n${imageTags}: smile, sea,\nnote: x\nno line\n";
+        let (given, unknown) = Given::default().details(written);
+        let variables = Variables::resolve(given).unwrap();
+        let text = |name| variables.text(name).unwrap().into_owned();
+        assert_eq!((text("character.about"), text("imageTags")), ("31 year old female".into(), "smile, sea".into()));
+        assert_eq!((variables.size("imageTags"), unknown), (Some(2), vec!["note".to_owned()]));
     }
 
     #[test]

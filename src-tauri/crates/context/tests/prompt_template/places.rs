@@ -15,6 +15,14 @@ fn supplied() -> Given {
         .text("character.postHistory", "Sigh.")
         .list("character.tags", ["sea".into()])
         .text("rating", "T")
+        .text("scene", "On the pier.")
+        .text("setting", "a harbour")
+        .list("episodes", ["The calm".into(), "The storm".into()])
+        .text("episode.theme", "The storm")
+        .list("episode.stages", ["clouds".into(), "rain".into()])
+        .text("episode.summary", "The calm")
+        .list("group.members", [])
+        .text("group.next", "")
         .text("goal", "light the lamp")
         .text("extra", "No rhymes.")
         .text("reminder.text", "It is late.")
@@ -45,13 +53,14 @@ fn everything_that_is_supplied_has_a_place() {
     for doc in reference().iter().filter(|doc| doc.source == VariableSource::Given) {
         assert_eq!(given.contains(doc.name), doc.supplied, "{}", doc.name);
     }
-    insta::assert_snapshot!(picture(&of(&shipped("base-roleplay"), supplied(), &[Flag::ReminderDue])), @r"
+    insta::assert_snapshot!(picture(&of(&shipped("base-roleplay"), supplied(), &[Flag::ReminderDue, Flag::IncludeScene])), @r"
     [identity System]
     You are Mira, talking with Tom.
     [rules System]
     1. Answer as Mira would, in the first person, in one to four short sentences.
     2. Never speak or decide for Tom; stop and wait for Tom.
-    3. Gently steer the story towards this: light the lamp
+    3. Follow the stages of the episode in their order. When the last one is done, end with #NEXT EPISODE#
+    4. Gently steer the story towards this: light the lamp
     [rating System]
     Content rating: T (PG-13), for teenagers.
     [extra System]
@@ -68,6 +77,12 @@ fn everything_that_is_supplied_has_a_place() {
     The sea is cold.
     [persona System]
     About Tom: a sailor
+    [scene System]
+    Scene: On the pier.
+    [episode System]
+    Episode: The storm
+    Stages: clouds; rain
+    Before: The calm
     [perspective System]
     Mira sounds like this: soft, hesitant, in few words; warm and patient.
     [examples System]
@@ -87,6 +102,7 @@ fn everything_that_is_supplied_has_a_place() {
     Explain.
     [reminder System Context]
     Reminder:
+    Episode: The storm.
     Keep in mind: light the lamp
     It is late.
     ");

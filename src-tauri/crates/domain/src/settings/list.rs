@@ -1,7 +1,7 @@
 //! The one list of settings. Defaults are those of requirements.md, section 2.4.
 //!
 //! Each has a reader. What answers a turn: limits, caps, `chat_format`, samplers. What frames its prompt: `placement`,
-//! `context_retention` and the group of prompts. A new chat: `start_mode`. A chat that is opened: `eager_load_tokens`. A
+//! `context_retention` and the groups of prompts and of the story. A new chat: `start_mode`. A chat that is opened: `eager_load_tokens`. A
 //! reply on its way: `show_streaming`. The window: `show_thoughts`. Those of memory come with memory.
 
 use std::borrow::Cow;
@@ -26,6 +26,7 @@ pub enum Unit {
 pub enum Group {
     Context,
     Prompt,
+    Story,
     Chat,
     Sampler,
 }
@@ -225,15 +226,31 @@ settings! {
     /// Said again from time to time, in the turn's context block (S4.34). Empty: nothing to remind of.
     reminder: String = text(""), Kind::Text { max: 4_000 }, None, Prompt, PEOPLE;
     remind_every_messages: u32 = Value::Whole(6), Kind::Whole { min: 1, max: 1_000 }, Messages, Prompt, PEOPLE;
-    /// What the conversation is steered towards (S4.25). Empty: nowhere.
-    session_goal: String = text(""), Kind::Text { max: 4_000 }, None, Prompt, PEOPLE;
-    content_rating: ContentRating = text("unset"), Kind::Choice(ContentRating::WORDS), None, Prompt, PEOPLE;
     /// The author's note: text held at a depth.
     author_note: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, PEOPLE;
     /// Messages from the end; 0 is behind the last one.
     author_note_depth: u32 = Value::Whole(4), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
     /// Every so many messages of the user; 0 is never.
     author_note_every_messages: u32 = Value::Whole(1), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
+
+    /// Where the story stands (S4.23). `random` draws one for each chat. Empty: what the setting tells.
+    scene: String = text(""), Kind::Text { max: 4_000 }, None, Story, PEOPLE;
+    /// The world around the scene (S4.23). `random` draws one for each chat. Empty: nothing is told.
+    setting: String = text(""), Kind::Text { max: 4_000 }, None, Story, PEOPLE;
+    /// Off: neither scene nor setting is told (S4.11).
+    include_scene: bool = Value::Switch(true), Kind::Switch, None, Story, PEOPLE;
+    /// Persona and character introduce themselves before the first message (S4.77).
+    introductions: bool = Value::Switch(false), Kind::Switch, None, Story, PEOPLE;
+    /// What the conversation is steered towards (S4.25). Empty: nowhere.
+    session_goal: String = text(""), Kind::Text { max: 4_000 }, None, Story, PEOPLE;
+    /// Planned episodes, one a line: the theme, and behind a colon its stages, parted by semicolons (S4.22).
+    episodes: String = text(""), Kind::Text { max: 20_000 }, None, Story, PEOPLE;
+    /// Number of the episode that is on, from 1. `None`: the one behind those that replies have ended.
+    episode: Option<u32> = text("auto"), auto(1), None, Story, PEOPLE;
+    /// What templates may tell of the people and the place besides (S4.28), one a line: the name of a variable, a colon, its
+    /// value.
+    details: String = text(""), Kind::Text { max: 20_000 }, None, Story, PEOPLE;
+    content_rating: ContentRating = text("unset"), Kind::Choice(ContentRating::WORDS), None, Story, PEOPLE;
 
     chat_titles: ChatTitles = text("auto"), Kind::Choice(ChatTitles::WORDS), None, Chat, EVERYWHERE;
     start_mode: StartMode = text("character"), Kind::Choice(StartMode::WORDS), None, Chat, BEFORE_A_CHAT;

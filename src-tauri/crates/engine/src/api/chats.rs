@@ -56,14 +56,17 @@ pub struct Figures {
 }
 
 /// A text without its hidden passages (S4.70, S4.71).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Display {
     pub text: String,
     /// What a reasoning model said to itself; empty if nothing.
     pub thoughts: String,
+    pub has_thoughts: bool,
     pub has_metrics: bool,
     pub has_keyframe: bool,
+    /// It says that an episode of the story is over (S4.22).
+    pub ends_episode: bool,
 }
 
 /// A tool that a reply asked for. None is offered, and nothing was run.
@@ -103,6 +106,9 @@ pub struct Message {
     pub role: Role,
     /// The speaker's name, as shown.
     pub name: String,
+    /// The character who says it, where it is not the chat's own; empty for one who is gone, and for the narrator.
+    #[serde(default)]
+    pub speaker: Option<String>,
     pub swipes: Vec<Swipe>,
     pub selected: u32,
     pub created: String,
@@ -119,6 +125,15 @@ pub struct MessagePage {
     pub more: bool,
 }
 
+/// A character who takes part in a chat besides its own (S4.20).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupMember {
+    pub id: String,
+    pub name: String,
+    pub picture: Option<String>,
+}
+
 /// An open chat: everything its screen needs in one answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
@@ -128,6 +143,9 @@ pub struct Chat {
     pub character: String,
     pub character_name: String,
     pub picture: Option<String>,
+    /// Who takes part besides the character, in the order of their turns.
+    #[serde(default)]
+    pub members: Vec<GroupMember>,
     pub persona: Persona,
     /// What stood in the composer.
     pub draft: String,

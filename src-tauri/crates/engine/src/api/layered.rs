@@ -92,6 +92,7 @@ pub enum SettingUnit {
 pub enum SettingGroup {
     Context,
     Prompt,
+    Story,
     Chat,
     Sampler,
 }

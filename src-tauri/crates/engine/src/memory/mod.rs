@@ -32,7 +32,7 @@ use crate::collect::{Collected, said};
 use crate::error::Answer;
 use about::About;
 use facts::Facts;
-use older::{Depth, Ranked, Voices};
+use older::{Depth, Ranked};
 pub(crate) use wishes::{Said, obey};
 
 /// Messages before the window that are kept word for word at the most. A tenth of the history holds fewer.
@@ -127,11 +127,11 @@ impl Engine {
         older::order(&mut older, &about(collected), self.clock());
         older::leave_out_the_weak(&mut older);
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
-        let voices = Voices { user: &collected.persona.name, character: collected.speaker() };
         recalled.digest.extend(facts.digest(now));
         recalled.context.extend(facts.context(now));
-        let excerpts =
-            older.into_iter().filter_map(|(message, score)| older::candidate(message, score, &voices, self.clock()));
+        let excerpts = older
+            .into_iter()
+            .filter_map(|(message, score)| older::candidate(message, score, &collected.speakers, self.clock()));
         recalled.context.extend(excerpts);
     }
 
@@ -143,12 +143,9 @@ impl Engine {
             self.store().read(move |store| store.messages().marked_before(chat, first, IMPORTANT, EXCERPTS)).await?;
         let after = collected.chat.scene_after.unwrap_or(-1);
         let candidate = |message: store::WindowMessage| {
-            let speaker = match message.role {
-                Role::User => &collected.persona.name,
-                _ => collected.speaker(),
-            };
+            let speaker = collected.speakers.of(message.id, message.role);
             let source = Source::Message { id: message.id, speaker: speaker.to_owned() };
-            let names = [collected.persona.name.as_str(), collected.speaker()];
+            let names = [collected.persona.name.as_str(), speaker];
             let (reason, score) = match message.importance.filter(|_| !message.pinned) {
                 Some(importance) => (judge(&message.text, names).words(), f32::from(importance.min(9))),
                 None => ("pinned by you".to_owned(), 10.0),

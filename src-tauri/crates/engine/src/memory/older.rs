@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use context::frame::{BlockKind, Candidate, Source};
 use domain::ChatId;
-use domain::chat::Role;
 use store::{Query, Read, StoreError, TextHit, WindowMessage};
 
 use super::about::About;
 use crate::clock::Clock;
+use crate::collect::said;
+use crate::convert::Speakers;
 
 /// Candidates of one source (S2.14).
 const CANDIDATES: usize = 15;
@@ -22,22 +23,6 @@ const REACH: i64 = 2;
 const NEIGHBOUR: f64 = 0.5;
 /// Of the best score; what fits worse is not about the question.
 const FLOOR: f32 = 0.3;
-
-/// Who says the messages of a chat.
-pub(crate) struct Voices<'a> {
-    pub(crate) user: &'a str,
-    pub(crate) character: &'a str,
-}
-
-impl Voices<'_> {
-    fn of(&self, role: Role) -> &str {
-        match role {
-            Role::User => self.user,
-            Role::Character => self.character,
-            Role::Narrator | Role::Tool | Role::Event => "",
-        }
-    }
-}
 
 /// Messages that fit the question, best first, each with a score from 0 to 1.
 pub(crate) type Ranked = Vec<(WindowMessage, f32)>;
@@ -113,20 +98,18 @@ pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<(T, f32)>) {
 }
 
 /// A message as a line of the context block: whose words, of which day.
-pub(crate) fn candidate(message: WindowMessage, score: f32, voices: &Voices<'_>, clock: &Clock) -> Option<Candidate> {
-    let text = match message.role {
-        Role::Character => context::display::display(&message.text).map_or(message.text, |display| display.shown),
-        _ => message.text,
-    };
+pub(crate) fn candidate(message: WindowMessage, score: f32, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
+    let (id, role) = (message.id, message.role);
+    let text = said(role, message.text);
     if text.trim().is_empty() {
         return None;
     }
-    let speaker = voices.of(message.role);
+    let speaker = speakers.of(id, role);
     let day = clock.day(message.created);
     let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
-    let source = Source::Message { id: message.id, speaker: speaker.to_owned() };
+    let source = Source::Message { id, speaker: speaker.to_owned() };
     let excerpt = Candidate::new(BlockKind::Excerpt, source, format!("has words of this turn, {score:.2}"), text);
-    Some(excerpt.scored(score).titled(title).about(vec![message.id]))
+    Some(excerpt.scored(score).titled(title).about(vec![id]))
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ fn receipt(message: &Message, title: &str, speakers: &Speakers) -> Receipt {
         message: message.id.to_string(),
         chat: message.chat.to_string(),
         title: title.to_owned(),
-        name: speakers.of(message.role),
+        name: speakers.of(message.id, message.role).to_owned(),
         line: first_words(message.text().to_owned()).chars().take(LINE).collect(),
         created: rfc3339(message.created),
     }

@@ -129,6 +129,22 @@ impl Messages<'_> {
         Ok(found)
     }
 
+    /// What the character said up to `position` that contains `word`, which is in capitals, in capitals or not; oldest first.
+    pub fn containing(&self, chat: ChatId, word: &str, position: i64) -> Result<Vec<String>, StoreError> {
+        let texts = self
+            .conn
+            .prepare_cached(
+                "SELECT swipe.text
+                 FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+                 WHERE message.chat = ?1 AND message.deleted IS NULL AND message.role = 'character'
+                     AND message.position <= ?2 AND instr(upper(swipe.text), ?3) > 0
+                 ORDER BY message.position",
+            )?
+            .query_map(params![Col(chat), position, word], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        Ok(texts)
+    }
+
     /// `None` if there is none or it is deleted.
     pub fn get(&self, id: MessageId) -> Result<Option<Message>, StoreError> {
         self.single("SELECT * FROM message WHERE id = ?1 AND deleted IS NULL", [Col(id)])

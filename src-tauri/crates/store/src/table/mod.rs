@@ -5,6 +5,7 @@ pub(crate) mod calibration;
 pub(crate) mod character;
 pub(crate) mod chat;
 pub(crate) mod endpoint;
+pub(crate) mod group;
 pub(crate) mod manifest;
 pub(crate) mod memory;
 pub(crate) mod message;

@@ -4,6 +4,7 @@ mod assets;
 mod child;
 mod damage;
 mod faults;
+mod groups;
 mod library;
 mod memories;
 mod messages;

@@ -1,0 +1,412 @@
+//! Group scenes: several characters and a narrator in one chat, one of whom speaks at a time (S4.20).
+//!
+//! All members stand in the head, so that it stays as it is whoever speaks; whose turn it is stands in the context block.
+//! Nobody speaks for the persona: its name, like every other, ends a reply.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use context::frame::{HistoryMessage, Rewritten};
+use context::prompt_template::Given;
+use domain::card::Card;
+use domain::chat::{Chat, Message, Role, Speaker, SwipeState};
+use domain::{CharacterId, ChatId, MessageId, SwipeId};
+use store::{NewMessage, NewSwipe, WindowMessage};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::{self, Changed};
+use crate::error::{Answer, bad_input};
+
+/// The template of a group scene that names none.
+pub(crate) const TEMPLATE: &str = "group-scene";
+
+/// Tells what happens; no character.
+const NARRATOR: &str = "Narrator";
+
+/// Characters besides the chat's own.
+const MAX_MEMBERS: usize = 20;
+
+/// Messages that are looked through for who spoke last.
+pub(crate) const LOOK_BACK: u32 = 20;
+
+/// Who takes part in a chat, and who has said what.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    /// The chat's own character first; empty in a chat of two.
+    members: Vec<Member>,
+    speakers: HashMap<MessageId, Speaker>,
+}
+
+#[derive(Debug, Clone)]
+struct Member {
+    id: CharacterId,
+    card: Arc<Card>,
+}
+
+/// Whose words a reply are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) role: Role,
+    /// Absent for the chat's own character.
+    pub(crate) speaker: Option<Speaker>,
+}
+
+impl Turn {
+    const OWN: Self = Self { role: Role::Character, speaker: None };
+
+    /// As it would name itself, where the chat's own character is `own`.
+    pub(crate) fn name<'n>(&'n self, own: &'n str) -> &'n str {
+        self.speaker.as_ref().map_or(own, |speaker| &speaker.name)
+    }
+
+    fn narrator() -> Self {
+        Self { role: Role::Narrator, speaker: Some(Speaker { character: None, name: NARRATOR.to_owned() }) }
+    }
+}
+
+/// A message, as far as it tells who is next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'m> {
+    pub(crate) id: MessageId,
+    pub(crate) role: Role,
+    pub(crate) text: &'m str,
+}
+
+impl<'m> From<&'m Message> for Line<'m> {
+    fn from(message: &'m Message) -> Self {
+        Self { id: message.id, role: message.role, text: message.text() }
+    }
+}
+
+impl<'m> From<&'m WindowMessage> for Line<'m> {
+    fn from(message: &'m WindowMessage) -> Self {
+        Self { id: message.id, role: message.role, text: &message.text }
+    }
+}
+
+impl Group {
+    /// More than the chat's own character takes part.
+    pub(crate) fn is_scene(&self) -> bool {
+        !self.members.is_empty()
+    }
+
+    pub(crate) fn speakers(&self) -> &HashMap<MessageId, Speaker> {
+        &self.speakers
+    }
+
+    /// Whose turn it is after `lines`, newest first: who was called upon; else who goes on with a reply; else whom the user
+    /// names; else the member behind the one who spoke last.
+    pub(crate) fn next<'m>(&self, lines: impl IntoIterator<Item = Line<'m>>) -> Turn {
+        if !self.is_scene() {
+            return Turn::OWN;
+        }
+        let mut lines = lines.into_iter().take(LOOK_BACK as usize);
+        let Some(newest) = lines.next() else { return Turn::OWN };
+        match newest.role {
+            Role::Character | Role::Narrator => return self.who_said(newest.id, newest.role),
+            Role::Event if self.speakers.contains_key(&newest.id) => return self.called(newest.id),
+            _ => {}
+        }
+        if let Some(named) = self.named_in(newest.text).filter(|_| newest.role == Role::User) {
+            return named;
+        }
+        match lines.find(|line| line.role == Role::Character) {
+            Some(last) => self.behind(self.speakers.get(&last.id).and_then(|speaker| speaker.character)),
+            None => Turn::OWN,
+        }
+    }
+
+    /// Whose words the message is.
+    pub(crate) fn who_said(&self, message: MessageId, role: Role) -> Turn {
+        Turn { role, speaker: self.speakers.get(&message).cloned() }
+    }
+
+    /// Whom an event calls upon.
+    fn called(&self, event: MessageId) -> Turn {
+        match self.speakers.get(&event) {
+            Some(Speaker { character: Some(id), .. }) => self.turn_of(*id).unwrap_or(Turn::OWN),
+            _ => Turn::narrator(),
+        }
+    }
+
+    fn turn_of(&self, id: CharacterId) -> Option<Turn> {
+        let at = self.members.iter().position(|member| member.id == id)?;
+        let member = &self.members[at];
+        let speaker = Speaker { character: Some(id), name: member.card.spoken_name().to_owned() };
+        Some(Turn { role: Role::Character, speaker: (at > 0).then_some(speaker) })
+    }
+
+    /// The member after `last`; nobody's is after the chat's own character's.
+    fn behind(&self, last: Option<CharacterId>) -> Turn {
+        let at = last.and_then(|id| self.members.iter().position(|member| member.id == id)).unwrap_or(0);
+        self.turn_of(self.members[(at + 1) % self.members.len()].id).unwrap_or(Turn::OWN)
+    }
+
+    /// The member, or the narrator, whom `text` names first.
+    fn named_in(&self, text: &str) -> Option<Turn> {
+        let text = text.to_lowercase();
+        let members = self.members.iter().map(|member| (member.card.spoken_name(), self.turn_of(member.id)));
+        let all = members.chain([(NARRATOR, Some(Turn::narrator()))]);
+        all.filter_map(|(name, turn)| Some((place_of(name, &text)?, turn?)))
+            .min_by_key(|(at, _)| *at)
+            .map(|(_, turn)| turn)
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|member| member.card.spoken_name())
+    }
+
+    /// Texts that end a reply, besides those of the template: whatever somebody else would begin with.
+    pub(crate) fn stops(&self, persona: &str) -> Vec<String> {
+        let others = [NARRATOR, persona].into_iter().filter(|name| self.is_scene() && !name.is_empty());
+        self.names().chain(others).map(|name| format!("\n{name}:")).collect()
+    }
+
+    /// What templates are told in place of the one card.
+    pub(crate) fn tell(&self, given: Given, next: &str) -> Given {
+        if !self.is_scene() {
+            return given;
+        }
+        let joined = |of: fn(&Member) -> String, between: &str| {
+            let texts: Vec<_> = self.members.iter().map(of).filter(|text| !text.is_empty()).collect();
+            texts.join(between)
+        };
+        given
+            .list("group.members", self.names().map(str::to_owned))
+            .text("group.next", next)
+            .text("character.description", joined(Member::description, "\n\n"))
+            .text("character.personality", "")
+            .text("character.examplesRaw", joined(Member::examples, "\n<START>\n"))
+            // One card's own prompt is written for that card alone.
+            .text("character.systemPrompt", "")
+            .text("character.postHistory", "")
+    }
+
+    /// `message` with its speaker's name in front, as a model must see it that reads several voices.
+    pub(crate) fn labelled(&self, message: &HistoryMessage) -> HistoryMessage {
+        let mut message = message.clone();
+        if self.is_scene() && matches!(message.role, Role::Character | Role::Narrator) {
+            let label = |text: &str| format!("{}: {text}", message.speaker);
+            message.anew = message.anew.take().map(|anew| Rewritten { text: label(&anew.text), ..anew });
+            message.text = label(&message.text);
+        }
+        message
+    }
+}
+
+impl Member {
+    fn description(&self) -> String {
+        let (card, name) = (&self.card, self.card.spoken_name());
+        let personality = match card.personality().trim() {
+            "" => String::new(),
+            text => format!("Personality: {text}"),
+        };
+        let lines = [name, card.description().trim(), personality.as_str()];
+        let lines = lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+        named(&lines, name)
+    }
+
+    fn examples(&self) -> String {
+        named(self.card.mes_example().trim(), self.card.spoken_name())
+    }
+}
+
+/// `text` of one card among several: what names "the character" names this one.
+fn named(text: &str, name: &str) -> String {
+    ["{{char}}", "<bot>", "<char>"].into_iter().fold(text.to_owned(), |text, mark| replaced(&text, mark, name))
+}
+
+/// `mark`, which is ASCII, in capitals or not.
+fn replaced(text: &str, mark: &str, name: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let mut result = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, _) in lower.match_indices(mark) {
+        result.push_str(&text[from..at]);
+        result.push_str(name);
+        from = at + mark.len();
+    }
+    result.push_str(&text[from..]);
+    result
+}
+
+/// Where `name` stands in `text` as a word of its own; `text` is in lower case.
+fn place_of(name: &str, text: &str) -> Option<usize> {
+    let name = name.to_lowercase();
+    let apart = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
+    let alone = |at: &usize| apart(text[..*at].chars().next_back()) && apart(text[at + name.len()..].chars().next());
+    text.match_indices(&name).map(|(at, _)| at).filter(|_| !name.is_empty()).find(alone)
+}
+
+impl Engine {
+    /// Who takes part in `chat`.
+    pub(crate) async fn group(&self, chat: &Chat) -> Answer<Group> {
+        let (id, own) = (chat.id, chat.character);
+        let read = self.store().read(move |store| {
+            let members = store.groups().members(id)?;
+            let own = Some(own).filter(|_| !members.is_empty());
+            let rows = own.into_iter().chain(members).map(|id| store.characters().get(id));
+            Ok((rows.collect::<Result<Vec<_>, _>>()?, store.groups().speakers(id)?))
+        });
+        let (rows, speakers) = read.await?;
+        let mut members = Vec::with_capacity(rows.len());
+        for row in rows.iter().flatten() {
+            members.push(Member { id: row.id, card: self.card(row)?.0 });
+        }
+        if members.len() < 2 {
+            members.clear();
+        }
+        Ok(Group { members, speakers })
+    }
+
+    /// Whose turn it is at the end of `chat`.
+    pub(crate) async fn next_turn(&self, chat: &Chat) -> Answer<Turn> {
+        let group = self.group(chat).await?;
+        if !group.is_scene() {
+            return Ok(Turn::OWN);
+        }
+        let id = chat.id;
+        let messages = self.store().read(move |store| store.messages().page(id, None, LOOK_BACK)).await?;
+        Ok(group.next(messages.iter().rev().map(Line::from)))
+    }
+
+    /// Those who take part besides the chat's own character, in the order of their turns.
+    pub async fn set_members(&self, chat: String, characters: Vec<String>) -> Answer<()> {
+        let chat = self.chat(chat.parse()?).await?;
+        let members = characters.iter().map(|id| id.parse::<CharacterId>()).collect::<Result<Vec<_>, _>>()?;
+        let twice = |at: usize, id: &CharacterId| *id == chat.character || members[..at].contains(id);
+        if members.iter().enumerate().any(|(at, id)| twice(at, id)) {
+            return Err(bad_input("Nobody takes part twice.", "Choose another character."));
+        }
+        if members.len() > MAX_MEMBERS {
+            return Err(bad_input("So many cannot take part.", format!("Choose {MAX_MEMBERS} at most.")));
+        }
+        for id in &members {
+            self.character(*id).await?;
+        }
+        let _place = self.running().begin(chat.id)?;
+        self.store().write(move |store| store.groups_mut().set_members(chat.id, &members)).await?;
+        self.events().changed(Changed::Messages, Some(chat.id.to_string()));
+        Ok(())
+    }
+
+    /// Whom `speaker` names, the narrator if nobody, is to speak next.
+    ///
+    /// # Errors
+    /// `BadInput` if the character does not take part, or nobody does besides the chat's own.
+    pub(crate) async fn turn_named(&self, chat: &Chat, speaker: Option<&str>) -> Answer<Turn> {
+        let group = self.group(chat).await?;
+        if !group.is_scene() {
+            return Err(bad_input("Only one character takes part.", "Add others in the chat's settings."));
+        }
+        let Some(speaker) = speaker else { return Ok(Turn::narrator()) };
+        let turn = group.turn_of(speaker.parse()?);
+        turn.ok_or_else(|| bad_input("This character does not take part.", "Add it in the chat's settings."))
+    }
+
+    /// Puts into the chat that it is somebody's turn.
+    pub(crate) async fn call_upon(&self, chat: &Chat, turn: &Turn) -> Answer<Message> {
+        let (card, _) = self.card(&self.character(chat.character).await?)?;
+        let own = || Speaker { character: Some(chat.character), name: card.spoken_name().to_owned() };
+        let speaker = turn.speaker.clone().unwrap_or_else(own);
+        let text = match turn.role {
+            Role::Narrator => "(The narrator goes on.)".to_owned(),
+            _ => format!("({}'s turn.)", speaker.name),
+        };
+        let now = self.now();
+        let swipe =
+            NewSwipe { id: SwipeId(Uuid::now_v7()), text, state: SwipeState::Finished, created: now, model: None };
+        let event = NewMessage {
+            id: MessageId(Uuid::now_v7()),
+            chat: chat.id,
+            role: Role::Event,
+            created: now,
+            swipes: vec![swipe],
+            selected: 0,
+            context_block: None,
+        };
+        let write = self.store().write(move |store| {
+            let message = store.messages_mut().append(&event)?;
+            store.groups_mut().set_speaker(message.id, &speaker)?;
+            Ok(message)
+        });
+        Ok(write.await?)
+    }
+
+    /// As the faces see them; the chat's own character is not among them.
+    pub(crate) async fn shown_members(&self, chat: ChatId) -> Answer<Vec<api::GroupMember>> {
+        let read = self.store().read(move |store| {
+            let rows = store.groups().members(chat)?.into_iter().map(|id| store.characters().get(id));
+            rows.collect::<Result<Vec<_>, _>>()
+        });
+        let shown = |character: store::Character| api::GroupMember {
+            id: character.id.to_string(),
+            name: character.name,
+            picture: character.picture.map(|hash| hash.to_string()),
+        };
+        Ok(read.await?.into_iter().flatten().map(shown).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn id(number: u128) -> MessageId {
+        MessageId(Uuid::from_u128(number))
+    }
+
+    /// Ada, whose chat it is, with Bo and Mary Ann; Bo has said message 2.
+    fn group() -> Group {
+        let member = |(number, name)| Member {
+            id: CharacterId(Uuid::from_u128(number)),
+            card: Arc::new(Card::new(name).unwrap()),
+        };
+        let members: Vec<Member> = [(1, "Ada"), (2, "Bo"), (3, "Mary Ann")].map(member).into();
+        let bo = Speaker { character: Some(members[1].id), name: "Bo".into() };
+        let gone = Speaker { character: None, name: "Zed".into() };
+        Group { members, speakers: [(id(2), bo.clone()), (id(9), gone), (id(7), bo)].into() }
+    }
+
+    /// Who is next after `lines`, the newest first.
+    fn next(lines: &[(u128, Role, &str)]) -> String {
+        let lines = lines.iter().map(|(number, role, text)| Line { id: id(*number), role: *role, text });
+        group().next(lines).speaker.map_or_else(|| "Ada".to_owned(), |speaker| speaker.name)
+    }
+
+    #[test]
+    fn members_speak_in_turn_unless_somebody_is_named_or_called() {
+        assert_eq!(next(&[]), "Ada");
+        assert_eq!(next(&[(3, Role::User, "Good evening.")]), "Ada");
+        assert_eq!(next(&[(3, Role::User, "Hm."), (1, Role::Character, "")]), "Bo");
+        assert_eq!(next(&[(3, Role::User, "Hm."), (2, Role::Character, "")]), "Mary Ann");
+        assert_eq!(next(&[(3, Role::User, "Hm."), (9, Role::Character, "")]), "Bo", "who is gone counts as the first");
+        assert_eq!(next(&[(3, Role::User, "What say you, mary ann? Or Bo?"), (2, Role::Character, "")]), "Mary Ann");
+        assert_eq!(
+            next(&[(3, Role::User, "Boats, Adam!"), (1, Role::Character, "")]),
+            "Bo",
+            "only whole words are names"
+        );
+        assert_eq!(next(&[(3, Role::User, "Narrator, what do I see?")]), NARRATOR);
+        assert_eq!(next(&[(2, Role::Character, "Once upon")]), "Bo", "who goes on with a reply is who began it");
+        assert_eq!(next(&[(7, Role::Event, "")]), "Bo");
+        assert_eq!(next(&[(9, Role::Event, "")]), NARRATOR);
+    }
+
+    #[test]
+    fn each_card_names_its_own_character() {
+        assert_eq!(
+            named("{{Char}} sails. <BOT> sings to {{user}}. İ{{CHAR}}", "Bo"),
+            "Bo sails. Bo sings to {{user}}. İBo"
+        );
+    }
+
+    #[test]
+    fn every_other_name_ends_a_reply() {
+        assert_eq!(group().stops("Tom"), ["\nAda:", "\nBo:", "\nMary Ann:", "\nNarrator:", "\nTom:"]);
+        assert!(Group::default().stops("Tom").is_empty());
+    }
+}
