@@ -25,8 +25,9 @@ const WHEN: RangeInclusive<usize> = 2..=4;
 /// Messages that are looked at to count the user's.
 const NEAR: u32 = 20;
 
-/// Characters of a title.
+/// Characters and words of a title. What is longer was written by a model that has not understood, and names nothing.
 const LONGEST: usize = 60;
+const MOST_WORDS: usize = 10;
 
 impl Engine {
     /// Names the chat while nobody waits, if it is time and nobody has. Failing leaves the fallback.
@@ -98,15 +99,15 @@ impl Engine {
     }
 }
 
-/// A title out of whatever a model wrote: its first line of words, without markup, quotes and what cannot be seen, cut
-/// behind a word. `None` where that says nothing, or no more than the fallback.
+/// A title out of whatever a model wrote: its first line of words, without markup, quotes and what cannot be seen. `None`
+/// where that says nothing, no more than the fallback, or too much.
 fn clean(written: &str, fallback: &str) -> Option<String> {
     let shown = display::display(written).map(|display| display.shown);
     let shown = shown.as_deref().unwrap_or(written);
     let title = shown.lines().map(line).find(|line| line.chars().any(char::is_alphanumeric))?;
-    let title = shortened(&title);
+    let brief = title.chars().count() <= LONGEST && title.split_whitespace().count() <= MOST_WORDS;
     let says = title.chars().filter(|letter| letter.is_alphabetic()).nth(1).is_some();
-    (says && !title.eq_ignore_ascii_case(fallback)).then_some(title)
+    (brief && says && !title.eq_ignore_ascii_case(fallback)).then_some(title)
 }
 
 /// A line without tags, marks and quotes, blanks made one.
@@ -129,13 +130,6 @@ fn line(line: &str) -> String {
 fn is_mark(letter: char) -> bool {
     "*_#`~|[]{}\\\"“”„«»「」『』".contains(letter)
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
-
-fn shortened(title: &str) -> String {
-    let Some((end, _)) = title.char_indices().nth(LONGEST) else { return title.to_owned() };
-    let cut = &title[..end];
-    let words = cut.rfind(' ').filter(|_| !title[end..].starts_with(' ')).map_or(cut, |at| &cut[..at]);
-    words.trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -170,10 +164,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_one_ends_with_a_word() {
-        let title = check(&"lighthouse ".repeat(40)).unwrap();
-        assert_eq!(title, "lighthouse ".repeat(5).trim_end());
-        assert_eq!(check(&"x".repeat(500)).unwrap().len(), LONGEST);
+    fn a_speech_is_no_title() {
+        assert_eq!(check("In Other Worlds: You are an important character who is very kind"), None);
+        assert_eq!(check("A man and a dog and a cat go to sea"), None);
+        assert_eq!(check(&"x".repeat(LONGEST + 1)), None);
+        assert!(check(&"灯".repeat(LONGEST)).is_some());
     }
 
     proptest! {
