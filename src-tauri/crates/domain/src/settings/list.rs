@@ -205,7 +205,8 @@ settings! {
     /// A local model reads what the next turn will need while nobody waits: the open chat at the start, and a window that is
     /// due to be cut (design, section 4). Off: it works only when it is asked.
     read_ahead: bool = Value::Switch(true), Kind::Switch, None, Context, MACHINE;
-    /// Off: nothing is recalled and nothing is learnt; what the user pinned stays (S3.24, S4.59).
+    /// Off: nothing is recalled and nothing is learnt (S3.24, S4.59). How the window is cut is no memory: pinned messages, and
+    /// those that matter, stay word for word (requirements, section 2.3, rule 4).
     memory: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.

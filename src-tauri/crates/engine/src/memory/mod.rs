@@ -3,7 +3,8 @@
 //! Promises
 //! - It never stops a turn and never makes it wait long: what fails, or takes too long, is told in the turn's notices (S2.31).
 //! - Of the memories it reads those that count in this chat, and no other character's (`scopes`).
-//! - Memory switched off asks the store nothing; what the user pinned stays (S3.24).
+//! - Memory switched off asks the store for no memory (S3.24). Messages of the chat that left the window and are pinned, or
+//!   matter, stay all the same: that is how a window is cut (requirements, section 2.3, rule 4).
 
 pub mod corpus;
 

@@ -63,8 +63,14 @@ impl SwipesMut<'_> {
         one(rows, "swipe")
     }
 
-    /// For the stream: the text so far, and how far it got.
+    /// For the stream: the text so far, and how far it got. What was judged were the words before.
     pub fn set_text(&mut self, id: SwipeId, text: &str, state: SwipeState) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "UPDATE message SET importance = NULL
+                 WHERE id = (SELECT message FROM swipe WHERE id = ?1) AND importance IS NOT NULL",
+            )?
+            .execute([Col(id)])?;
         let rows = self
             .conn
             .prepare_cached("UPDATE swipe SET text = ?2, state = ?3 WHERE id = ?1")?

@@ -155,6 +155,9 @@ async fn important_messages_are_found_until_their_words_change() {
     assert_eq!(marked(1).await, [message_id(3)], "the newest");
     store.write(|w| w.messages_mut().edit(message_id(3), "We do not meet.")).await.unwrap();
     assert_eq!(marked(9).await, [message_id(1)]);
+    let longer = "We meet at the mill. Or do we?";
+    store.write(move |w| w.swipes_mut().set_text(swipe_id(1), longer, SwipeState::Streaming)).await.unwrap();
+    assert_eq!(marked(9).await, [], "a reply that goes on says something else");
 }
 
 #[tokio::test]
