@@ -20,6 +20,7 @@ pub mod frame;
 pub mod frozen;
 mod hash;
 pub mod importance;
+mod js_regex;
 pub mod lore;
 pub mod macros;
 pub mod plan;

@@ -1,7 +1,7 @@
 //! A key, made ready to be looked for (1.4.3, step 4).
 
 use super::fold;
-use super::js_regex::JsRegex;
+use super::key_regex::JsRegex;
 use super::literals::Literals;
 
 /// How a key is looked for.

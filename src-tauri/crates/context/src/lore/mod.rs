@@ -55,7 +55,7 @@ mod decorators;
 mod fold;
 mod groups;
 mod input;
-mod js_regex;
+mod key_regex;
 mod keys;
 mod literals;
 mod outcome;

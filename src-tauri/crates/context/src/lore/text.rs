@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::fold;
-use super::js_regex::{JsRegex, Text};
+use super::key_regex::{JsRegex, Text};
 use super::keys::Test;
 use super::literals::{Hits, Literals, Spot, whole_ascii};
 use super::outcome::Found;

@@ -1,13 +1,13 @@
 //! SillyTavern's regex scripts over messages, lore and thoughts: what is stored, shown or sent.
 //!
 //! Promises
-//! - A pattern means what it means in JavaScript (see `js`); one that means nothing changes nothing and is reported.
+//! - A pattern means what it means in JavaScript (see `js_regex`); one that means nothing changes nothing and is reported. What
+//!   it finds of half a character is the whole one, and with flag `m` alone a line ends at a line feed.
 //! - No script can hang a turn: patterns, texts, hits, results and backtracking have limits, and a [`Budget`] holds for all
 //!   scripts of a text together. What runs over leaves the text as it was.
 //! - What was found is never read as a macro: a message cannot smuggle one in through `$1`.
 
 mod budget;
-mod js;
 mod pattern;
 mod run;
 mod set;

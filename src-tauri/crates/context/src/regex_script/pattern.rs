@@ -5,8 +5,8 @@ use std::ops::Range;
 use fancy_regex::RegexInput;
 
 use super::budget::Budget;
-use super::js::{self, Dialect, Translated};
 use super::set::Why;
+use crate::js_regex::{self, Dialect, Flags, Units};
 
 /// Characters of a pattern; bytes of its compiled form.
 const MAX_PATTERN: usize = 16 << 10;
@@ -24,6 +24,9 @@ const TEXT_AT_ONCE: usize = 2 << 10;
 const ATTEMPT: usize = 16;
 const ATTEMPT_READS: usize = 64;
 
+/// A script cannot put half a character into a text.
+const HALVES: &str = "half a surrogate pair is no character; write both, or \\u{...} with flag u";
+
 #[derive(Debug)]
 pub(super) struct Pattern {
     engine: Engine,
@@ -33,12 +36,20 @@ pub(super) struct Pattern {
     pub(super) sticky: bool,
     /// Named groups, with their numbers.
     pub(super) names: Vec<(String, usize)>,
+    /// It sees units of UTF-16, not characters.
+    units: bool,
 }
 
 #[derive(Debug)]
 enum Engine {
     Linear(regex::Regex),
     Backtracking(fancy_regex::Regex),
+}
+
+/// A text as a pattern sees it.
+pub(super) struct Seen<'t> {
+    text: &'t str,
+    units: Option<Units>,
 }
 
 /// Where a match and its groups are.
@@ -49,30 +60,36 @@ impl Pattern {
         if written.len() > MAX_PATTERN {
             return Err(Why::PatternTooLong);
         }
-        let linear = js::translate(written, Dialect::Linear)?;
+        let (pattern, letters) = parts(written);
+        let has = |flag| letters.contains(flag);
+        let flags =
+            Flags { ignore_case: has('i'), multi_line: has('m'), dot_all: has('s'), unicode: has('u') || has('v') };
         let invalid = |error: &dyn std::fmt::Display| Why::Invalid(error.to_string());
+        let translate = |dialect| js_regex::translate(pattern, flags, dialect).map_err(|flaw| invalid(&flaw));
+        let linear = translate(Dialect::Linear)?;
+        if linear.halves {
+            return Err(Why::Invalid(HALVES.to_owned()));
+        }
+        let with = |engine| Self {
+            engine,
+            global: has('g'),
+            sticky: has('y'),
+            names: linear.names.clone(),
+            units: !flags.unicode,
+        };
         if !linear.needs_backtracking {
             let mut builder = regex::RegexBuilder::new(&linear.pattern);
-            let builder =
-                builder.case_insensitive(linear.ignore_case).size_limit(MAX_COMPILED).dfa_size_limit(MAX_CACHE);
-            let regex = builder.build().map_err(|error| invalid(&error))?;
-            return Ok(Self::with(Engine::Linear(regex), linear));
+            let regex = builder.size_limit(MAX_COMPILED).dfa_size_limit(MAX_CACHE).build();
+            return Ok(with(Engine::Linear(regex.map_err(|error| invalid(&error))?)));
         }
-        let translated = js::translate(written, Dialect::Backtracking)?;
-        let mut builder = fancy_regex::RegexBuilder::new(&translated.pattern);
+        let mut builder = fancy_regex::RegexBuilder::new(&translate(Dialect::Exact)?.pattern);
         builder
-            .case_insensitive(translated.ignore_case)
             .backtrack_limit(MAX_STEPS)
             .delegate_size_limit(MAX_COMPILED)
             .delegate_dfa_size_limit(MAX_CACHE)
             .max_prog_size(MAX_COMPILED / 16);
         let regex = builder.build().map_err(|error| invalid(&error))?;
-        Ok(Self::with(Engine::Backtracking(regex), translated))
-    }
-
-    fn with(engine: Engine, translated: Translated) -> Self {
-        let Translated { global, sticky, names, .. } = translated;
-        Self { engine, global, sticky, names }
+        Ok(with(Engine::Backtracking(regex)))
     }
 
     pub(super) fn takes(&self, text: &str) -> bool {
@@ -83,8 +100,20 @@ impl Pattern {
         text.len() <= most
     }
 
-    /// The first match that begins at or behind `at`.
-    pub(super) fn find(&self, text: &str, at: usize, budget: &mut Budget<'_>) -> Result<Option<Found>, Why> {
+    /// `text`, made ready to be searched many times.
+    pub(super) fn read<'t>(&self, text: &'t str) -> Seen<'t> {
+        Seen { text, units: if self.units { Units::of(text) } else { None } }
+    }
+
+    /// The first match that begins at or behind `at`, by its places in the text as it is.
+    pub(super) fn find(&self, seen: &Seen<'_>, at: usize, budget: &mut Budget<'_>) -> Result<Option<Found>, Why> {
+        let Some(units) = &seen.units else { return self.search(seen.text, at, budget) };
+        let found = self.search(units.text(), units.place(at), budget)?;
+        let whole = |part: Option<Range<usize>>| part.map(|part| units.range(&part));
+        Ok(found.map(|found| found.into_iter().map(whole).collect()))
+    }
+
+    fn search(&self, text: &str, at: usize, budget: &mut Budget<'_>) -> Result<Option<Found>, Why> {
         match &self.engine {
             Engine::Linear(regex) => {
                 let mut places = regex.capture_locations();
@@ -107,6 +136,20 @@ impl Pattern {
             }
         }
     }
+}
+
+/// Without slashes, or with letters behind the last one that are no flags, all of it is the pattern.
+fn parts(written: &str) -> (&str, &str) {
+    let parts = written.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
+    let valid = |flags: &str| {
+        let mut seen = String::new();
+        flags.chars().all(|flag| {
+            let new = "dgimsuvy".contains(flag) && !seen.contains(flag);
+            seen.push(flag);
+            new
+        })
+    };
+    parts.filter(|(pattern, flags)| !pattern.is_empty() && valid(flags)).unwrap_or((written, ""))
 }
 
 fn attempt(regex: &fancy_regex::Regex, input: RegexInput<'_, str>) -> Result<Option<Found>, Why> {

@@ -27,7 +27,8 @@ pub(super) fn replace(
     let mut changed = String::new();
     let (mut copied, mut at, mut hits) = (0, 0, 0);
     budget.spend(text.len())?;
-    while let Some(found) = pattern.find(text, at, budget)? {
+    let seen = pattern.read(text);
+    while let Some(found) = pattern.find(&seen, at, budget)? {
         let Some(whole) = found.first().cloned().flatten().filter(|whole| !pattern.sticky || whole.start == at) else {
             break;
         };

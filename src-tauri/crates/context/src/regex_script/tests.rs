@@ -126,6 +126,27 @@ fn patterns_mean_what_they_mean_in_javascript() {
     check_matches("/x*/g", "axb", "[]a[x][]b[]");
 }
 
+/// As for keys of lorebooks: without flag `u` a character beyond the first plane is two, and none is ever torn apart.
+#[test]
+fn patterns_count_as_javascript_does() {
+    check_matches("/^.$/", "😀", "😀");
+    check_matches("/^..$/", "😀", "[😀]");
+    check_matches("/^.$/u", "😀", "[😀]");
+    check_matches("/./g", "a😀b", "[a][😀][b]");
+    check_matches("/[^a]+/g", "a😀é😃a", "a[😀é😃]a");
+    check_matches("/x*/g", "😀x", "[]😀[x][]");
+    check("/(.)(.)/", "$2", "😀", "😀");
+    check("/[😀]/gu", "", "a😀😃", "a😃");
+    check_matches(r"/\uD83D\uDE00/", "😃😀", "😃[😀]");
+    check_matches("/k/gi", "K \u{212A}", "[K] \u{212A}");
+    check_matches("/k/giu", "K \u{212A}", "[K] [\u{212A}]");
+    check_matches(r"/^(a)?\1b/", "b", "[b]");
+    check_matches(r"/(?<=a\r)b$/m", "a\rb\rc", "a\r[b]\rc");
+    for find in [r"/\q/u", "/]/u", r"/\uDE00\uD83D/", "/(?<n>a)(?<n>b)/"] {
+        check_invalid(find);
+    }
+}
+
 #[test]
 fn patterns_may_look_around_and_refer_back() {
     check_matches(r#"/(["'])(.*?)\1/g"#, r#"say "it's" or 'no'"#, r#"say ["it's"] or ['no']"#);

@@ -1,13 +1,6 @@
-//! Keys in the form `/pattern/flags`, with JavaScript's meaning on engines of Rust.
-//!
-//! A pattern is read by JavaScript's grammar and written anew for `regex`, or for `fancy-regex` where it looks around or back.
-//! Without flag `u` JavaScript sees UTF-16 units, so an emoji is two characters: for such patterns pattern and text have
-//! their surrogates mapped to private characters, which both engines then count as it does.
+//! Keys in the form `/pattern/flags`, with JavaScript's meaning.
 
-mod case;
-mod parse;
-
-use std::borrow::Cow;
+use crate::js_regex::{self, Dialect, Flags, Units};
 
 /// Steps of back-tracking for one search. Hostile patterns stop here and count as not found.
 const BACKTRACK_LIMIT: usize = 100_000;
@@ -30,36 +23,25 @@ enum Engine {
     Refused,
 }
 
-/// Flags that change what is found. `g` does not, for one search.
-#[derive(Debug, Clone, Copy, Default)]
-struct Flags {
-    ignore_case: bool,
-    multi_line: bool,
-    dot_all: bool,
-    unicode: bool,
-    sticky: bool,
-}
-
-impl Flags {
-    /// `None` for an unknown flag or one that is there twice.
-    fn parse(text: &str) -> Option<Self> {
-        let mut flags = Self::default();
-        for (at, flag) in text.char_indices() {
-            if text[..at].contains(flag) {
-                return None;
-            }
-            match flag {
-                'g' => {}
-                'i' => flags.ignore_case = true,
-                'm' => flags.multi_line = true,
-                's' => flags.dot_all = true,
-                'u' => flags.unicode = true,
-                'y' => flags.sticky = true,
-                _ => return None,
-            }
+/// What the flags say, and whether the pattern has to be found at the start; `None` for an unknown flag or one that is there
+/// twice.
+fn flags(text: &str) -> Option<(Flags, bool)> {
+    let (mut flags, mut sticky) = (Flags::default(), false);
+    for (at, flag) in text.char_indices() {
+        if text[..at].contains(flag) {
+            return None;
         }
-        Some(flags)
+        match flag {
+            'g' => {}
+            'i' => flags.ignore_case = true,
+            'm' => flags.multi_line = true,
+            's' => flags.dot_all = true,
+            'u' => flags.unicode = true,
+            'y' => sticky = true,
+            _ => return None,
+        }
     }
+    Some((flags, sticky))
 }
 
 impl JsRegex {
@@ -74,23 +56,26 @@ impl JsRegex {
     }
 
     /// `None` if JavaScript would refuse the pattern or its flags.
-    pub(super) fn new(pattern: &str, flags: &str) -> Option<Self> {
-        let flags = Flags::parse(flags)?;
+    pub(super) fn new(pattern: &str, text_of_flags: &str) -> Option<Self> {
+        let (flags, sticky) = flags(text_of_flags)?;
         if pattern.len() > MAX_PATTERN {
             return Some(Self { engine: Engine::Refused, units: false });
         }
-        let source = parse::translate(pattern, flags)?;
-        Some(Self { engine: compile(&source), units: !flags.unicode })
+        let translated = js_regex::translate(pattern, flags, Dialect::Exact).ok()?;
+        let start = if sticky { "\\A" } else { "" };
+        Some(Self { engine: compile(&format!("{start}{}", translated.pattern)), units: !flags.unicode })
     }
 
     /// Where in the text it is found first, in bytes.
     pub(super) fn find(&self, text: &Text) -> Option<usize> {
+        let units = text.units.as_ref().filter(|_| self.units);
+        let seen = units.map_or(text.plain(), Units::text);
         let at = match &self.engine {
-            Engine::Plain(regex) => regex.find(text.seen(self.units))?.start(),
-            Engine::Fancy(regex) => regex.find(text.seen(self.units)).ok()??.start(),
+            Engine::Plain(regex) => regex.find(seen)?.start(),
+            Engine::Fancy(regex) => regex.find(seen).ok()??.start(),
             Engine::Refused => return None,
         };
-        Some(text.original(at, self.units))
+        Some(units.map_or(at, |units| units.original(at)))
     }
 }
 
@@ -107,49 +92,17 @@ fn compile(source: &str) -> Engine {
 #[derive(Debug)]
 pub(super) struct Text {
     plain: String,
-    units: Option<String>,
+    units: Option<Units>,
 }
 
 impl Text {
     pub(super) fn new(plain: String) -> Self {
-        let units = match to_units(&plain) {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(units) => Some(units),
-        };
+        let units = Units::of(&plain);
         Self { plain, units }
     }
 
     pub(super) fn plain(&self) -> &str {
         &self.plain
-    }
-
-    fn seen(&self, units: bool) -> &str {
-        if units { self.units.as_deref().unwrap_or(&self.plain) } else { &self.plain }
-    }
-
-    fn original(&self, at: usize, units: bool) -> usize {
-        let Some(mapped) = self.units.as_deref().filter(|_| units) else { return at };
-        // Two mapped characters of four bytes stand for one of four.
-        at - 4 * mapped[..at].chars().filter(|c| *c >= LOW_SURROGATES).count()
-    }
-}
-
-/// Where U+D800 is mapped to.
-const SURROGATES: u32 = 0xF_0000;
-const LOW_SURROGATES: char = '\u{F0400}';
-
-fn unit(unit: u16) -> char {
-    let code = u32::from(unit);
-    let mapped = if (0xD800..0xE000).contains(&code) { SURROGATES + code - 0xD800 } else { code };
-    char::from_u32(mapped).unwrap_or(char::REPLACEMENT_CHARACTER)
-}
-
-fn to_units(text: &str) -> Cow<'_, str> {
-    // Characters beyond the first plane, and they alone, take four bytes.
-    if text.bytes().any(|byte| byte >= 0xF0) {
-        Cow::Owned(text.encode_utf16().map(unit).collect())
-    } else {
-        Cow::Borrowed(text)
     }
 }
 

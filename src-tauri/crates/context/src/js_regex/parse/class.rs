@@ -1,14 +1,16 @@
 //! Classes: what stands in square brackets.
 
-use super::{Item, NOTHING, Parser, Term, push_escaped};
-use crate::lore::js_regex::case;
+use super::{Flaw, Item, NOTHING, Parser, Term, push_escaped};
+use crate::js_regex::case;
+
+const UNFINISHED: &str = "a class has no end: [";
 
 impl Parser<'_> {
-    pub(super) fn class(&mut self) -> Option<Term> {
+    pub(super) fn class(&mut self) -> Result<Term, Flaw> {
         let negated = self.eat("^");
         let mut body = String::new();
         loop {
-            match self.next()? {
+            match self.next().ok_or(UNFINISHED)? {
                 ']' => break,
                 c => {
                     let first = self.class_item(c)?;
@@ -24,26 +26,27 @@ impl Parser<'_> {
         }
     }
 
-    fn class_item(&mut self, c: char) -> Option<Item> {
+    fn class_item(&mut self, c: char) -> Result<Item, Flaw> {
         if c != '\\' {
-            return Some(Item::One(c));
+            return Ok(Item::One(c));
         }
-        match self.next()? {
-            'b' => Some(Item::One('\u{8}')),
-            'k' if !self.flags.unicode => Some(Item::One('k')),
-            c @ ('8' | '9') if !self.flags.unicode => Some(Item::One(c)),
+        match self.next().ok_or(UNFINISHED)? {
+            'b' => Ok(Item::One('\u{8}')),
+            'k' if !self.flags.unicode => Ok(Item::One('k')),
+            c @ ('8' | '9') if !self.flags.unicode => Ok(Item::One(c)),
             c => self.class_escape(c),
         }
     }
 
     /// The rest of a range that begins with `first`, or `first` alone.
-    fn range(&mut self, first: Item, body: &mut String) -> Option<()> {
+    fn range(&mut self, first: Item, body: &mut String) -> Result<(), Flaw> {
         let is_range = self.peek() == Some('-') && self.chars.get(self.at + 1).is_some_and(|c| *c != ']');
         if !is_range {
-            return self.member(first, body);
+            self.member(first, body);
+            return Ok(());
         }
         self.at += 1;
-        let c = self.next()?;
+        let c = self.next().ok_or(UNFINISHED)?;
         let last = self.class_item(c)?;
         match (first, last) {
             (Item::One(first), Item::One(last)) if first <= last => {
@@ -53,19 +56,20 @@ impl Parser<'_> {
                 if self.flags.ignore_case && !self.flags.unicode {
                     case::kin_of_range(first, last).for_each(|c| push_escaped(body, c));
                 }
-                Some(())
+                Ok(())
             }
-            (Item::One(_), Item::One(_)) => None,
+            (Item::One(first), Item::One(last)) => Err(Flaw(format!("the range {first}-{last} is empty"))),
             (first, last) if !self.flags.unicode => {
-                self.member(first, body)?;
+                self.member(first, body);
                 push_escaped(body, '-');
-                self.member(last, body)
+                self.member(last, body);
+                Ok(())
             }
-            _ => None,
+            _ => Err("with flag u a class of characters ends no range".into()),
         }
     }
 
-    fn member(&self, item: Item, body: &mut String) -> Option<()> {
+    fn member(&self, item: Item, body: &mut String) {
         match item {
             Item::One(c) => {
                 push_escaped(body, c);
@@ -76,6 +80,5 @@ impl Parser<'_> {
             Item::Set(set) => body.push_str(&set),
             Item::Never => body.push_str(NOTHING),
         }
-        Some(())
     }
 }

@@ -2,10 +2,13 @@
 
 mod class;
 
-use super::{Flags, case, unit};
+use super::units::unit;
+use super::{Dialect, Flags, Flaw, Translated, case};
 
 /// Groups inside groups.
 const MAX_DEPTH: usize = 50;
+/// Bytes of what is written: a class that ignores case names every letter of its ranges.
+const MAX_WRITTEN: usize = 1 << 20;
 
 const DIGIT: &str = "0-9";
 const WORD: &str = "0-9A-Z_a-z";
@@ -15,24 +18,24 @@ const SPACE: &str = "\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{202
 const LINE_ENDS: &str = "\\n\\r\\x{2028}\\x{2029}";
 const NOTHING: &str = "[^\\x{0}-\\x{10ffff}]";
 
-/// The pattern in Rust's words, or `None` if JavaScript would refuse it.
-pub(super) fn translate(pattern: &str, flags: Flags) -> Option<String> {
+/// The pattern in Rust's words, or why JavaScript would refuse it.
+pub(super) fn translate(pattern: &str, flags: Flags, dialect: Dialect) -> Result<Translated, Flaw> {
     let chars: Vec<char> =
         if flags.unicode { pattern.chars().collect() } else { pattern.encode_utf16().map(unit).collect() };
     let (groups, names) = groups(&chars)?;
-    let mut parser = Parser { chars: &chars, at: 0, flags, groups, names, out: String::new(), depth: 0 };
+    let out = Translated { names, ..Translated::default() };
+    let mut parser = Parser { chars: &chars, at: 0, flags, dialect, groups, out, written: String::new(), depth: 0 };
     parser.disjunction()?;
     if parser.at < chars.len() {
-        return None;
+        return Err("a group ends that has not begun: )".into());
     }
     let fold = if flags.unicode && flags.ignore_case { "(?i)" } else { "" };
-    let start = if flags.sticky { "\\A" } else { "" };
-    Some(format!("{fold}{start}(?:{})", parser.out))
+    Ok(Translated { pattern: format!("{fold}(?:{})", parser.written), ..parser.out })
 }
 
 /// How many groups there are, and which of them have which name.
-fn groups(chars: &[char]) -> Option<(usize, Vec<(usize, String)>)> {
-    let (mut count, mut names, mut in_class, mut at) = (0, Vec::<(usize, String)>::new(), false, 0);
+fn groups(chars: &[char]) -> Result<(usize, Vec<(String, usize)>), Flaw> {
+    let (mut count, mut names, mut in_class, mut at) = (0, Vec::<(String, usize)>::new(), false, 0);
     while at < chars.len() {
         match chars[at] {
             '\\' => at += 1,
@@ -42,10 +45,10 @@ fn groups(chars: &[char]) -> Option<(usize, Vec<(usize, String)>)> {
                 (Some('?'), Some('<'), Some(next)) if !matches!(next, '=' | '!') => {
                     count += 1;
                     let name: String = chars[at + 3..].iter().take_while(|c| **c != '>').collect();
-                    if names.iter().any(|(_, known)| *known == name) {
-                        return None;
+                    if names.iter().any(|(known, _)| *known == name) {
+                        return Err(Flaw(format!("two groups have the name `{name}`")));
                     }
-                    names.push((count, name));
+                    names.push((name, count));
                 }
                 (Some('?'), ..) => {}
                 _ => count += 1,
@@ -54,16 +57,17 @@ fn groups(chars: &[char]) -> Option<(usize, Vec<(usize, String)>)> {
         }
         at += 1;
     }
-    Some((count, names))
+    Ok((count, names))
 }
 
 struct Parser<'p> {
     chars: &'p [char],
     at: usize,
     flags: Flags,
+    dialect: Dialect,
     groups: usize,
-    names: Vec<(usize, String)>,
-    out: String,
+    out: Translated,
+    written: String,
     depth: usize,
 }
 
@@ -100,41 +104,41 @@ impl Parser<'_> {
         found
     }
 
-    fn disjunction(&mut self) -> Option<()> {
+    fn disjunction(&mut self) -> Result<(), Flaw> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return None;
+            return Err("its groups are nested too deep".into());
         }
         while let Some(c) = self.peek() {
             match c {
                 ')' => break,
                 '|' => {
                     self.at += 1;
-                    self.out.push('|');
+                    self.written.push('|');
                 }
                 _ => self.term()?,
             }
         }
         self.depth -= 1;
-        Some(())
+        Ok(())
     }
 
-    fn term(&mut self) -> Option<()> {
-        let start = self.out.len();
+    fn term(&mut self) -> Result<(), Flaw> {
+        let start = self.written.len();
         let kind = self.atom()?;
-        let before = self.at;
-        let Some(quantifier) = self.quantifier()? else { return Some(()) };
-        if matches!(kind, Term::Fixed) {
-            self.at = before;
-            return None;
+        if self.written.len() > MAX_WRITTEN {
+            return Err("it is too long".into());
         }
-        let atom = self.out.split_off(start);
-        self.out.push_str(&format!("(?:{atom}){quantifier}"));
-        Some(())
+        let Some(quantifier) = self.quantifier()? else { return Ok(()) };
+        if matches!(kind, Term::Fixed) {
+            return Err(Flaw(format!("`{quantifier}` repeats nothing")));
+        }
+        let atom = self.written.split_off(start);
+        self.written.push_str(&format!("(?:{atom}){quantifier}"));
+        Ok(())
     }
 
-    /// Outer `None`: refused. Inner `None`: there is none.
-    fn quantifier(&mut self) -> Option<Option<String>> {
+    fn quantifier(&mut self) -> Result<Option<String>, Flaw> {
         let mut text = match self.peek() {
             Some(c @ ('*' | '+' | '?')) => {
                 self.at += 1;
@@ -142,17 +146,17 @@ impl Parser<'_> {
             }
             Some('{') => match self.counted()? {
                 Some(text) => text,
-                None => return Some(None),
+                None => return Ok(None),
             },
-            _ => return Some(None),
+            _ => return Ok(None),
         };
         if self.eat("?") {
             text.push('?');
         }
-        Some(Some(text))
+        Ok(Some(text))
     }
 
-    fn counted(&mut self) -> Option<Option<String>> {
+    fn counted(&mut self) -> Result<Option<String>, Flaw> {
         let start = self.at;
         self.at += 1;
         let least = self.digits();
@@ -161,13 +165,13 @@ impl Parser<'_> {
         if least.is_empty() || !self.eat("}") {
             self.at = start;
             // Without `u`, a brace that counts nothing is a brace; `atom` reads it.
-            return if self.flags.unicode { None } else { Some(None) };
+            return if self.flags.unicode { Err("with flag u a brace has to count: {".into()) } else { Ok(None) };
         }
         let number = |text: &str| text.parse::<u32>().unwrap_or(u32::MAX);
         if !most.is_empty() && number(&most) < number(&least) {
-            return None;
+            return Err(Flaw(format!("`{{{least},{most}}}` counts backwards")));
         }
-        Some(Some(format!("{{{least}{}{most}}}", if comma { "," } else { "" })))
+        Ok(Some(format!("{{{least}{}{most}}}", if comma { "," } else { "" })))
     }
 
     fn digits(&mut self) -> String {
@@ -178,24 +182,30 @@ impl Parser<'_> {
         self.chars[start..self.at].iter().collect()
     }
 
-    fn atom(&mut self) -> Option<Term> {
-        match self.next()? {
-            '^' if self.flags.multi_line => self.fixed(&format!("(?:\\A|(?<=[{LINE_ENDS}]))")),
+    fn atom(&mut self) -> Result<Term, Flaw> {
+        let first = self.next().ok_or("it ends too early")?;
+        match first {
+            '^' | '$' if self.flags.multi_line && self.dialect == Dialect::Linear => {
+                self.fixed(&format!("(?m:{first})"))
+            }
+            '^' if self.flags.multi_line => self.around(&format!("(?:\\A|(?<=[{LINE_ENDS}]))")),
             '^' => self.fixed("\\A"),
-            '$' if self.flags.multi_line => self.fixed(&format!("(?:\\z|(?=[{LINE_ENDS}]))")),
+            '$' if self.flags.multi_line => self.around(&format!("(?:\\z|(?=[{LINE_ENDS}]))")),
             '$' => self.fixed("\\z"),
             '(' => self.group(),
             '[' => self.class(),
             '\\' => self.escape(),
             '.' if self.flags.dot_all => self.emit("(?s:.)"),
             '.' => self.emit(&format!("[^{LINE_ENDS}]")),
-            '*' | '+' | '?' => None,
-            '{' | '}' | ']' if self.flags.unicode => None,
+            '*' | '+' | '?' => Err(Flaw(format!("`{first}` repeats nothing"))),
+            '{' | '}' | ']' if self.flags.unicode => {
+                Err(Flaw(format!("with flag u a backslash has to stand before `{first}`")))
+            }
             '{' => {
                 // A brace that counts has nothing to count here.
                 self.at -= 1;
-                if self.counted()?.is_some() {
-                    return None;
+                if let Some(count) = self.counted()? {
+                    return Err(Flaw(format!("`{count}` repeats nothing")));
                 }
                 self.at += 1;
                 self.literal('{')
@@ -204,29 +214,35 @@ impl Parser<'_> {
         }
     }
 
-    fn emit(&mut self, text: &str) -> Option<Term> {
-        self.out.push_str(text);
-        Some(Term::Repeatable)
+    fn emit(&mut self, text: &str) -> Result<Term, Flaw> {
+        self.written.push_str(text);
+        Ok(Term::Repeatable)
     }
 
-    fn fixed(&mut self, text: &str) -> Option<Term> {
-        self.out.push_str(text);
-        Some(Term::Fixed)
+    fn fixed(&mut self, text: &str) -> Result<Term, Flaw> {
+        self.written.push_str(text);
+        Ok(Term::Fixed)
     }
 
-    fn literal(&mut self, c: char) -> Option<Term> {
+    /// As [`Self::fixed`], for what looks around.
+    fn around(&mut self, text: &str) -> Result<Term, Flaw> {
+        self.out.needs_backtracking = true;
+        self.fixed(text)
+    }
+
+    fn literal(&mut self, c: char) -> Result<Term, Flaw> {
         let kin = if self.flags.ignore_case && !self.flags.unicode { case::kin(c) } else { &[] };
         if kin.is_empty() {
-            push_escaped(&mut self.out, c);
+            push_escaped(&mut self.written, c);
         } else {
-            self.out.push('[');
-            kin.iter().for_each(|c| push_escaped(&mut self.out, *c));
-            self.out.push(']');
+            self.written.push('[');
+            kin.iter().for_each(|c| push_escaped(&mut self.written, *c));
+            self.written.push(']');
         }
-        Some(Term::Repeatable)
+        Ok(Term::Repeatable)
     }
 
-    fn group(&mut self) -> Option<Term> {
+    fn group(&mut self) -> Result<Term, Flaw> {
         let (open, kind) = if self.eat("?:") {
             ("(?:", Term::Repeatable)
         } else if self.eat("?=") {
@@ -241,45 +257,46 @@ impl Parser<'_> {
             self.name()?;
             ("(", Term::Repeatable)
         } else if self.peek() == Some('?') {
-            return None;
+            return Err("JavaScript knows no such group: (?".into());
         } else {
             ("(", Term::Repeatable)
         };
-        self.out.push_str(open);
+        self.out.needs_backtracking |= !matches!(open, "(" | "(?:");
+        self.written.push_str(open);
         self.disjunction()?;
         if !self.eat(")") {
-            return None;
+            return Err("a group has no end: (".into());
         }
-        self.out.push(')');
-        Some(kind)
+        self.written.push(')');
+        Ok(kind)
     }
 
     /// A name up to its `>`.
-    fn name(&mut self) -> Option<String> {
+    fn name(&mut self) -> Result<String, Flaw> {
         let rest = &self.chars[self.at..];
-        let length = rest.iter().position(|c| *c == '>')?;
+        let length = rest.iter().position(|c| *c == '>').ok_or("a group's name has no end: <")?;
         let name: String = rest[..length].iter().collect();
-        let first = name.chars().next()?;
         let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
-        if first.is_ascii_digit() || !name.chars().all(letter) {
-            return None;
+        if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) || !name.chars().all(letter) {
+            return Err(Flaw(format!("`{name}` is no name of a group")));
         }
         self.at += length + 1;
-        Some(name)
+        Ok(name)
     }
 
-    fn escape(&mut self) -> Option<Term> {
+    fn escape(&mut self) -> Result<Term, Flaw> {
         let word = self.word();
-        match self.next()? {
-            'b' => self.fixed(&format!("(?:(?<=[{word}])(?![{word}])|(?<![{word}])(?=[{word}]))")),
-            'B' => self.fixed(&format!("(?:(?<=[{word}])(?=[{word}])|(?<![{word}])(?![{word}]))")),
-            'k' if self.flags.unicode || !self.names.is_empty() => {
+        match self.next().ok_or("a backslash stands last")? {
+            'b' if self.dialect == Dialect::Linear && word == WORD => self.fixed("(?-u:\\b)"),
+            'b' => self.around(&format!("(?:(?<=[{word}])(?![{word}])|(?<![{word}])(?=[{word}]))")),
+            'B' => self.around(&format!("(?:(?<=[{word}])(?=[{word}])|(?<![{word}])(?![{word}]))")),
+            'k' if self.flags.unicode || !self.out.names.is_empty() => {
                 if !self.eat("<") {
-                    return None;
+                    return Err("`\\k` names no group".into());
                 }
                 let name = self.name()?;
-                let group = self.names.iter().find(|(_, known)| *known == name)?.0;
-                self.back_reference(group)
+                let group = self.out.names.iter().find(|(known, _)| *known == name).map(|(_, group)| *group);
+                self.back_reference(group.ok_or_else(|| Flaw(format!("there is no group `{name}`")))?)
             }
             c @ '1'..='9' => {
                 self.at -= 1;
@@ -289,7 +306,7 @@ impl Parser<'_> {
                     return self.back_reference(number);
                 }
                 if self.flags.unicode {
-                    return None;
+                    return Err(Flaw(format!("there is no group {number}")));
                 }
                 self.at = start + 1;
                 let c = if c < '8' { self.octal(c) } else { c };
@@ -304,7 +321,8 @@ impl Parser<'_> {
     }
 
     /// A group that took no part yet is found as nothing.
-    fn back_reference(&mut self, group: usize) -> Option<Term> {
+    fn back_reference(&mut self, group: usize) -> Result<Term, Flaw> {
+        self.out.needs_backtracking = true;
         let same = if self.flags.ignore_case { format!("(?i:\\{group})") } else { format!("\\{group}") };
         self.emit(&format!("(?({group}){same}|)"))
     }
@@ -314,9 +332,9 @@ impl Parser<'_> {
     }
 
     /// An escape that may stand in a class as well as outside.
-    fn class_escape(&mut self, c: char) -> Option<Item> {
+    fn class_escape(&mut self, c: char) -> Result<Item, Flaw> {
         let word = self.word();
-        Some(match c {
+        Ok(match c {
             'd' => Item::Set(DIGIT.into()),
             'D' => Item::Set(format!("[^{DIGIT}]")),
             'w' => Item::Set(word.into()),
@@ -329,7 +347,7 @@ impl Parser<'_> {
             'f' => Item::One('\u{c}'),
             'r' => Item::One('\r'),
             'c' => self.control()?,
-            'x' => self.hex(2).map_or_else(|| self.identity('x'), Some).map(Item::One)?,
+            'x' => Item::One(self.hex(2).map_or_else(|| self.identity('x'), Ok)?),
             'u' => self.unicode_escape()?,
             'p' | 'P' if self.flags.unicode => self.property(c)?,
             '0' if !self.peek().is_some_and(|c| c.is_ascii_digit()) => Item::One('\0'),
@@ -339,32 +357,38 @@ impl Parser<'_> {
     }
 
     /// With `u` only syntax may be escaped.
-    fn identity(&self, c: char) -> Option<char> {
-        (!self.flags.unicode || "^$\\.*+?()[]{}|/-".contains(c)).then_some(c)
+    fn identity(&self, c: char) -> Result<char, Flaw> {
+        let may = !self.flags.unicode || "^$\\.*+?()[]{}|/-".contains(c);
+        may.then_some(c).ok_or_else(|| Flaw(format!("with flag u `\\{c}` means nothing")))
     }
 
-    fn control(&mut self) -> Option<Item> {
+    fn control(&mut self) -> Result<Item, Flaw> {
         match self.peek() {
             Some(letter) if letter.is_ascii_alphabetic() => {
                 self.at += 1;
-                Some(Item::One(char::from(letter as u8 % 32)))
+                Ok(Item::One(char::from(letter as u8 % 32)))
             }
-            _ if self.flags.unicode => None,
+            _ if self.flags.unicode => Err("`\\c` names no control character".into()),
             _ => {
                 // The backslash itself is meant, and the `c` is read again.
                 self.at -= 1;
-                Some(Item::One('\\'))
+                Ok(Item::One('\\'))
             }
         }
     }
 
     fn hex(&mut self, length: usize) -> Option<char> {
+        self.number(length).map(unit)
+    }
+
+    /// So many digits to the base of 16.
+    fn number(&mut self, length: usize) -> Option<u16> {
         let digits: String = self.chars.get(self.at..self.at + length)?.iter().collect();
         if !digits.chars().all(|c| c.is_ascii_hexdigit()) {
             return None;
         }
         self.at += length;
-        Some(unit(u16::from_str_radix(&digits, 16).ok()?))
+        u16::from_str_radix(&digits, 16).ok()
     }
 
     fn octal(&mut self, first: char) -> char {
@@ -380,9 +404,9 @@ impl Parser<'_> {
         char::from_u32(value).unwrap_or_default()
     }
 
-    fn unicode_escape(&mut self) -> Option<Item> {
+    fn unicode_escape(&mut self) -> Result<Item, Flaw> {
         if !self.flags.unicode {
-            return Some(Item::One(self.hex(4).unwrap_or('u')));
+            return Ok(self.unit_escape());
         }
         if self.eat("{") {
             let start = self.at;
@@ -390,37 +414,57 @@ impl Parser<'_> {
                 self.at += 1;
             }
             let code: String = self.chars[start..self.at].iter().collect();
-            let code = u32::from_str_radix(&code, 16).ok().filter(|code| *code <= 0x10_ffff)?;
-            return self.eat("}").then(|| char::from_u32(code).map_or(Item::Never, Item::One));
+            let code = u32::from_str_radix(&code, 16).ok().filter(|code| *code <= 0x10_ffff);
+            let code = code.filter(|_| self.eat("}")).ok_or("`\\u{` holds no character's number")?;
+            return Ok(char::from_u32(code).map_or(Item::Never, Item::One));
         }
-        let first = self.surrogate_or_unit()?;
+        let first = self.number(4).ok_or("`\\u` holds no character's number")?;
         if let Ok(c) = char::try_from(u32::from(first)) {
-            return Some(Item::One(c));
+            return Ok(Item::One(c));
         }
         let after_first = self.at;
-        if self.eat("\\u")
-            && let Some(second) = self.surrogate_or_unit()
-            && let Some(Ok(c)) = char::decode_utf16([first, second]).next()
-        {
-            return Some(Item::One(c));
+        if let Some(c) = self.other_half(first) {
+            return Ok(Item::One(c));
         }
         self.at = after_first;
-        Some(Item::Never)
+        self.out.halves = true;
+        Ok(Item::Never)
     }
 
-    fn surrogate_or_unit(&mut self) -> Option<u16> {
-        let digits: String = self.chars.get(self.at..self.at + 4)?.iter().collect();
-        if !digits.chars().all(|c| c.is_ascii_hexdigit()) {
-            return None;
-        }
-        self.at += 4;
-        u16::from_str_radix(&digits, 16).ok()
+    /// `\uXXXX` without flag `u`: a unit, or no escape at all.
+    fn unit_escape(&mut self) -> Item {
+        let begins = self.at;
+        let Some(first) = self.number(4) else { return Item::One('u') };
+        let after = self.at;
+        let whole = match first {
+            0xD800..0xDC00 => self.other_half(first).is_some(),
+            0xDC00..0xE000 => self.is_other_half(begins),
+            _ => true,
+        };
+        self.at = after;
+        self.out.halves |= !whole;
+        Item::One(unit(first))
+    }
+
+    /// The character of a half that is read and of one that follows.
+    fn other_half(&mut self, first: u16) -> Option<char> {
+        let second = self.eat("\\u").then(|| self.number(4)).flatten()?;
+        char::decode_utf16([first, second]).next()?.ok()
+    }
+
+    /// Whether the first half of the escape with its digits at `begins` stands in front of it.
+    fn is_other_half(&mut self, begins: usize) -> bool {
+        let Some(start) = begins.checked_sub(8).filter(|start| self.chars[*start..start + 2] == ['\\', 'u']) else {
+            return false;
+        };
+        self.at = start + 2;
+        self.number(4).is_some_and(|first| (0xD800..0xDC00).contains(&first))
     }
 
     /// Unicode properties have the same names in both worlds, but for a few that Rust does not know: those are refused.
-    fn property(&mut self, which: char) -> Option<Item> {
+    fn property(&mut self, which: char) -> Result<Item, Flaw> {
         if !self.eat("{") {
-            return None;
+            return Err(Flaw(format!("`\\{which}` names no property")));
         }
         let start = self.at;
         while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '=')) {
@@ -428,7 +472,10 @@ impl Parser<'_> {
         }
         let name: String = self.chars[start..self.at].iter().collect();
         let set = format!("\\{which}{{{name}}}");
-        (self.eat("}") && regex::Regex::new(&set).is_ok()).then_some(Item::Set(set))
+        if !self.eat("}") || regex::Regex::new(&set).is_err() {
+            return Err(Flaw(format!("there is no property `{name}`")));
+        }
+        Ok(Item::Set(set))
     }
 }
 
