@@ -219,6 +219,8 @@ impl<'a> Counter<'a> {
     pub(crate) fn counts(&self) -> &dyn CountTokens {
         match self.counting {
             Counting::Local(_) => &self.exact,
+            // Faster than any memory of it, and than planning twice.
+            Counting::Remote(remote) if matches!(remote.tokens, Tokens::Estimate) => remote,
             Counting::Remote(_) => &self.about,
         }
     }

@@ -157,6 +157,17 @@ impl CountTokens for About {
     }
 }
 
+/// Right away, without remembering.
+impl CountTokens for RemoteCounting {
+    fn count(&self, segment: &Segment) -> Option<u32> {
+        Some(self.calibration.apply(self.raw(segment)))
+    }
+
+    fn exact(&self) -> bool {
+        false
+    }
+}
+
 /// A remote model whose reports are learned from.
 pub(crate) struct Calibrating {
     inner: Arc<dyn Provider>,
