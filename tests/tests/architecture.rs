@@ -182,8 +182,9 @@ fn files_in(folder: &str, endings: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Where a length becomes a number of tokens beside the fallback of `context::count`, and why it is no count.
-const ESTIMATES: [(&str, &str); 3] = [
+/// Where a length becomes a number of tokens, and why it may.
+const ESTIMATES: [(&str, &str); 4] = [
+    ("crates/context/src/count.rs", "the one fallback, for models whose tokens nobody knows"),
     ("crates/context/src/lore/cases.rs", "recorded cases name the counter they were recorded with"),
     ("crates/context/src/plan/price.rs", "a low bound, until the count is known"),
     ("crates/context/src/plan/fill.rs", "a low bound: what cannot fit is not counted"),

@@ -277,6 +277,30 @@ async fn a_preview_foretells_chance() {
     }
 }
 
+/// A section of lore that the template has switched off tells no lore, and says so.
+#[tokio::test]
+async fn lore_without_a_section_is_not_sent() {
+    let entries = json!([constant("The sea is cold."), entry("reef", "It is sharp.")]);
+    let evening = Evening::with_entries("A keeper.", entries).await;
+    let prompt = async |section: Value| {
+        let template = json!({ "schema": "inglenook.promptTemplate", "version": 2, "id": "own", "name": "Own",
+            "extends": "base-roleplay", "sections": [section] });
+        let what_if = WhatIf { template_json: Some(template.to_string()), ..WhatIf::default() };
+        evening.engine.preview_prompt(evening.chat.clone(), "The reef?".into(), what_if).await.unwrap()
+    };
+    for off in [json!({ "condition": "!always" }), json!({ "exclude": true })] {
+        let mut section = json!({ "name": "loreAfter" });
+        section.as_object_mut().unwrap().extend(off.as_object().unwrap().clone());
+        let sent = prompt(section).await;
+        assert!(!sent.text.contains("The sea is cold.") && !sent.text.contains("It is sharp."), "{}", sent.text);
+        let told = sent.blocks.iter().filter(|block| block.kind == "lore").map(|block| block.dropped_reason.as_deref());
+        let why = Some("the template's section for it is switched off");
+        assert_eq!(told.collect::<Vec<_>>(), [why, why]);
+    }
+    let sent = prompt(json!({ "name": "loreAfter", "condition": "lore.after" })).await;
+    assert!(sent.text.contains("The sea is cold.") && sent.text.contains("It is sharp."), "{}", sent.text);
+}
+
 /// MC-07.
 #[tokio::test]
 async fn a_hidden_key_wakes_lore_and_is_not_sent() {

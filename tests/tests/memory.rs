@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{Event, Memory, MemoryDraft, MemoryScope, SettingOwner, SettingValue};
-use serde_json::json;
+use engine::api::{Event, Memory, MemoryDraft, MemoryScope, SettingOwner, SettingValue, WhatIf};
+use serde_json::{Value, json};
 use tests::headless::{Headless, shown};
 
 const TOLD: &str = "Remember that I am allergic to nuts.";
@@ -103,6 +103,25 @@ async fn what_one_chat_is_told_the_next_one_of_the_pair_knows() {
     let sent = pair.say(&other, "Am I allergic to nuts, or to something else? Nuts!").await;
     assert_eq!(sent.matches(CANARY).count(), 1, "only what was just asked:\n{sent}");
     assert!(pair.memories(&pair.bo).await.is_empty());
+}
+
+/// S4.57, S4.78: a template may say in its own words what memories are.
+#[tokio::test]
+async fn a_templates_heading_stands_above_its_memories() {
+    let pair = Pair::open().await;
+    pair.add("The sailor lives by the sea.").await;
+    let chat = pair.chat(&pair.ada).await;
+    let with = async |section: Value| {
+        let template = json!({ "schema": "inglenook.promptTemplate", "version": 2, "id": "own", "name": "Own",
+            "extends": "base-roleplay", "sections": [section] });
+        let what_if = WhatIf { template_json: Some(template.to_string()), ..WhatIf::default() };
+        pair.app.engine.preview_prompt(chat.clone(), "Where do I live?".into(), what_if).await.unwrap().text
+    };
+    let prompt = with(json!({ "name": "memory", "heading": "What {{char}} knows:" })).await;
+    assert!(prompt.contains("What Ada knows:\nFacts:\n- The sailor lives by the sea."), "{prompt}");
+    let facts = json!({ "name": "memory", "override": true, "heading": "Known:", "lines": ["${memory.facts}"] });
+    let prompt = with(facts).await;
+    assert!(prompt.contains("Known:\n- The sailor lives") && !prompt.contains("Facts:"), "{prompt}");
 }
 
 /// Invariant 3: while the words themselves are in the window, nothing says them again.

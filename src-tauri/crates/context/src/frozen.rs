@@ -14,6 +14,9 @@ pub struct FrozenBlock {
     pub kind: BlockKind,
     pub source: Source,
     pub reason: String,
+    /// As [`Candidate::heading`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub heading: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     pub text: String,
@@ -25,6 +28,7 @@ impl From<&Candidate> for FrozenBlock {
             kind: candidate.kind,
             source: candidate.source.clone(),
             reason: candidate.reason.clone(),
+            heading: candidate.heading.trim().to_owned(),
             title: candidate.title.trim().to_owned(),
             text: candidate.text.trim().to_owned(),
         }
@@ -38,6 +42,7 @@ impl FrozenBlock {
             kind: BlockKind::Clock,
             source: Source::Clock,
             reason: "time has moved on".to_owned(),
+            heading: String::new(),
             title: String::new(),
             text: words.to_owned(),
         }

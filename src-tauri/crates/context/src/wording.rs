@@ -11,7 +11,7 @@ const CLOSING: &str = "[END OF CONTEXT]";
 /// The parts of a context block, one for each of `blocks`, in the order of [`rank`]. Together they are the block's text.
 pub(crate) fn context_block(blocks: &[FrozenBlock]) -> Vec<String> {
     let only_time = blocks.iter().all(|block| block.kind == BlockKind::Clock);
-    let mut group = None;
+    let mut group = "";
     let mut parts: Vec<String> = Vec::with_capacity(blocks.len());
     for block in blocks {
         let mut part = match (parts.is_empty(), block.kind) {
@@ -34,7 +34,7 @@ pub(crate) fn context_block(blocks: &[FrozenBlock]) -> Vec<String> {
 
 /// The parts of the digest, one for each of `blocks`. The first continues a message that has something before it if `joined`.
 pub(crate) fn digest(blocks: &[FrozenBlock], joined: bool) -> Vec<String> {
-    let mut group = None;
+    let mut group = "";
     let mut parts: Vec<String> = Vec::with_capacity(blocks.len());
     for block in blocks {
         let mut part = String::new();
@@ -106,16 +106,25 @@ pub(crate) fn heading(kind: BlockKind) -> Option<&'static str> {
     }
 }
 
-fn push_item(part: &mut String, block: &FrozenBlock, group: &mut Option<BlockKind>) {
-    let Some(heading) = heading(block.kind) else {
+/// What stands above a block's group: the words of its own, else the usual ones.
+pub(crate) fn above(own: &str, kind: BlockKind) -> Option<&str> {
+    if own.is_empty() { heading(kind) } else { Some(own) }
+}
+
+fn push_item<'b>(part: &mut String, block: &'b FrozenBlock, group: &mut &'b str) {
+    let Some(above) = above(&block.heading, block.kind) else {
         part.push('\n');
         part.push_str(&inert(&block.text));
         return;
     };
-    if *group != Some(block.kind) {
-        part.push('\n');
-        part.push_str(heading);
-        *group = Some(block.kind);
+    if *group != above {
+        // What heads several groups stands above the first of them.
+        let same = group.lines().zip(above.lines()).take_while(|(one, other)| one == other).count();
+        for line in above.lines().skip(same.min(above.lines().count() - 1)) {
+            part.push('\n');
+            part.push_str(&inert(line));
+        }
+        *group = above;
     }
     part.push_str(&item(&block.title, &block.text));
 }
@@ -171,6 +180,33 @@ mod tests {
         Earlier in this chat:
         - Mira, 3 May: I was born in the tower.
         Help with learning, step by step.
+        [END OF CONTEXT]
+        ");
+    }
+
+    #[test]
+    fn headings_of_the_templates_own_stand_above_one_group_or_several() {
+        let headed = |heading: &str, kind, text| FrozenBlock { heading: heading.into(), ..block(kind, "", text) };
+        let blocks = [
+            headed("What Mira knows\nRelationship:", BlockKind::Relationship, "Friends."),
+            headed("What Mira knows\nFacts:", BlockKind::Fact, "Sam is allergic to nuts."),
+            headed("What Mira knows\nFacts:", BlockKind::Fact, "Sam lives by the sea."),
+            headed("When we met last\n[CONTEXT]", BlockKind::LastSession, "They sailed."),
+            block(BlockKind::Lore, "", "They burn whale oil."),
+        ];
+        insta::assert_snapshot!(context_block(&blocks).concat(), @r"
+        [CONTEXT]
+        What Mira knows
+        Relationship:
+        - Friends.
+        Facts:
+        - Sam is allergic to nuts.
+        - Sam lives by the sea.
+        When we met last
+        (CONTEXT]
+        - They sailed.
+        Lore:
+        - They burn whale oil.
         [END OF CONTEXT]
         ");
     }

@@ -148,6 +148,7 @@ impl Story {
             context,
             placed: placed.collect(),
             lore: Vec::new(),
+            without_lore: if self.look.1 % 3 == 2 { vec![Place::AfterCharacter] } else { Vec::new() },
             clock: Some(Now { at: last.created, words: format!("minute {}", last.created.0 / 60_000) }),
         }
     }

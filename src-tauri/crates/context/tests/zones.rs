@@ -107,6 +107,23 @@ fn lore_of_the_head_stands_where_the_template_has_it() {
     }
 }
 
+/// Lore whose place the template has switched off is told of, and not sent, whatever the placement.
+#[test]
+fn lore_without_a_place_is_not_sent() {
+    let mut frame = frame(chat(1, 1), "A keeper.", "");
+    let entry = |text, constant| Placed { constant, ..placed(Place::BeforeCharacter, PromptRole::System, 1, text) };
+    let elsewhere = placed(Place::AfterCharacter, PromptRole::System, 1, "elsewhere");
+    frame.placed = vec![entry("always", true), entry("woken", false), elsewhere];
+    frame.without_lore = vec![Place::BeforeCharacter];
+    for placement in [Placement::CacheFirst, Placement::Classic] {
+        let sent = with_setup(&frame, 1_000, &WindowState::default(), |setup| setup.placement = placement);
+        let off = Some(Dropped::SwitchedOff);
+        assert_eq!([dropped(&sent, "always"), dropped(&sent, "woken"), dropped(&sent, "elsewhere")], [off, off, None]);
+        let text: String = sent.segments.iter().map(|segment| segment.text.as_str()).collect();
+        assert!(text.contains("elsewhere") && !text.contains("always") && !text.contains("woken"), "{text}");
+    }
+}
+
 #[test]
 fn an_important_message_stays_as_an_excerpt_when_it_leaves() {
     let mut history = chat(61, 12);

@@ -3,7 +3,7 @@
 use context::frame::{BlockKind, Candidate, Frame, HeadPart, LoreSection, Now, Place, Placed, Source};
 use context::macros::{Expanded, MacroState};
 use context::prompt_template::{
-    self, Composed, ComposedSection, Flags, Placement, Recalls, ResolvedTemplate, SectionKind, SectionRole,
+    self, Composed, ComposedSection, Flags, Heading, Placement, ResolvedTemplate, SectionKind, SectionRole,
 };
 use domain::Timestamp;
 use domain::prompt::PromptRole;
@@ -56,6 +56,8 @@ pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, h
     let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
     let others = collected.group.stops(&collected.persona.name);
     stop.extend(others.into_iter().filter(|text| !composed.stop.contains(text)));
+    let headings: Vec<(&Heading, String)> =
+        composed.headings.iter().map(|heading| (heading, builder.say_now(&heading.text))).collect();
     let mut built = builder.finish(stop);
     built.frame.history = collected.history.iter().map(|message| collected.group.labelled(message)).collect();
     for message in &mut built.frame.history {
@@ -64,9 +66,14 @@ pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, h
         }
     }
     built.frame.placed.extend(collected.lore.placed.iter().cloned());
-    let wanted = |candidate: &&Candidate| has_place(composed.recalls, candidate.kind);
-    built.frame.digest.extend(collected.memory.digest.iter().filter(wanted).cloned());
-    built.frame.context.extend(collected.memory.context.iter().filter(wanted).cloned());
+    built.frame.without_lore = composed.without_lore.iter().filter_map(|kind| place_of(*kind)).collect();
+    let recalled = |candidates: &[Candidate]| -> Vec<Candidate> {
+        let wanted = candidates.iter().filter(|candidate| composed.recalls.have_place(candidate.kind));
+        let heading = |kind| headings.iter().find_map(|(heading, text)| heading.of(kind, text)).unwrap_or_default();
+        wanted.map(|candidate| candidate.clone().headed(heading(candidate.kind))).collect()
+    };
+    built.frame.digest.extend(recalled(&collected.memory.digest));
+    built.frame.context.extend(recalled(&collected.memory.context));
     let last = collected.history.last();
     let told = last.filter(|_| collected.values.tell_time);
     built.frame.clock = told.map(|message| Now { at: message.created, words: clock.spoken(message.created) });
@@ -293,13 +300,12 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A template that has no place for memories has none; what was said in this chat is no memory.
-fn has_place(recalls: Recalls, kind: BlockKind) -> bool {
+/// The place whose entries a section of lore tells.
+fn place_of(kind: SectionKind) -> Option<Place> {
     match kind {
-        BlockKind::Relationship => recalls.relationship,
-        BlockKind::Fact | BlockKind::Memory => recalls.facts,
-        BlockKind::LastSession => recalls.last_session,
-        _ => true,
+        SectionKind::LoreBefore => Some(Place::BeforeCharacter),
+        SectionKind::LoreAfter => Some(Place::AfterCharacter),
+        _ => None,
     }
 }
 

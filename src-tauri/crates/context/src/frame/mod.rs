@@ -31,6 +31,8 @@ pub struct Frame {
     /// Where the template has the lore of the head, one for each place at the most. Without one it stands beside the
     /// character.
     pub lore: Vec<LoreSection>,
+    /// Places whose lore the template has switched off: it is not sent.
+    pub without_lore: Vec<Place>,
     /// What time it is, if the model is to know.
     pub clock: Option<Now>,
 }
@@ -59,6 +61,8 @@ pub struct Candidate {
     pub kind: BlockKind,
     pub source: Source,
     pub reason: String,
+    /// Stands above its group in place of the usual words; a line above it heads several groups. Empty: the usual.
+    pub heading: String,
     /// Stands before the text: whose words, of which day. Empty for none.
     pub title: String,
     pub text: String,
@@ -71,7 +75,7 @@ pub struct Candidate {
 impl Candidate {
     pub fn new(kind: BlockKind, source: Source, reason: impl Into<String>, text: impl Into<String>) -> Self {
         let (reason, text) = (reason.into(), text.into());
-        Self { kind, source, reason, title: String::new(), text, score: 0.0, about: Vec::new() }
+        Self { kind, source, reason, heading: String::new(), title: String::new(), text, score: 0.0, about: Vec::new() }
     }
 
     #[must_use]
@@ -82,6 +86,11 @@ impl Candidate {
     #[must_use]
     pub fn titled(self, title: impl Into<String>) -> Self {
         Self { title: title.into(), ..self }
+    }
+
+    #[must_use]
+    pub fn headed(self, heading: impl Into<String>) -> Self {
+        Self { heading: heading.into(), ..self }
     }
 
     #[must_use]

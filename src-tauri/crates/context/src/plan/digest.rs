@@ -160,6 +160,7 @@ fn excerpt<'a>(message: &'a HistoryMessage, reason: Cow<'a, str>, score: f32) ->
         kind: BlockKind::Pinned,
         source: Cow::Owned(Source::Message { id: message.id, speaker: message.speaker.clone() }),
         reason,
+        heading: "",
         title: &message.speaker,
         // The digest is written where an epoch begins.
         text: message.words(true).0.trim(),

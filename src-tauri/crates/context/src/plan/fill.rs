@@ -64,7 +64,7 @@ pub(crate) fn by_score(items: &[Item<'_>]) -> Vec<usize> {
 
 /// What an item costs in a block, without its heading.
 pub(crate) fn price(item: &Item<'_>, costs: &mut Costs<'_>) -> u32 {
-    match (item.place, wording::heading(item.kind)) {
+    match (item.place, item.above()) {
         (Some(_), _) => costs.plain(format!("\n\n{}", item.text)),
         (None, Some(_)) => costs.plain(wording::item(item.title, item.text)),
         (None, None) => costs.plain(format!("\n{}", item.text)),
@@ -73,7 +73,7 @@ pub(crate) fn price(item: &Item<'_>, costs: &mut Costs<'_>) -> u32 {
 
 struct Filling<'i, 'a, 'c, 'k> {
     items: &'i mut [Item<'a>],
-    headed: HashSet<BlockKind>,
+    headed: HashSet<&'a str>,
     room: u32,
     costs: &'c mut Costs<'k>,
 }
@@ -90,10 +90,11 @@ impl Filling<'_, '_, '_, '_> {
                 }
                 item.tokens = price(item, self.costs);
             }
-            let heading = wording::heading(item.kind).filter(|_| !self.headed.contains(&item.kind));
-            let above = heading.map_or(0, |heading| self.costs.plain(format!("\n{heading}")));
-            let Some(rest) = left.checked_sub(item.tokens + above) else { return true };
-            self.headed.insert(item.kind);
+            let above = item.above();
+            let heading = above.filter(|above| !self.headed.contains(above));
+            let heading = heading.map_or(0, |heading| self.costs.plain(format!("\n{heading}")));
+            let Some(rest) = left.checked_sub(item.tokens + heading) else { return true };
+            self.headed.extend(above);
             self.room -= left - rest;
             left = rest;
             false

@@ -94,10 +94,11 @@ pub(crate) fn gather<'a>(
     constant.sort_by_key(|placed| order(placed.place, placed.order));
     for placed in constant {
         let at = place(placed.place, &frame.lore, items.iter().map(|item| item.seat));
-        items.insert(at, of_placed(placed));
+        items.insert(at, HeadItem { dropped: switched_off(frame, placed), ..of_placed(placed) });
     }
     for item in &mut items {
-        item.dropped = setup.without.contains(&item.source.key()).then_some(Dropped::LeftOut);
+        let left_out = setup.without.contains(&item.source.key()).then_some(Dropped::LeftOut);
+        item.dropped = item.dropped.or(left_out);
     }
     let places: Vec<Option<Place>> = items.iter().map(|item| item.seat.place.filter(|_| item.kept())).collect();
     let mut before = None;
@@ -131,6 +132,12 @@ pub(crate) fn belongs(placed: &Placed, placement: Placement) -> bool {
     let at_depth = matches!(placed.place, Place::Depth(_));
     let in_head = !at_depth || placed.candidate.kind == BlockKind::Lore;
     placement == Placement::CacheFirst && placed.constant && in_head && !placed.candidate.text.trim().is_empty()
+}
+
+/// Why an entry is not sent whose place the template has switched off.
+pub(crate) fn switched_off(frame: &Frame, placed: &Placed) -> Option<Dropped> {
+    let lore = placed.candidate.kind == BlockKind::Lore;
+    (lore && frame.without_lore.contains(&placed.place)).then_some(Dropped::SwitchedOff)
 }
 
 /// Texts are put in by place first, so that those of one place stand together.

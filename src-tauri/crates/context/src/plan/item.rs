@@ -8,6 +8,7 @@ use domain::prompt::PromptRole;
 use super::{Dropped, PlannedBlock};
 use crate::frame::{BlockKind, Candidate, Place, Placed, Priority, Source, Zone};
 use crate::frozen::FrozenBlock;
+use crate::wording;
 
 /// What may stand in the digest, in a context block, or at a place of its own.
 #[derive(Debug, Clone)]
@@ -15,6 +16,7 @@ pub(crate) struct Item<'a> {
     pub(crate) kind: BlockKind,
     pub(crate) source: Cow<'a, Source>,
     pub(crate) reason: Cow<'a, str>,
+    pub(crate) heading: &'a str,
     pub(crate) title: &'a str,
     pub(crate) text: &'a str,
     pub(crate) score: Option<f32>,
@@ -33,6 +35,7 @@ impl<'a> From<&'a Candidate> for Item<'a> {
             kind: candidate.kind,
             source: Cow::Borrowed(&candidate.source),
             reason: Cow::Borrowed(&candidate.reason),
+            heading: candidate.heading.trim(),
             title: candidate.title.trim(),
             text: candidate.text.trim(),
             score: Some(candidate.score),
@@ -51,6 +54,7 @@ impl<'a> From<&'a FrozenBlock> for Item<'a> {
             kind: block.kind,
             source: Cow::Borrowed(&block.source),
             reason: Cow::Borrowed(&block.reason),
+            heading: &block.heading,
             title: &block.title,
             text: &block.text,
             score: None,
@@ -74,6 +78,7 @@ impl<'a> Item<'a> {
             kind,
             source: Cow::Owned(Source::Others { count }),
             reason: Cow::Borrowed("found, with lower scores"),
+            heading: "",
             title: "",
             text: "",
             score: None,
@@ -87,6 +92,11 @@ impl<'a> Item<'a> {
 
     pub(crate) fn kept(&self) -> bool {
         self.dropped.is_none()
+    }
+
+    /// What stands above its group; `None` for a line that stands alone.
+    pub(crate) fn above(&self) -> Option<&'a str> {
+        wording::above(self.heading, self.kind)
     }
 
     /// Chosen by score; the others are lines that stay.
@@ -107,6 +117,7 @@ impl<'a> Item<'a> {
             kind: self.kind,
             source: self.source.clone().into_owned(),
             reason: self.reason.clone().into_owned(),
+            heading: self.heading.to_owned(),
             title: self.title.to_owned(),
             text: self.text.to_owned(),
         }

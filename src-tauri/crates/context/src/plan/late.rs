@@ -35,11 +35,15 @@ impl<'a> Draft<'a> {
         }
         let classic = self.setup.placement == Placement::Classic;
         let placed = self.frame.placed.iter().filter(|placed| !head::belongs(placed, self.setup.placement));
-        let placed = placed.map(|placed| if classic { Item::placed(placed) } else { Item::from(&placed.candidate) });
+        let placed = placed.map(|placed| Item {
+            dropped: head::switched_off(self.frame, placed),
+            ..if classic { Item::placed(placed) } else { Item::from(&placed.candidate) }
+        });
         let fresh = self.frame.context.iter().map(Item::from).chain(placed).chain(self.time());
         let answers = self.input().is_some();
         for mut item in fresh.filter(|item| !item.text.is_empty()) {
             item.dropped = match item.place {
+                _ if item.dropped.is_some() => item.dropped,
                 _ if self.left_out(&item.source) => Some(Dropped::LeftOut),
                 None if !answers => Some(Dropped::NoPlace),
                 None if resends => Some(Dropped::SentBefore),
@@ -66,6 +70,7 @@ impl<'a> Draft<'a> {
             kind: BlockKind::Clock,
             source: Cow::Owned(Source::Clock),
             reason: Cow::Borrowed("time has moved on"),
+            heading: "",
             title: "",
             text: now.words.trim(),
             score: None,

@@ -143,6 +143,7 @@ pub enum Dropped {
     OverLimit,
     NextEpoch,
     LeftOut,
+    SwitchedOff,
 }
 
 impl Dropped {
@@ -160,6 +161,7 @@ impl Dropped {
             Self::OverLimit => "given up, because the prompt was over the limit",
             Self::NextEpoch => "waits for the next epoch, when the digest is written anew",
             Self::LeftOut => "left out by you",
+            Self::SwitchedOff => "the template's section for it is switched off",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::flags::Flags;
 use super::graph::Cycle;
-use super::recalls::{self, Recalls};
+use super::recalls::{self, Heading, Recalls};
 use super::resolve::{Asked, ResolvedSection, ResolvedTemplate};
 use super::schema::{Placement, SectionKind, SectionRole, Slot};
 use super::text::{self, Malformed};
@@ -37,6 +37,10 @@ pub struct Composed {
     pub omitted: Vec<Omitted>,
     /// The memories that have a place this turn.
     pub recalls: Recalls,
+    /// What stands above memories and documents, which are blocks.
+    pub headings: Vec<Heading>,
+    /// Kinds of lore sections that are switched off, whatever lore there is.
+    pub without_lore: Vec<SectionKind>,
     /// Texts that end the reply.
     pub stop: Vec<String>,
 }
@@ -94,6 +98,7 @@ pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags
     let (with_lore, without_lore) = (variables.without(&recalls::VARIABLES), variables.without(&recalls::LORE));
     let in_head = with_lore.without(&recalls::LORE);
     let own = |variables: &Variables| variables.with_own(&template.variables).map(Cow::into_owned);
+    let told = own(&variables.with(&recalls::LORE, "lore"))?;
     let seen = Seen { with_lore: own(&with_lore)?, with_memories: own(&without_lore)?, in_head: own(&in_head)? };
     let variables = &*variables.with_own(&template.variables)?;
     let mut composer = Composer { variables, seen: &seen, flags, room: MAX_COMPOSED, composed: Composed::default() };
@@ -102,6 +107,7 @@ pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags
     }
     composer.put_in_the_cards_own(template);
     let mut composed = composer.composed;
+    composed.without_lore = switched_off(template, &told, flags);
     for stop in template.defaults.stop.iter().flatten() {
         let expanded = text::expand(stop, |name| seen.in_head.text(name), MAX_COMPOSED)?;
         if !expanded.hollow && !expanded.text.is_empty() {
@@ -109,6 +115,20 @@ pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags
         }
     }
     Ok(composed)
+}
+
+/// The kinds of lore sections that would not be there even with lore to tell. One that only waits for lore is not off.
+fn switched_off(template: &ResolvedTemplate, told: &Variables, flags: &Flags) -> Vec<SectionKind> {
+    let there =
+        |section: &ResolvedSection| section.condition.as_ref().is_none_or(|asked| asked.read.holds(told, flags));
+    let off = |kind: &SectionKind| {
+        let mut of_kind = template.sections.iter().filter(|section| section.kind == *kind);
+        match template.has(*kind) {
+            true => !of_kind.any(there),
+            false => template.excluded.contains(kind),
+        }
+    };
+    [SectionKind::LoreBefore, SectionKind::LoreAfter].into_iter().filter(off).collect()
 }
 
 /// The variables as texts see them: blocks are named where they are sent, and nowhere else.
@@ -152,7 +172,12 @@ impl Composer<'_> {
         }
         let named = |source| ComposeError::Section { section: section.name.clone(), source: Box::new(source) };
         let (text, variables) = self.render(section).map_err(named)?;
-        self.composed.recalls.add(section.kind, &variables);
+        let recalls = Recalls::of(section.kind, &variables);
+        self.composed.recalls = self.composed.recalls.and(recalls);
+        if matches!(section.kind, SectionKind::Memory | SectionKind::Citations) {
+            let heading = self.heading(section).map_err(named)?;
+            self.composed.headings.extend(heading.map(|text| Heading::new(text, section.kind, recalls)));
+        }
         // The card's own text may stand where ours is empty.
         if text.is_empty() && !self.has_cards_own(section.slot) {
             self.omit(&section.name, Why::Empty);
@@ -207,6 +232,15 @@ impl Composer<'_> {
             }
         }
         page.headed(section.heading.as_deref(), &value)
+    }
+
+    /// The heading alone, of a section whose text is sent as blocks.
+    fn heading(&self, section: &ResolvedSection) -> Result<Option<String>, ComposeError> {
+        let Some(heading) = &section.heading else { return Ok(None) };
+        let variables = self.seen.by(section);
+        let expanded = text::expand(heading, |name| variables.text_in(name, section.role), self.room)?;
+        let text = expanded.text.trim();
+        Ok((!expanded.hollow && !text.is_empty()).then(|| text.to_owned()))
     }
 
     /// Puts the card's `system_prompt` and `post_history_instructions` where the first section with their slot stands;

@@ -49,7 +49,7 @@ impl Lints<'_> {
             section.condition.as_deref().into_iter().chain(lines().filter_map(Line::condition)).collect();
         let names: BTreeSet<String> = texts.iter().flat_map(|text| self.names(text)).collect();
         self.variables(merged, &names);
-        self.words(merged, &texts);
+        self.words(merged, &lines().map(Line::text).collect::<Vec<_>>());
         self.conditions(merged, &conditions);
         self.macros(merged, &texts);
     }
@@ -122,7 +122,7 @@ impl Lints<'_> {
         }
     }
 
-    /// Memories and documents are lists in the context block, under headings of their own.
+    /// Memories and documents are lists in the context block: only the heading of their section stands there as it is.
     fn words(&mut self, section: &ResolvedSection, texts: &[&str]) {
         let says = |text: &&str| {
             let mut pieces = text::pieces(text).into_iter().flatten();
@@ -133,7 +133,7 @@ impl Lints<'_> {
         if let Some(words) = texts.iter().find(|text| lists && says(text)) {
             let words: String = words.chars().take(60).collect();
             let message =
-                format!("of this kind of section only its condition and its variables count; not sent: {words}");
+                format!("of this kind of section only its condition, heading and variables count; not sent: {words}");
             self.found.push(Problem::warning(Some(&section.name), None, message));
         }
     }
@@ -228,7 +228,7 @@ mod tests {
                 {"name": "now", "lines": ["It is {{time}}, {{user}}.", "{{nosuchthing}} {{roll:d6}}"]},
                 {"name": "late", "placement": "context", "lines": ["It is {{time}}.", "${known}"]},
                 {"name": "past", "condition": "hasMemories && !supportsMedia", "lines": ["${known}", "${user.question}"]},
-                {"name": "memory", "heading": "Remembered:"},
+                {"name": "memory", "heading": "Remembered:", "lines": ["I recall: ${memory.facts}"]},
                 {"name": "world", "lines": ["World: ${lore.before}"]},
             ],
         })), @r###"
@@ -240,7 +240,7 @@ mod tests {
             "past | `${memory.facts}` is always empty in the head, which stays as it is while memories come and go; name it in a section of the kind `memory`",
             "past | never so in a condition, as no part of this program knows it yet: `supportsMedia`",
             "past | the condition `hasMemories` changes from turn to turn; in the head the whole prompt is read anew each time",
-            "memory | of this kind of section only its condition and its variables count; not sent: Remembered:",
+            "memory | of this kind of section only its condition, heading and variables count; not sent: I recall: ${memory.facts}",
             "world | `${lore.before}` is empty but in a section of the kind `loreBefore` or `loreAfter`",
         ]
         "###);

@@ -33,7 +33,7 @@ pub use flags::{Flag, Flags};
 pub use graph::Cycle;
 pub use load::{LoadError, Loaded, MAX_BYTES, MAX_SECTIONS, MAX_VARIABLES, from_json};
 pub use modes::{Mode, ModeError, UnknownMode, built_in_modes, find_mode, modes_from_json};
-pub use recalls::Recalls;
+pub use recalls::{Heading, Recalls};
 pub use reference::{FlagDoc, VariableDoc, VariableSource, flag_reference, reference, variable_groups};
 pub use resolve::{Library, MAX_DEPTH, ResolveError, ResolvedTemplate, resolve};
 pub use schema::{

@@ -2,6 +2,8 @@
 
 use super::resolve::ResolvedSection;
 use super::schema::{Placement, SectionKind};
+use crate::frame::BlockKind;
+use crate::wording;
 
 /// The variables that change with what a turn recalls.
 pub(super) const VARIABLES: [&str; 5] =
@@ -21,14 +23,23 @@ pub struct Recalls {
 impl Recalls {
     const ALL: Self = Self { relationship: true, facts: true, last_session: true };
 
-    /// Adds what a section that is there names. One for memories that names none is for all.
-    pub(super) fn add(&mut self, kind: SectionKind, variables: &[String]) {
+    /// What a section that is there names. One for memories that names none is for all.
+    pub(super) fn of(kind: SectionKind, variables: &[String]) -> Self {
         let named = variables.iter().map(|name| Self::named(name)).fold(Self::default(), Self::and);
-        let named = if kind == SectionKind::Memory && named == Self::default() { Self::ALL } else { named };
-        *self = self.and(named);
+        if kind == SectionKind::Memory && named == Self::default() { Self::ALL } else { named }
     }
 
-    fn and(self, other: Self) -> Self {
+    /// Whether there is a place for a block. What was said in this chat is no memory, and has one always.
+    pub fn have_place(self, kind: BlockKind) -> bool {
+        match kind {
+            BlockKind::Relationship => self.relationship,
+            BlockKind::Fact | BlockKind::Memory => self.facts,
+            BlockKind::LastSession => self.last_session,
+            _ => true,
+        }
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
         Self {
             relationship: self.relationship || other.relationship,
             facts: self.facts || other.facts,
@@ -44,6 +55,35 @@ impl Recalls {
             "memory.lastSession" => Self { last_session: true, ..Self::default() },
             _ => Self::default(),
         }
+    }
+}
+
+/// What a section for memories or documents writes above them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// `{{macros}}` are still there.
+    pub text: String,
+    kind: SectionKind,
+    named: Recalls,
+}
+
+impl Heading {
+    pub(super) fn new(text: String, kind: SectionKind, named: Recalls) -> Self {
+        Self { text, kind, named }
+    }
+
+    /// The heading of a group, `text` being this one's in words; `None` if the group is not of this section. Above all the
+    /// memories it heads them together, and each group keeps its own (S4.57).
+    pub fn of(&self, kind: BlockKind, text: &str) -> Option<String> {
+        let covers = match kind {
+            BlockKind::Document => self.kind == SectionKind::Citations,
+            BlockKind::Relationship | BlockKind::Fact | BlockKind::Memory | BlockKind::LastSession => {
+                self.kind == SectionKind::Memory && self.named.have_place(kind)
+            }
+            _ => false,
+        };
+        let own = wording::heading(kind).filter(|_| self.kind == SectionKind::Memory && self.named == Recalls::ALL);
+        covers.then(|| own.map_or_else(|| text.to_owned(), |own| format!("{text}\n{own}")))
     }
 }
 

@@ -64,6 +64,8 @@ pub struct ResolvedTemplate {
     pub defaults: Defaults,
     pub(super) variables: Vec<OwnVariable>,
     pub(super) sections: Vec<ResolvedSection>,
+    /// Kinds of the sections that a template above has, and that were left out.
+    pub(super) excluded: Vec<SectionKind>,
 }
 
 impl ResolvedTemplate {
@@ -147,6 +149,7 @@ struct Merged {
     variables: Vec<OwnVariable>,
     roles: Roles,
     sections: BTreeMap<String, Section>,
+    excluded: Vec<SectionKind>,
 }
 
 impl Merged {
@@ -187,7 +190,8 @@ impl Merged {
             if parent.is_some_and(|parent| parent.required == Some(true)) {
                 return Err(ResolveError::RequiredExcluded { section: section.name.clone() });
             }
-            self.sections.remove(&section.name);
+            let left_out = self.sections.remove(&section.name);
+            self.excluded.extend(left_out.and_then(|section| section.kind));
             return Ok(());
         }
         let merged = parent.map_or_else(|| section.clone(), |parent| over(section, parent));
@@ -214,6 +218,7 @@ impl Merged {
             defaults: self.defaults,
             variables: self.variables,
             sections,
+            excluded: self.excluded,
         })
     }
 }

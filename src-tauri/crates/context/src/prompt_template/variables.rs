@@ -220,6 +220,13 @@ impl Variables {
         rest
     }
 
+    /// These, with `text` for each of `names`.
+    pub(super) fn with(&self, names: &[&str], text: &str) -> Self {
+        let mut rest = self.clone();
+        rest.values.extend(names.iter().map(|name| ((*name).to_owned(), Value::Text(text.to_owned()))));
+        rest
+    }
+
     /// These, and the template's own pieces of text.
     ///
     /// # Errors

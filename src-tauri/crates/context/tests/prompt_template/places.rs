@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use context::prompt_template::{VariableSource, reference};
+use context::BlockKind;
+use context::prompt_template::{SectionKind, VariableSource, reference};
 
 use super::*;
 
@@ -173,4 +174,47 @@ fn what_is_to_come_has_a_place() {
     Episode: The storm.
     Keep in mind: light the lamp
     ");
+}
+
+/// The section that stands for lore after the character, changed as `change` says.
+fn lore_after(change: Value) -> Vec<SectionKind> {
+    let mut section = json!({"name": "loreAfter"});
+    section.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    let json = json!({
+        "schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T", "extends": "base-roleplay",
+        "sections": [section],
+    });
+    let own = resolve(&from_json(&json.to_string()).unwrap().template, built_in().unwrap()).unwrap();
+    of(&own, mira(), &[]).without_lore
+}
+
+/// With no lore to tell the section is not there either, but that is no wish of the template's.
+#[test]
+fn lore_is_off_where_no_section_would_tell_it() {
+    assert_eq!(of(&shipped("base-roleplay"), mira(), &[]).without_lore, []);
+    assert_eq!(lore_after(json!({"condition": "lore.after"})), []);
+    assert_eq!(lore_after(json!({"condition": "lore.after && hasMode"})), [SectionKind::LoreAfter]);
+    assert_eq!(lore_after(json!({"condition": "!always"})), [SectionKind::LoreAfter]);
+    assert_eq!(lore_after(json!({"exclude": true})), [SectionKind::LoreAfter]);
+    let without_any = template(json!([{"name": "a", "lines": ["Hello."]}]));
+    assert_eq!(of(&without_any, mira(), &[]).without_lore, [], "it says nothing of lore, which finds its place itself");
+}
+
+#[test]
+fn headings_of_memories_and_documents_are_told_apart_from_their_texts() {
+    let heading = |section: Value, kind: BlockKind| {
+        let composed = of(&template(json!([section])), full(), &[]);
+        composed.headings.iter().find_map(|heading| heading.of(kind, &heading.text))
+    };
+    let all =
+        json!({"name": "a", "kind": "memory", "heading": "What ${persona.name} told:", "lines": ["${memory.context}"]});
+    assert_eq!(heading(all.clone(), BlockKind::Fact).as_deref(), Some("What Tom told:\nFacts:"));
+    assert_eq!(heading(all, BlockKind::Lore), None);
+    let facts = json!({"name": "a", "kind": "memory", "heading": "Known:", "lines": ["${memory.facts}"]});
+    assert_eq!(heading(facts.clone(), BlockKind::Memory).as_deref(), Some("Known:"));
+    assert_eq!(heading(facts, BlockKind::LastSession), None);
+    let documents = json!({"name": "a", "kind": "citations", "heading": "Sources:", "lines": ["${user.citations}"]});
+    assert_eq!(heading(documents, BlockKind::Document).as_deref(), Some("Sources:"));
+    let hollow = json!({"name": "a", "kind": "memory", "heading": " ", "lines": ["${memory.facts}"]});
+    assert_eq!(heading(hollow, BlockKind::Fact), None);
 }
