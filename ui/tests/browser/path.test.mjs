@@ -231,9 +231,9 @@ test("a card is imported through the file dialog and greets", async () => {
 	const cards = await id("library-card").count();
 	const chooser = page.waitForEvent("filechooser");
 	await id("import").click();
-	await (await chooser).setFiles({ name: "Bea.png", mimeType: "image/png", buffer: cardPng("Bea", "*A bee lands.* “Hold still, {{user}}.”") });
+	await (await chooser).setFiles({ name: "Quillabee.png", mimeType: "image/png", buffer: cardPng("Quillabee", "*A bee lands.* “Hold still, {{user}}.”") });
 	await page.waitForFunction((before) => document.querySelectorAll("[data-testid=library-card]").length === before + 1, cards);
-	await id("library-card").filter({ hasText: "Bea" }).locator(".card").click();
+	await id("library-card").filter({ hasText: "Quillabee" }).locator(".card").click();
 	await page.locator("[data-testid=message] q", { hasText: "Hold still" }).waitFor();
 	assert.equal(await messages().count(), 1);
 });
@@ -295,9 +295,10 @@ test("an endpoint that nobody serves is diagnosed", async () => {
 });
 
 test("Ctrl+K searches", async () => {
+	// Titles and last lines are searched too, so it is a name that no model writes by chance.
 	await id("nav-chats").click();
 	await page.keyboard.press("Control+k");
-	await page.keyboard.type("Bea");
+	await page.keyboard.type("Quillabee");
 	await page.waitForFunction(() => document.querySelectorAll("[data-testid=chat-row]").length === 1);
 	await page.keyboard.press("Escape");
 });
