@@ -27,6 +27,19 @@ impl Headless {
         Self::with_environment(&[]).await
     }
 
+    /// The first start, answered by whatever the settings say.
+    pub async fn without_provider() -> Self {
+        let (dir, model) = (tempfile::tempdir().expect("a temporary folder"), FakeProvider::new());
+        let options = Options {
+            data_dir: dir.path().to_owned(),
+            without_keychain: true,
+            clock: Clock::stopped(NOW),
+            ..Options::default()
+        };
+        let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
+        Self { engine, model, dir, environment: BTreeMap::new() }
+    }
+
     /// The first start, with variables that override settings.
     pub async fn with_environment(variables: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use engine::api::{
-    ApiError, Changed, EndpointDraft, Event, LayeredSetting, LayeredSettings, ModelRef, PromptBlock, SettingKind,
-    SettingLayer, SettingOwner, SettingValue, SettingsChange, Theme, WhatIf, Zone,
+    ApiError, Changed, ChatFormat, EndpointDraft, Event, LayeredSetting, LayeredSettings, ModelRef, PromptBlock,
+    SettingKind, SettingLayer, SettingOwner, SettingValue, SettingsChange, Theme, WhatIf, Zone,
 };
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -376,4 +376,35 @@ async fn a_ceiling_of_messages_counts_messages() {
     set(&app, &chat_owner(&chat), "message_ceiling", SettingValue::Whole(4)).await;
     assert!((1..=4).contains(&sent().await), "{}", sent().await);
     assert_eq!(app.engine.whole_chat(chat.clone()).await.unwrap().page.messages.len(), 13);
+}
+
+#[tokio::test]
+async fn a_chat_format_of_the_users_own_is_offered_and_those_that_ship_stay_as_they_are() {
+    let app = Headless::new().await;
+    let shipped = app.engine.list_chat_formats().await.unwrap().into_iter().find(|one| one.id == "chatml").unwrap();
+    let refused = app.engine.save_chat_format(ChatFormat { name: "Mine".into(), ..shipped.clone() }).await.unwrap_err();
+    assert!(matches!(refused, ApiError::BadInput { .. }), "{refused:?}");
+
+    let copy =
+        ChatFormat { id: String::new(), name: "ChatML".into(), stop: vec!["You:".into(), " ".into()], ..shipped };
+    let own = app.engine.save_chat_format(copy.clone()).await.unwrap();
+    assert_eq!((own.id.as_str(), own.stop.len(), own.built_in), ("chatml-2", 1, false));
+    let offered = app.engine.layered_settings(SettingOwner::Global).await.unwrap();
+    let SettingKind::Name { choices, .. } = &one(&offered, "chat_format").kind else { panic!("it holds no name") };
+    assert!(choices.iter().any(|choice| choice.name == "chatml-2"), "{choices:?}");
+    let renamed = app.engine.save_chat_format(ChatFormat { name: "Letters".into(), ..own }).await.unwrap();
+    assert_eq!((renamed.id.as_str(), renamed.name.as_str()), ("chatml-2", "Letters"));
+
+    let long = ChatFormat { name: "\u{0130}".repeat(100), ..copy.clone() };
+    assert!(app.engine.save_chat_format(long).await.unwrap().id.len() <= 200, "the setting takes no longer name");
+    for wrong in [
+        ChatFormat { jinja: "{% for %}".into(), ..copy.clone() },
+        ChatFormat { name: " ".into(), ..copy.clone() },
+        ChatFormat { id: "auto".into(), ..copy.clone() },
+        ChatFormat { stop: vec!["x".repeat(401)], ..copy },
+    ] {
+        assert!(app.engine.save_chat_format(wrong).await.is_err());
+    }
+    app.engine.delete_chat_format("chatml-2".into()).await.unwrap();
+    assert!(app.engine.list_chat_formats().await.unwrap().iter().all(|format| format.id != "chatml-2"));
 }

@@ -1,4 +1,4 @@
-import type { ApiError, CardScripts, Mode, RegexScriptRow, RenderedSection, RenderedTemplate, ScriptTrial, TemplateDocument, TemplateProblem, TemplateSummary, VariableDoc } from "../../src/lib/api/generated";
+import type { ApiError, CardScripts, ChatFormat, Mode, RegexScriptRow, RenderedSection, RenderedTemplate, SamplerPreset, ScriptTrial, TemplateDocument, TemplateProblem, TemplateSummary, VariableDoc } from "../../src/lib/api/generated";
 import base from "../../../presets/prompts/base-roleplay.json";
 import sms from "../../../presets/prompts/sms.json";
 import summary from "../../../presets/prompts/summary.json";
@@ -36,6 +36,14 @@ export function sectionsOf(json: string): RenderedSection[] {
 /** Templates, modes and regex scripts of the scripted engine. */
 export class MockPresets {
 	#templates: TemplateDocument[] = [document(base), document(sms, { changed: true }), { ...document({ ...sms, id: "letters", name: "Letters by candlelight", description: "Long letters, slowly answered." }, { builtIn: false }) }, document(summary)];
+	#formats: ChatFormat[] = [
+		{ id: "letters", name: "Letters", jinja: "{% for message in messages %}{{ message['content'] }}{% endfor %}", stop: ["\nYou:"], builtIn: false },
+		{ id: "chatml", name: "ChatML", jinja: "{% for message in messages %}<|im_start|>{{ message['role'] }}{% endfor %}", stop: [], builtIn: true },
+	];
+	#samplers: SamplerPreset[] = [
+		{ id: "big-o", name: "Big O", values: { temperature: 0.87, top_p: 0.99, typical_p: 0.68, repeat_penalty: 1.01 } },
+		{ id: "min-p", name: "Min-P", values: { temperature: 1.4, min_p: 0.1, top_p: 1, top_k: 0 } },
+	];
 	#modes: Mode[] = [
 		{ name: "default", text: "", builtIn: true, changed: false },
 		{ name: "study", text: "${persona.name} is studying now. Stay ${character.name}, but explain step by step.", builtIn: true, changed: false },
@@ -87,6 +95,23 @@ export class MockPresets {
 		return { text: shown.map(({ text }) => text).join("\n\n"), sections: shown, tokens: shown.reduce((sum, { tokens }) => sum + tokens, 0), problems };
 	};
 	op_template_variables = () => VARIABLES;
+	op_list_chat_formats = () => this.#formats;
+	op_save_chat_format = ({ format }: { format: ChatFormat }): ChatFormat => {
+		const saved = { ...format, id: format.id || `format-${this.#next++}` };
+		this.#formats = [saved, ...this.#formats.filter(({ id }) => id !== saved.id)];
+		this.changed();
+		return saved;
+	};
+	op_delete_chat_format = ({ id }: { id: string }) => void (this.#formats = this.#formats.filter((one) => one.id !== id));
+	op_list_sampler_presets = () => this.#samplers;
+	op_save_sampler_preset = ({ preset }: { preset: SamplerPreset }): SamplerPreset => {
+		const saved = { ...preset, id: preset.id || `sampler-${this.#next++}` };
+		this.#samplers = [...this.#samplers.filter(({ id }) => id !== saved.id), saved];
+		this.changed();
+		return saved;
+	};
+	op_delete_sampler_preset = ({ id }: { id: string }) => void (this.#samplers = this.#samplers.filter((one) => one.id !== id));
+	op_export_sampler_preset = ({ id }: { id: string }) => JSON.stringify(this.#samplers.find((one) => one.id === id)?.values ?? {});
 	op_list_modes = () => this.#modes;
 	op_save_mode = ({ mode }: { mode: Mode }): Mode => {
 		const name = mode.name.trim().toLowerCase();

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use context::chat_template::{ChatTemplate, Piece, Turn};
-use context::convert::{ConvertError, Converted, PresetKind, convert};
+use context::convert::{ConvertError, Converted, PresetKind, convert, write_sampler};
 use context::prompt_template::{
     Composed, Flag, Flags, Given, Library, Placement, PromptTemplate, SectionRole, Severity, Variables, built_in,
     check, compose, resolve,
@@ -189,10 +189,13 @@ fn utility_prompts_of_a_preset_become_templates() {
 #[test]
 fn chat_completion_samplers_come_along() {
     let sampling = converted(&prompt_manager()).sampling.unwrap();
-    let options = sampling.options;
-    assert_eq!((options.temperature, options.top_k, options.repeat_penalty), (Some(0.9), Some(0), Some(1.05)));
-    assert_eq!((options.max_tokens, options.seed, options.min_p), (Some(300), None, None));
-    assert_eq!(sampling.kept["frequency_penalty"], json!(0.3));
+    let values = json!(sampling.values);
+    let expected =
+        json!({"temperature": 0.9, "top_k": 0, "repeat_penalty": 1.05, "max_tokens": 300, "frequency_penalty": 0.3});
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(values.get(key), Some(value), "{key}");
+    }
+    assert_eq!((values.get("seed"), values.get("min_p")), (None, None));
     assert!(!sampling.kept.contains_key("prompts") && !sampling.kept.contains_key("temperature"));
 }
 
@@ -202,13 +205,35 @@ fn text_completion_samplers_say_what_is_missing() {
         converted(&json!({"temp": 1.1, "top_p": "0.9", "top_k": -1, "min_p": 0.05, "rep_pen": 1.2, "genamt": 400,
         "max_length": 4096, "typical_p": 1, "mirostat_mode": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0}));
     assert_eq!(converted.kind, PresetKind::Sampler);
-    let options = converted.sampling.as_ref().unwrap().options;
-    assert_eq!((options.temperature, options.top_p, options.top_k), (Some(1.1), Some(0.9), Some(0)));
+    let sampling = converted.sampling.as_ref().unwrap();
+    assert_eq!(
+        json!(sampling.values),
+        json!({"temperature": 1.1, "top_p": 0.9, "top_k": 0, "min_p": 0.05, "repeat_penalty": 1.2, "max_tokens": 400,
+            "context_limit": 4096, "typical_p": 1.0, "mirostat": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0})
+    );
+    insta::assert_snapshot!(report(&converted), @"");
+}
+
+#[test]
+fn what_a_sampler_preset_has_and_we_have_not_is_told_and_kept() {
+    let foreign = json!({"temp": 3.5, "rep_pen_range": 0, "tfs": 0.9, "smoothing_factor": 0.2, "top_a": 0, "seed": -1,
+        "dynatemp": true, "min_temp": 0.5, "max_temp": 1.5, "dynatemp_exponent": 2, "sampler_order": [6, 0]});
+    let converted = converted(&foreign);
     insta::assert_snapshot!(report(&converted), @r"
-    mirostat_mode: this sampler is not here; its value 2 is kept
-    xtc_probability: this sampler is not here; its value 0.5 is kept
-    max_length: the context size is a setting of the model here
+    temp: 3.5 is beyond what is taken here; 2 is set
+    tfs: this sampler is not here; its value 0.9 is kept
+    smoothing_factor: this sampler is not here; its value 0.2 is kept
     ");
+    let sampling = converted.sampling.unwrap();
+    assert_eq!(json!(sampling.values), json!({"temperature": 1.0, "dynatemp_range": 0.5, "dynatemp_exponent": 2.0}));
+    let written = write_sampler(&sampling);
+    for (field, value) in
+        [("temp", json!(1.0)), ("min_temp", json!(0.5)), ("sampler_order", json!([6, 0])), ("tfs", json!(0.9))]
+    {
+        assert_eq!(written[field], value, "{field}");
+    }
+    let again = convert("again", &Value::Object(written).to_string()).unwrap().sampling.unwrap();
+    assert_eq!((again.values, again.kept), (sampling.values, sampling.kept));
 }
 
 fn story() -> String {
@@ -366,7 +391,7 @@ fn a_bundle_is_one_template_one_format_and_samplers() {
     let composed = composed(&converted.templates[0], mira());
     assert_eq!(composed.sections[0].text, "Play {{char}}.", "at the place of {{system}}");
     assert_eq!(converted.format.unwrap().name, "Marks");
-    assert_eq!(converted.sampling.unwrap().options.temperature, Some(0.7));
+    assert_eq!(json!(converted.sampling.unwrap().values)["temperature"], json!(0.7));
 }
 
 #[test]

@@ -28,6 +28,7 @@ impl SamplerOptions {
             repeat_penalty: self.repeat_penalty.unwrap_or(base.repeat_penalty),
             max_tokens: self.max_tokens.unwrap_or(base.max_tokens),
             seed: self.seed.unwrap_or(base.seed),
+            ..base
         }
     }
 
@@ -49,8 +50,62 @@ pub struct Sampling {
     /// 0 is off.
     pub min_p: f32,
     /// 1 is off.
+    pub typical_p: f32,
+    /// 0 is off.
+    pub top_n_sigma: f32,
+    /// 1 is off.
     pub repeat_penalty: f32,
+    /// Tokens that the penalties look back on; 0 is off.
+    pub repeat_range: u32,
+    /// 0 is off.
+    pub frequency_penalty: f32,
+    /// 0 is off.
+    pub presence_penalty: f32,
+    pub dry: Dry,
+    pub xtc: Xtc,
+    pub mirostat: Mirostat,
+    pub dynatemp: Dynatemp,
     /// Tokens of reply at the most.
     pub max_tokens: u32,
     pub seed: u32,
+}
+
+/// A penalty on going on with what was said before, that grows with its length.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Dry {
+    /// 0 is off.
+    pub multiplier: f32,
+    pub base: f32,
+    /// Tokens that may be said again for nothing.
+    pub allowed_length: u32,
+    /// Tokens that it looks back on; 0 is all.
+    pub range: u32,
+}
+
+/// Leaves out the likeliest tokens now and then.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Xtc {
+    /// 0 is off.
+    pub probability: f32,
+    /// Above one half nothing is left out.
+    pub threshold: f32,
+}
+
+/// Holds the surprise of a text steady, in place of the other cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Mirostat {
+    /// 0 is off; 1 or 2.
+    pub version: u32,
+    /// The surprise, in bits.
+    pub tau: f32,
+    /// How fast it is learned.
+    pub eta: f32,
+}
+
+/// A temperature that follows how sure the model is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Dynatemp {
+    /// On either side of the temperature; 0 is off.
+    pub range: f32,
+    pub exponent: f32,
 }

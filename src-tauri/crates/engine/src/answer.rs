@@ -15,11 +15,11 @@ use domain::{EndpointId, ModelId};
 use local::gguf::{self, Header, Vocabulary};
 use provider::Provider;
 use provider::openai::{EndpointConfig, OpenAiClient};
-use serde::Deserialize;
 use store::{PresetKind, TextHash};
 
 use crate::Engine;
 use crate::api::{ApiError, Counted, CountedWith};
+use crate::chat_formats::OwnFormat;
 use crate::error::{Answer, bad_input, internal, not_found};
 use crate::remote_count::{About, Calibrating, RemoteCounting, Tokens};
 use crate::turn::TurnOptions;
@@ -128,15 +128,6 @@ pub(crate) struct KnownTemplate {
     uncounted: u32,
 }
 
-/// A chat format that the user brought, as it is stored.
-#[derive(Deserialize)]
-struct OwnFormat {
-    jinja: String,
-    /// Texts that end a reply.
-    #[serde(default)]
-    stop: Vec<String>,
-}
-
 /// The template of a model with this `header`. The date is only a first one: each prompt is given that of its epoch.
 fn parse(
     header: &Header,
@@ -147,7 +138,7 @@ fn parse(
     let bos = header.bos.as_deref().unwrap_or_default();
     let eos = header.eos.as_deref().unwrap_or_default();
     let date = jiff::civil::DateTime::default();
-    if let Some(OwnFormat { jinja, stop }) = own {
+    if let Some(OwnFormat { jinja, stop, .. }) = own {
         let template = ChatTemplate::parse(&jinja, bos, eos, date)?;
         return Ok(template.with_stops(stop.iter().map(String::as_str)));
     }

@@ -40,9 +40,7 @@ impl Engine {
     async fn keep_converted(&self, file: &str, converted: Converted, text: &str) -> Answer<Vec<Imported>> {
         let mut notes: Vec<String> =
             converted.report.iter().map(|note| format!("{}: {}", note.field, note.what)).collect();
-        if converted.sampling.is_some() {
-            notes.push("Its sampler values are not applied; set them under Writing.".to_owned());
-        }
+        let sampling = converted.sampling.filter(|sampling| !sampling.values.is_empty());
         let mut imported = Vec::new();
         for template in converted.templates {
             // Which variables stand in it is the conversion's doing, not the author's.
@@ -56,14 +54,15 @@ impl Engine {
             let preset = self.preset(PresetKind::ChatFormat, key, format.name, document.to_string(), text).await?;
             imported.push(row("chatFormat", &preset, file, std::mem::take(&mut notes)));
         }
-        if imported.is_empty() {
-            let name = converted.name;
+        if let Some(sampling) = sampling {
+            let preset = self.import_sampler_preset(sampling).await?;
+            let (kind, file) = ("samplerPreset".to_owned(), file.to_owned());
             imported.push(Imported {
-                kind: "sampler".into(),
-                id: String::new(),
-                name,
-                file: file.to_owned(),
-                warnings: notes,
+                kind,
+                id: preset.id,
+                name: preset.name,
+                file,
+                warnings: std::mem::take(&mut notes),
             });
         }
         self.events().changed(Changed::Presets, None);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use domain::chat::Chat;
 use domain::model::ModelChoice;
 use domain::settings::{
-    ENVIRONMENT_PREFIX, Layer, Layers, Origin, Owner, Problem, Refusal, Resolved, SETTINGS, Setting, Value, resolve,
-    setting,
+    ENVIRONMENT_PREFIX, Layer, Layers, Origin, Owner, Problem, Refusal, Resolved, SETTINGS, Scope, Setting, Value,
+    resolve, setting,
 };
 use domain::{CharacterId, ChatId};
 
@@ -14,7 +14,10 @@ use crate::Engine;
 use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
 use crate::error::{Answer, bad_input};
 use crate::turn::TurnOptions;
-use crate::{convert, layered_view, story};
+use crate::{convert, layered_view, sampler_presets, story};
+
+/// The setting that names a sampler preset.
+const PRESET: &str = "sampler_preset";
 
 /// The variables of this process that may override settings, for [`crate::Options::environment`].
 pub fn environment() -> BTreeMap<String, String> {
@@ -47,10 +50,25 @@ impl Environment {
 pub(crate) struct Stack {
     pub(crate) layers: Layers,
     pub(crate) problems: Vec<(Origin, Problem)>,
+    /// What the sampler preset in use has put into a layer.
+    pub(crate) preset: Option<Filled>,
     owners: Vec<Owner>,
 }
 
+/// A sampler preset's values in the layer that chose it.
+pub(crate) struct Filled {
+    pub(crate) origin: Origin,
+    pub(crate) keys: Vec<&'static str>,
+    pub(crate) name: String,
+}
+
 impl Stack {
+    /// The preset that says what the layer of `origin` has for `key`.
+    pub(crate) fn preset_of(&self, origin: Origin, key: &str) -> Option<&str> {
+        let filled = self.preset.as_ref().filter(|filled| filled.origin == origin && filled.keys.contains(&key))?;
+        Some(&filled.name)
+    }
+
     pub(crate) fn model(&self) -> Option<ModelChoice> {
         self.owners.iter().find_map(|owner| if let Owner::Model(choice) = owner { Some(*choice) } else { None })
     }
@@ -115,7 +133,6 @@ impl Engine {
         own.set(setting, value.clone());
         stack.layers.put(origin, own);
         self.suggest(&mut stack.layers, None).await?;
-        stack.problems.retain(|(of, problem)| *of != origin || problem.key != setting.key);
         if value.is_some() {
             refuse_contradiction(setting, &resolve(&stack.layers))?;
         }
@@ -127,7 +144,8 @@ impl Engine {
             })
             .await?;
         self.events().changed(Changed::Settings, owner.id().map(|id| id.to_string()));
-        Ok(layered_view::view(&stack, &self.choices().await?))
+        // Read again: with a preset, one value can bring others.
+        Ok(layered_view::view(&self.stack(owner).await?, &self.choices().await?))
     }
 
     /// The settings of a turn in `chat`, answered by `model`.
@@ -206,8 +224,29 @@ impl Engine {
         let environment = self.environment();
         layers.put(Origin::Environment, environment.layer.clone());
         problems.extend(environment.problems.iter().map(|problem| (Origin::Environment, problem.clone())));
-        self.suggest(&mut layers, template).await?;
-        Ok(Stack { layers, problems, owners })
+        let mut stack = Stack { layers, problems, preset: None, owners };
+        self.fill_in(&mut stack).await?;
+        self.suggest(&mut stack.layers, template).await?;
+        Ok(stack)
+    }
+
+    /// Puts the values of the sampler preset in use into the layer that chose it, where that says nothing itself.
+    async fn fill_in(&self, stack: &mut Stack) -> Answer<()> {
+        let Some((origin, Value::Text(id))) = stack.layers.find(PRESET) else { return Ok(()) };
+        if id == "none" {
+            return Ok(());
+        }
+        let Some(preset) = self.sampler_preset(id).await? else {
+            let reason = format!("there is no sampler preset \"{id}\" any more");
+            stack.problems.push((origin, Problem { key: PRESET, reason }));
+            return Ok(());
+        };
+        let scope = Scope::ALL.into_iter().find(|scope| Origin::from(*scope) == origin);
+        let mut layer = stack.layers.layer(origin).cloned().unwrap_or_default();
+        let keys = layer.fill(&sampler_presets::layer(&preset), scope);
+        stack.layers.put(origin, layer);
+        stack.preset = Some(Filled { origin, keys, name: preset.name });
+        Ok(())
     }
 
     /// Puts in what the template suggests: `named`, else the one that the layers choose (S4.8).
@@ -239,7 +278,7 @@ fn settable(key: &str, owner: Owner) -> Answer<&'static Setting> {
     Err(bad_input(message, format!("It can be set here: {}.", scopes.join(", "))))
 }
 
-fn refused(setting: &Setting, refusal: &Refusal) -> ApiError {
+pub(crate) fn refused(setting: &Setting, refusal: &Refusal) -> ApiError {
     let expected = setting.kind.expects();
     bad_input(format!("{} cannot be so: {refusal}.", setting.key.replace('_', " ")), format!("Set it to {expected}."))
 }

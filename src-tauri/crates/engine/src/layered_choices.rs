@@ -66,6 +66,9 @@ impl Engine {
             .await?;
         let mut choices = Choices::built_in();
         choices.add_templates(&self.template_library().await?.0);
+        for (id, preset) in self.sampler_presets().await? {
+            choices.add("sampler_preset", choice(&id, &preset.name));
+        }
         for ((key, _), presets) in kinds.into_iter().zip(stored) {
             presets.iter().for_each(|preset| choices.add(key, choice(&preset.key, &preset.name)));
         }

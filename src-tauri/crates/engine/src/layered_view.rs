@@ -28,6 +28,7 @@ fn one(setting: &'static Setting, stack: &Stack, choices: &Choices) -> LayeredSe
         default: setting.default.clone().into(),
         value: found.map_or_else(|| setting.default.clone(), |(_, value)| value.clone()).into(),
         origin: found.map_or(SettingLayer::BuiltIn, |(origin, _)| layer(origin)),
+        preset: found.and_then(|(origin, _)| stack.preset_of(origin, setting.key)).map(str::to_owned),
         scopes: setting.scopes.iter().map(|scope| layer(Origin::from(*scope))).collect(),
         layers: at_layers(setting, stack),
         variable: setting.variable(),
@@ -39,7 +40,8 @@ fn at_layers(setting: &Setting, stack: &Stack) -> Vec<SettingAt> {
     let stored = Scope::ALL.map(Origin::from);
     let all = [Origin::Template].into_iter().chain(stored).chain([Origin::Environment]);
     all.filter_map(|origin| {
-        let value = stack.layers.layer(origin).and_then(|layer| layer.get(setting.key));
+        let said = stack.preset_of(origin, setting.key).is_none();
+        let value = stack.layers.layer(origin).filter(|_| said).and_then(|layer| layer.get(setting.key));
         let problem = stack.problems.iter().find(|(of, problem)| *of == origin && problem.key == setting.key);
         (value.is_some() || problem.is_some()).then(|| SettingAt {
             layer: layer(origin),

@@ -15,6 +15,7 @@ pub mod typescript;
 
 mod answer;
 mod characters;
+mod chat_formats;
 mod chats;
 mod clock;
 mod collect;
@@ -52,6 +53,7 @@ mod remote_count;
 mod report;
 mod running;
 mod said;
+mod sampler_presets;
 mod script_library;
 mod scripts;
 mod secrets;

@@ -121,6 +121,18 @@ macro_rules! operations {
             /// Lets the scripts of a character's card run, or stops them.
             allow_card_scripts(character: String, allowed: bool) -> ();
 
+            list_chat_formats() -> Vec<ChatFormat>;
+            /// An empty `id` makes a new one; those that ship cannot be changed.
+            save_chat_format(format: ChatFormat) -> ChatFormat;
+            delete_chat_format(id: String) -> ();
+            list_sampler_presets() -> Vec<SamplerPreset>;
+            /// An empty `id` makes a new one.
+            save_sampler_preset(preset: SamplerPreset) -> SamplerPreset;
+            /// Whoever had chosen it goes on with their own values.
+            delete_sampler_preset(id: String) -> ();
+            /// The preset as SillyTavern reads it: JSON.
+            export_sampler_preset(id: String) -> String;
+
             list_models() -> Vec<Model>;
             /// Forgets the file; it stays on the disk.
             remove_model(id: String) -> ();

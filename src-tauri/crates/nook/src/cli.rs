@@ -29,7 +29,7 @@ pub(crate) enum Verb {
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
-    /// Write a character to a file
+    /// Write a character, or a sampler preset, to a file
     Export {
         kind: ExportKind,
         /// Name or id
@@ -45,7 +45,7 @@ pub(crate) enum Verb {
     Show {
         kind: ShowKind,
         /// Name or id
-        #[arg(required_if_eq_any([("kind", "character"), ("kind", "chat"), ("kind", "persona")]))]
+        #[arg(required_if_eq_any([("kind", "character"), ("kind", "chat"), ("kind", "persona"), ("kind", "template"), ("kind", "preset")]))]
         name: Option<String>,
         #[command(flatten)]
         whose: Whose,
@@ -115,6 +115,7 @@ pub(crate) enum Verb {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ExportKind {
     Character,
+    Preset,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -122,14 +123,18 @@ pub(crate) enum Format {
     Png,
     JsonV2,
     JsonV3,
+    /// Of a sampler preset
+    Sillytavern,
 }
 
-impl From<Format> for CardFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Png => Self::Png,
-            Format::JsonV2 => Self::JsonV2,
-            Format::JsonV3 => Self::JsonV3,
+impl Format {
+    /// A card's; `None` for what is no card.
+    pub(crate) fn of_card(self) -> Option<CardFormat> {
+        match self {
+            Self::Png => Some(CardFormat::Png),
+            Self::JsonV2 => Some(CardFormat::JsonV2),
+            Self::JsonV3 => Some(CardFormat::JsonV3),
+            Self::Sillytavern => None,
         }
     }
 }
@@ -141,6 +146,8 @@ pub(crate) enum ListKind {
     Personas,
     Models,
     Templates,
+    /// Sampler presets, chat formats, modes and regex scripts
+    Presets,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -148,6 +155,9 @@ pub(crate) enum ShowKind {
     Character,
     Chat,
     Persona,
+    Template,
+    /// A sampler preset, a chat format, a mode or a regex script
+    Preset,
     Settings,
 }
 

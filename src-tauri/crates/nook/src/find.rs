@@ -67,7 +67,12 @@ async fn import_card(engine: &Engine, file: &Path) -> Result<String, Failure> {
 }
 
 /// The one item with that id, else the one with that name in whatever case.
-fn pick<T>(kind: &str, mut items: Vec<T>, wanted: &str, named: impl Fn(&T) -> (&str, Vec<&str>)) -> Result<T, Failure> {
+pub(crate) fn pick<T>(
+    kind: &str,
+    mut items: Vec<T>,
+    wanted: &str,
+    named: impl Fn(&T) -> (&str, Vec<&str>),
+) -> Result<T, Failure> {
     if let Some(index) = items.iter().position(|item| named(item).0 == wanted) {
         return Ok(items.swap_remove(index));
     }
@@ -100,7 +105,7 @@ pub(crate) async fn options(engine: &Engine, asked: &Answering) -> Result<TurnOp
     Ok(TurnOptions { model, template, mode: asked.mode.clone(), ..TurnOptions::default() })
 }
 
-async fn template(engine: &Engine, name: &str) -> Result<String, Failure> {
+pub(crate) async fn template(engine: &Engine, name: &str) -> Result<String, Failure> {
     let known = engine.list_templates().await?;
     let found = known.iter().find(|one| one.id == name || one.name.eq_ignore_ascii_case(name));
     found.map(|one| one.id.clone()).ok_or_else(|| Failure::not_found(format!("there is no template {name}")))

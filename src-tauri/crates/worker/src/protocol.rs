@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever an older worker would misunderstand a newer supervisor, or the other way round.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,18 +77,77 @@ pub struct Generate {
 
 /// How tokens are drawn, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Sampling {
     /// 1 is off.
     pub repeat_penalty: f32,
+    /// Tokens that the penalties look back on; 0 is off.
+    pub repeat_range: u32,
+    /// 0 is off.
+    pub frequency_penalty: f32,
+    /// 0 is off.
+    pub presence_penalty: f32,
+    /// 0 is off.
+    pub dry_multiplier: f32,
+    pub dry_base: f32,
+    /// Tokens that may be said again for nothing.
+    pub dry_allowed_length: u32,
+    /// Tokens; 0 is all.
+    pub dry_range: u32,
+    /// 0 is off.
+    pub top_n_sigma: f32,
     /// 0 is off.
     pub top_k: u32,
+    /// 1 is off.
+    pub typical_p: f32,
     /// 1 is off.
     pub top_p: f32,
     /// 0 is off.
     pub min_p: f32,
+    /// 0 is off.
+    pub xtc_probability: f32,
+    pub xtc_threshold: f32,
     /// 0 is greedy.
     pub temperature: f32,
+    /// On either side of the temperature; 0 is off.
+    pub dynatemp_range: f32,
+    pub dynatemp_exponent: f32,
+    /// 0 is off; 1 or 2 stands in the place of all cuts.
+    pub mirostat: u32,
+    /// Bits of surprise.
+    pub mirostat_tau: f32,
+    pub mirostat_eta: f32,
     pub seed: u32,
+}
+
+/// Greedy, and everything else off.
+impl Default for Sampling {
+    fn default() -> Self {
+        Self {
+            repeat_penalty: 1.0,
+            repeat_range: 64,
+            frequency_penalty: 0.0,
+            presence_penalty: 0.0,
+            dry_multiplier: 0.0,
+            dry_base: 1.75,
+            dry_allowed_length: 2,
+            dry_range: 0,
+            top_n_sigma: 0.0,
+            top_k: 0,
+            typical_p: 1.0,
+            top_p: 1.0,
+            min_p: 0.0,
+            xtc_probability: 0.0,
+            xtc_threshold: 0.1,
+            temperature: 0.0,
+            dynatemp_range: 0.0,
+            dynatemp_exponent: 1.0,
+            mirostat: 0,
+            mirostat_tau: 5.0,
+            mirostat_eta: 0.1,
+            seed: 0,
+        }
+    }
 }
 
 /// From the worker.

@@ -8,8 +8,14 @@ use worker::protocol::Sampling;
 
 use crate::vocab::Vocab;
 
-/// Tokens that the repeat penalty looks back on.
-const PENALTY_WINDOW: usize = 64;
+/// Tokens that any penalty looks back on at the most: llama.cpp keeps room for all of them.
+const FURTHEST: u32 = 1 << 17;
+
+/// What ends a run of words for DRY, as llama.cpp has it.
+const BREAKERS: [&str; 4] = ["\n", ":", "\"", "*"];
+
+/// Tokens from which mirostat's first version learns, as its paper has it.
+const MIROSTAT_TOKENS: i32 = 100;
 
 /// Blank tokens in a row after which a reply may end although it says nothing.
 const BLANKS: u32 = 16;
@@ -30,9 +36,11 @@ impl Draw {
         let never = |token: &LlamaToken| LlamaLogitBias::new(*token, f32::NEG_INFINITY);
         let endless: Vec<LlamaLogitBias> = vocab.ends().iter().map(never).collect();
         let mut first = vec![LlamaSampler::logit_bias(vocab.len(), &endless)];
-        first.append(&mut links(sampling, vocab.len()));
-        let [mut first, mut rest] = [first, links(sampling, vocab.len())].map(|links| LlamaSampler::chain(links, true));
-        let recent = &prompt[prompt.len().saturating_sub(PENALTY_WINDOW)..];
+        first.append(&mut links(sampling, vocab));
+        let [mut first, mut rest] = [first, links(sampling, vocab)].map(|links| LlamaSampler::chain(links, true));
+        let dry = if sampling.dry_multiplier > 0.0 { dry_range(sampling) } else { 0 };
+        let range = sampling.repeat_range.min(FURTHEST).max(dry) as usize;
+        let recent = &prompt[prompt.len().saturating_sub(range)..];
         // Role markers and turn ends must stay as likely as they are, or replies run on.
         let recent: Vec<LlamaToken> = recent.iter().filter(|token| !vocab.is_control(**token)).copied().collect();
         first.accept_many(&recent);
@@ -56,19 +64,61 @@ impl Draw {
     }
 }
 
-fn links(sampling: &Sampling, vocab: i32) -> Vec<LlamaSampler> {
-    let mut links = Vec::new();
-    if sampling.repeat_penalty != 1.0 {
-        // llama.cpp aborts the process on a penalty that is not positive.
-        let penalty = sampling.repeat_penalty.clamp(0.1, 10.0);
-        links.push(LlamaSampler::penalties(vocab, PENALTY_WINDOW as i32, penalty, 0.0, 0.0));
-    }
+/// The links in llama.cpp's own order.
+fn links(sampling: &Sampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
+    let mut links = penalties(sampling, vocab);
     if sampling.temperature <= 0.0 {
         links.push(LlamaSampler::greedy());
         return links;
     }
+    if matches!(sampling.mirostat, 1 | 2) {
+        links.push(LlamaSampler::temp(sampling.temperature));
+        let Sampling { seed, mirostat_tau: tau, mirostat_eta: eta, .. } = *sampling;
+        links.push(match sampling.mirostat {
+            1 => LlamaSampler::mirostat(vocab.len(), seed, tau, eta, MIROSTAT_TOKENS),
+            _ => LlamaSampler::mirostat_v2(seed, tau, eta),
+        });
+        return links;
+    }
+    links.append(&mut cuts(sampling));
+    links.push(match sampling.dynatemp_range {
+        range if range > 0.0 => LlamaSampler::temp_ext(sampling.temperature, range, sampling.dynatemp_exponent),
+        _ => LlamaSampler::temp(sampling.temperature),
+    });
+    links.push(LlamaSampler::dist(sampling.seed));
+    links
+}
+
+fn penalties(sampling: &Sampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
+    let mut links = Vec::new();
+    let Sampling { frequency_penalty, presence_penalty, .. } = *sampling;
+    let penalised = sampling.repeat_penalty != 1.0 || frequency_penalty != 0.0 || presence_penalty != 0.0;
+    if penalised && sampling.repeat_range > 0 {
+        // llama.cpp aborts the process on a penalty that is not positive.
+        let penalty = sampling.repeat_penalty.clamp(0.1, 10.0);
+        let range = whole(sampling.repeat_range.min(FURTHEST));
+        links.push(LlamaSampler::penalties(vocab.len(), range, penalty, frequency_penalty, presence_penalty));
+    }
+    if sampling.dry_multiplier > 0.0 {
+        let base = sampling.dry_base.max(1.0);
+        let allowed = whole(sampling.dry_allowed_length);
+        let range = whole(dry_range(sampling));
+        links.push(LlamaSampler::dry(vocab.model(), sampling.dry_multiplier, base, allowed, range, BREAKERS));
+    }
+    links
+}
+
+/// What leaves out unlikely tokens, and now and then the likeliest.
+fn cuts(sampling: &Sampling) -> Vec<LlamaSampler> {
+    let mut links = Vec::new();
+    if sampling.top_n_sigma > 0.0 {
+        links.push(LlamaSampler::top_n_sigma(sampling.top_n_sigma));
+    }
     if sampling.top_k > 0 {
-        links.push(LlamaSampler::top_k(i32::try_from(sampling.top_k).unwrap_or(i32::MAX)));
+        links.push(LlamaSampler::top_k(whole(sampling.top_k)));
+    }
+    if sampling.typical_p < 1.0 {
+        links.push(LlamaSampler::typical(sampling.typical_p.max(0.0), 1));
     }
     if sampling.top_p < 1.0 {
         links.push(LlamaSampler::top_p(sampling.top_p.max(0.0), 1));
@@ -76,7 +126,20 @@ fn links(sampling: &Sampling, vocab: i32) -> Vec<LlamaSampler> {
     if sampling.min_p > 0.0 {
         links.push(LlamaSampler::min_p(sampling.min_p.min(1.0), 1));
     }
-    links.push(LlamaSampler::temp(sampling.temperature));
-    links.push(LlamaSampler::dist(sampling.seed));
+    if sampling.xtc_probability > 0.0 {
+        links.push(LlamaSampler::xtc(sampling.xtc_probability, sampling.xtc_threshold, 1, sampling.seed));
+    }
     links
+}
+
+/// Tokens that DRY looks back on.
+fn dry_range(sampling: &Sampling) -> u32 {
+    match sampling.dry_range {
+        0 => FURTHEST,
+        range => range.min(FURTHEST),
+    }
+}
+
+fn whole(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
 }

@@ -8,6 +8,7 @@ use worker::protocol::Segment;
 
 /// The loaded model's vocabulary.
 pub(crate) struct Vocab<'model> {
+    model: &'model LlamaModel,
     vocab: LlamaVocab<'model>,
     bos: Option<LlamaToken>,
     /// End of turn, of text...
@@ -22,7 +23,11 @@ impl<'model> Vocab<'model> {
         let bos = Some(vocab.bos()).filter(|bos| vocab.should_add_bos() && bos.0 >= 0);
         let ends = vocab.tokens().filter(|token| vocab.is_eog(*token)).collect();
         let marks = marks(&vocab);
-        Self { vocab, bos, ends, marks }
+        Self { model, vocab, bos, ends, marks }
+    }
+
+    pub(crate) fn model(&self) -> &'model LlamaModel {
+        self.model
     }
 
     /// The model asks for a beginning-of-sequence token.

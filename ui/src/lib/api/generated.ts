@@ -115,6 +115,17 @@ export function client(call: Call) {
 		cardScripts: (character: string) => call("card_scripts", { character }) as Promise<CardScripts>,
 		/** Lets the scripts of a character's card run, or stops them. */
 		allowCardScripts: (character: string, allowed: boolean) => call("allow_card_scripts", { character, allowed }) as Promise<void>,
+		listChatFormats: () => call("list_chat_formats", {  }) as Promise<ChatFormat[]>,
+		/** An empty `id` makes a new one; those that ship cannot be changed. */
+		saveChatFormat: (format: ChatFormat) => call("save_chat_format", { format }) as Promise<ChatFormat>,
+		deleteChatFormat: (id: string) => call("delete_chat_format", { id }) as Promise<void>,
+		listSamplerPresets: () => call("list_sampler_presets", {  }) as Promise<SamplerPreset[]>,
+		/** An empty `id` makes a new one. */
+		saveSamplerPreset: (preset: SamplerPreset) => call("save_sampler_preset", { preset }) as Promise<SamplerPreset>,
+		/** Whoever had chosen it goes on with their own values. */
+		deleteSamplerPreset: (id: string) => call("delete_sampler_preset", { id }) as Promise<void>,
+		/** The preset as SillyTavern reads it: JSON. */
+		exportSamplerPreset: (id: string) => call("export_sampler_preset", { id }) as Promise<string>,
 		listModels: () => call("list_models", {  }) as Promise<Model[]>,
 		/** Forgets the file; it stays on the disk. */
 		removeModel: (id: string) => call("remove_model", { id }) as Promise<void>,
@@ -268,6 +279,18 @@ export type Chat = {
 	generating: Generating | null,
 	/**  The draft of the user's next message being written right now. */
 	drafting: Drafting | null,
+};
+
+/**  How a model is told whose words are whose. */
+export type ChatFormat = {
+	/**  Empty for a new one; what the setting `chat_format` names. */
+	id: string,
+	name: string,
+	/**  A chat template, as model files carry one. */
+	jinja: string,
+	/**  Texts that end a reply. */
+	stop: string[],
+	builtIn: boolean,
 };
 
 /**  One row of the chat list. */
@@ -489,6 +512,8 @@ export type LayeredSetting = {
 	default: SettingValue,
 	value: SettingValue,
 	origin: SettingLayer,
+	/**  The sampler preset that says so, chosen on that layer. */
+	preset: string | null,
 	/**  Layers it may be set on. */
 	scopes: SettingLayer[],
 	/**  Layers that say something, from below. */
@@ -791,6 +816,15 @@ export type RenderedTemplate = {
 
 /**  Who speaks. */
 export type Role = "user" | "character" | "narrator" | "tool" | "event";
+
+/**  Named values of samplers. */
+export type SamplerPreset = {
+	/**  Empty for a new one; what the setting `sampler_preset` names. */
+	id: string,
+	name: string,
+	/**  By the keys of settings; what is not here stays as it is. */
+	values: { [key in string]: SettingValue },
+};
 
 /**  A regex script, tried on a sample. */
 export type ScriptTrial = {

@@ -22,7 +22,7 @@ import { Xray } from "./xray/xray.svelte";
 export type Screen = "chats" | "people" | "prompts" | "models" | "settings";
 
 /** Where the screen of prompts begins. */
-export type PromptsPlace = { tab: "templates"; id?: string; section?: string } | { tab: "modes"; name?: string } | { tab: "scripts" };
+export type PromptsPlace = { tab: "templates"; id?: string; section?: string } | { tab: "modes"; name?: string } | { tab: "samplers" } | { tab: "formats" } | { tab: "scripts" };
 
 /** The window: which screen, which chat, and everything they share. */
 export class App {

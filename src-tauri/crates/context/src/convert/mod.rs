@@ -12,8 +12,13 @@ mod sampler;
 mod story_string;
 mod system_prompt;
 
-use domain::sampling::SamplerOptions;
+use std::collections::BTreeMap;
+
+use domain::settings::Value as SettingValue;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub use sampler::write_sampler;
 
 use crate::prompt_template::{Line, PromptTemplate, SCHEMA, Section, VERSION, escape, slug};
 
@@ -57,11 +62,12 @@ pub struct InstructFormat {
     pub stop: Vec<String>,
 }
 
-/// Samplers that we have, and the values of those we do not.
-#[derive(Debug, Clone, PartialEq)]
+/// Samplers that we have, by the keys of our settings, and the values of those we do not.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SamplerPreset {
     pub name: String,
-    pub options: SamplerOptions,
+    pub values: BTreeMap<String, SettingValue>,
     /// As they were, for the export.
     pub kept: Map<String, Value>,
 }

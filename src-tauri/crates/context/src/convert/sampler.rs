@@ -1,47 +1,55 @@
-//! Sampler presets, of text completion and of chat completion.
+//! Sampler presets, of text completion and of chat completion, as values of our settings; and back.
 
-use domain::sampling::SamplerOptions;
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use domain::settings::{Kind, Value, setting};
+use serde_json::{Map, Value as Json, json};
 
 use super::{Note, SamplerPreset};
 
-/// Fields of ours under their names there, the first that is present.
-const TEMPERATURE: &[&str] = &["temp", "temperature"];
-const TOP_P: &[&str] = &["top_p"];
-const TOP_K: &[&str] = &["top_k"];
-const MIN_P: &[&str] = &["min_p"];
-const REPEAT: &[&str] = &["rep_pen", "repetition_penalty"];
-const MAX_TOKENS: &[&str] = &["genamt", "openai_max_tokens", "max_tokens"];
-const SEED: &[&str] = &["seed"];
-/// The size of the context belongs to the model's settings here.
-const CONTEXT: &[&str] = &["max_length", "openai_max_context"];
+/// Our settings under their names there; of several the first that is present. The first is the one that is written.
+const NAMES: [(&str, &[&str]); 21] = [
+    ("temperature", &["temp", "temperature"]),
+    ("top_p", &["top_p"]),
+    ("top_k", &["top_k"]),
+    ("min_p", &["min_p"]),
+    ("typical_p", &["typical_p", "typical"]),
+    ("top_n_sigma", &["nsigma", "top_n_sigma"]),
+    ("repeat_penalty", &["rep_pen", "repetition_penalty"]),
+    ("repeat_range", &["rep_pen_range", "repetition_penalty_range"]),
+    ("frequency_penalty", &["freq_pen", "frequency_penalty"]),
+    ("presence_penalty", &["presence_pen", "presence_penalty"]),
+    ("dry_multiplier", &["dry_multiplier"]),
+    ("dry_base", &["dry_base"]),
+    ("dry_allowed_length", &["dry_allowed_length"]),
+    ("dry_range", &["dry_penalty_last_n"]),
+    ("xtc_probability", &["xtc_probability"]),
+    ("xtc_threshold", &["xtc_threshold"]),
+    ("mirostat", &["mirostat_mode"]),
+    ("mirostat_tau", &["mirostat_tau"]),
+    ("mirostat_eta", &["mirostat_eta"]),
+    ("max_tokens", &["genamt", "openai_max_tokens", "max_tokens"]),
+    ("context_limit", &["max_length", "openai_max_context"]),
+];
+
+/// A dynamic temperature is a range there, and a distance on either side here.
+const DYNATEMP: [&str; 4] = ["dynatemp", "min_temp", "max_temp", "dynatemp_exponent"];
+const SEED: &str = "seed";
 
 /// Samplers that we do not have, and the value at which each does nothing.
-fn others() -> [(&'static str, Value); 26] {
+fn others() -> [(&'static str, Json); 14] {
     [
         ("temperature_last", json!(true)),
         ("top_a", json!(0)),
         ("tfs", json!(1)),
-        ("typical_p", json!(1)),
-        ("typical", json!(1)),
         ("epsilon_cutoff", json!(0)),
         ("eta_cutoff", json!(0)),
-        ("rep_pen_range", json!(0)),
         ("rep_pen_slope", json!(0)),
         ("rep_pen_decay", json!(0)),
         ("no_repeat_ngram_size", json!(0)),
         ("penalty_alpha", json!(0)),
         ("encoder_rep_pen", json!(1)),
-        ("freq_pen", json!(0)),
-        ("presence_pen", json!(0)),
-        ("frequency_penalty", json!(0)),
-        ("presence_penalty", json!(0)),
-        ("dynatemp", json!(false)),
         ("smoothing_factor", json!(0)),
-        ("dry_multiplier", json!(0)),
-        ("mirostat_mode", json!(0)),
-        ("xtc_probability", json!(0)),
-        ("nsigma", json!(0)),
         ("guidance_scale", json!(1)),
         ("grammar_string", json!("")),
         ("banned_tokens", json!("")),
@@ -50,71 +58,126 @@ fn others() -> [(&'static str, Value); 26] {
 
 /// The samplers of `preset`. Fields in `elsewhere` are other converters'.
 pub(super) fn convert(
-    preset: &Map<String, Value>,
+    preset: &Map<String, Json>,
     name: &str,
     elsewhere: &[&str],
     report: &mut Vec<Note>,
 ) -> SamplerPreset {
-    let options = SamplerOptions {
-        temperature: number(preset, TEMPERATURE),
-        top_p: number(preset, TOP_P),
-        top_k: whole(preset, TOP_K),
-        min_p: number(preset, MIN_P),
-        repeat_penalty: number(preset, REPEAT).filter(|penalty| *penalty > 0.0),
-        max_tokens: whole(preset, MAX_TOKENS).filter(|tokens| *tokens > 0),
-        seed: seed(preset),
-    };
+    let mut values = BTreeMap::new();
+    for (key, names) in NAMES {
+        let Some((field, number)) = first(preset, names) else { continue };
+        if let Some(value) = value(key, field, number, report) {
+            values.insert(key.to_owned(), value);
+        }
+    }
+    dynatemp(preset, &mut values);
+    // -1 draws a new one each time, which is what no seed means here.
+    if let Some((_, seed)) = first(preset, &[SEED]).filter(|(_, seed)| (0.0..=f64::from(u32::MAX)).contains(seed)) {
+        values.insert(SEED.to_owned(), Value::Whole(seed as u32));
+    }
     report.extend(notes(preset));
-    let ours = [TEMPERATURE, TOP_P, TOP_K, MIN_P, REPEAT, MAX_TOKENS, SEED].concat();
-    let foreign = |field: &str| field != "name" && !ours.contains(&field) && !elsewhere.contains(&field);
-    let kept = preset.iter().filter(|(field, _)| foreign(field));
-    SamplerPreset {
-        name: name.to_owned(),
-        options,
-        kept: kept.map(|(field, value)| (field.clone(), value.clone())).collect(),
+    let ours = |field: &str| {
+        field == "name"
+            || field == SEED
+            || DYNATEMP.contains(&field)
+            || NAMES.iter().any(|(_, names)| names.contains(&field))
+    };
+    let kept = preset.iter().filter(|(field, _)| !ours(field) && !elsewhere.contains(&field.as_str()));
+    let kept = kept.map(|(field, value)| (field.clone(), value.clone())).collect();
+    SamplerPreset { name: name.to_owned(), values, kept }
+}
+
+/// `preset` as SillyTavern writes those of text completion. What was kept of the original goes out as it came in.
+pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
+    let mut written = preset.kept.clone();
+    let number = |key: &str| match preset.values.get(key) {
+        Some(Value::Whole(number)) => Some(json!(number)),
+        Some(Value::Number(number)) => Some(json!(number)),
+        _ => None,
+    };
+    for (key, names) in NAMES {
+        if let Some(value) = number(key) {
+            written.insert(names[0].to_owned(), value);
+        }
+    }
+    if let Some(range) = number("dynatemp_range").and_then(|range| range.as_f64()).filter(|range| *range > 0.0) {
+        let middle = number("temperature").and_then(|number| number.as_f64()).unwrap_or(1.0);
+        written.insert("dynatemp".to_owned(), json!(true));
+        written.insert("min_temp".to_owned(), json!((middle - range).max(0.0)));
+        written.insert("max_temp".to_owned(), json!(middle + range));
+        written.extend(number("dynatemp_exponent").map(|exponent| ("dynatemp_exponent".to_owned(), exponent)));
+    }
+    written.extend(number(SEED).map(|seed| (SEED.to_owned(), seed)));
+    written
+}
+
+/// The value of our setting, brought into its range.
+fn value(key: &str, field: &str, number: f64, report: &mut Vec<Note>) -> Option<Value> {
+    let number = match key {
+        // 0 is nothing to say here, and -1 the server's own choice.
+        "repeat_penalty" | "max_tokens" | "context_limit" if number <= 0.0 => return None,
+        // 0 is the whole context there, and no range at all here.
+        "repeat_range" if number <= 0.0 => return None,
+        _ => number,
+    };
+    let (min, max) = match setting(key)?.kind {
+        Kind::Number { min, max } => (min, max),
+        Kind::Whole { min, max } | Kind::WholeOr { min, max, .. } => (f64::from(min), f64::from(max)),
+        _ => return None,
+    };
+    let taken = number.clamp(min, max);
+    // -1 is off there where 0 is off here.
+    if taken != number && !(number < 0.0 && min == 0.0) {
+        report.push(Note::new(field, format!("{number} is beyond what is taken here; {taken} is set")));
+    }
+    match setting(key)?.kind {
+        Kind::Number { .. } => Some(Value::Number(taken)),
+        _ => Some(Value::Whole(taken as u32)),
     }
 }
 
-fn notes(preset: &Map<String, Value>) -> Vec<Note> {
+fn dynatemp(preset: &Map<String, Json>, values: &mut BTreeMap<String, Value>) {
+    let number = |field: &str| first(preset, &[field]).map(|(_, number)| number.clamp(0.0, 4.0));
+    if preset.get("dynatemp").and_then(Json::as_bool) != Some(true) {
+        if preset.contains_key("dynatemp") {
+            values.insert("dynatemp_range".to_owned(), Value::Number(0.0));
+        }
+        return;
+    }
+    let (Some(min), Some(max)) = (number("min_temp"), number("max_temp")) else { return };
+    values.insert("temperature".to_owned(), Value::Number(((min + max) / 2.0).min(2.0)));
+    values.insert("dynatemp_range".to_owned(), Value::Number((max - min).abs() / 2.0));
+    if let Some(exponent) = number("dynatemp_exponent") {
+        values.insert("dynatemp_exponent".to_owned(), Value::Number(exponent));
+    }
+}
+
+fn notes(preset: &Map<String, Json>) -> Vec<Note> {
     let mut notes = Vec::new();
     for (field, neutral) in others() {
-        let works = |value: &&Value| !same(value, &neutral) && !value.is_null();
+        let works = |value: &&Json| !same(value, &neutral) && !value.is_null();
         if let Some(value) = preset.get(field).filter(works) {
             notes.push(Note::new(field, format!("this sampler is not here; its value {} is kept", shortened(value))));
         }
     }
-    let context = CONTEXT.iter().filter(|field| preset.contains_key(**field));
-    notes.extend(context.map(|field| Note::new(*field, "the context size is a setting of the model here")));
     notes
 }
 
-fn same(value: &Value, neutral: &Value) -> bool {
+fn same(value: &Json, neutral: &Json) -> bool {
     match (value.as_f64(), neutral.as_f64()) {
         (Some(value), Some(neutral)) => value == neutral,
         _ => value == neutral,
     }
 }
 
-fn shortened(value: &Value) -> String {
+fn shortened(value: &Json) -> String {
     value.to_string().chars().take(40).collect()
 }
 
 /// Numbers that were written as texts count: presets are edited by hand.
-fn first(preset: &Map<String, Value>, fields: &[&str]) -> Option<f64> {
-    let value = fields.iter().find_map(|field| preset.get(*field).filter(|value| !value.is_null()))?;
-    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
-}
-
-fn number(preset: &Map<String, Value>, fields: &[&str]) -> Option<f32> {
-    first(preset, fields).filter(|number| *number >= 0.0).map(|number| number as f32)
-}
-
-/// -1 and 0 are off there, 0 is off here.
-fn whole(preset: &Map<String, Value>, fields: &[&str]) -> Option<u32> {
-    first(preset, fields).map(|number| number.clamp(0.0, f64::from(u32::MAX)) as u32)
-}
-
-/// -1 draws a new seed each time, which is what no seed means here.
-fn seed(preset: &Map<String, Value>) -> Option<u32> {
-    first(preset, SEED).filter(|seed| (0.0..=f64::from(u32::MAX)).contains(seed)).map(|seed| seed as u32)
+fn first<'n>(preset: &Map<String, Json>, fields: &[&'n str]) -> Option<(&'n str, f64)> {
+    let (field, value) =
+        fields.iter().find_map(|field| Some((*field, preset.get(*field).filter(|value| !value.is_null())?)))?;
+    let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
+    number.is_finite().then_some((field, number))
 }

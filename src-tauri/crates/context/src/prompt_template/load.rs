@@ -102,7 +102,7 @@ fn typed(value: Value) -> Result<PromptTemplate, LoadError> {
 }
 
 /// `name` as an id: lower-case letters and digits with dashes between.
-pub(crate) fn slug(name: &str) -> String {
+pub fn slug(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     match words.collect::<Vec<_>>().join("-").to_lowercase() {
         id if id.is_empty() => "template".to_owned(),

@@ -43,5 +43,5 @@ pub use schema::{
 pub use text::Malformed;
 pub use variables::{Given, UnknownVariable, Variables};
 
-pub(crate) use load::slug;
+pub use load::slug;
 pub(crate) use text::escape;

@@ -53,6 +53,15 @@ impl Layer {
         Self(setting.and_then(|setting| Some((setting.key, value(setting)?))).into_iter().collect())
     }
 
+    /// What a sampler preset says. What is no value of a setting that presets hold is passed over.
+    pub fn of_preset<'a>(values: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
+        let taken = |(key, value)| {
+            let setting = super::list::preset_setting(key)?;
+            Some((setting.key, setting.kind.check(value).ok()?))
+        };
+        Self(values.into_iter().filter_map(taken).collect())
+    }
+
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.get(key)
     }
@@ -63,6 +72,17 @@ impl Layer {
             Some(value) => self.0.insert(setting.key, value),
             None => self.0.remove(setting.key),
         };
+    }
+
+    /// Takes the values of `preset` for settings that have none here, and returns their keys. Those that cannot be set on
+    /// a layer of `scope` are passed over.
+    pub fn fill(&mut self, preset: &Self, scope: Option<Scope>) -> Vec<&'static str> {
+        let fits = |key: &str| setting(key).is_some_and(|of| scope.is_none_or(|scope| of.scopes.contains(&scope)));
+        let missing = preset.0.iter().filter(|(key, _)| fits(key) && !self.0.contains_key(*key));
+        let missing: Vec<_> = missing.map(|(key, value)| (*key, value.clone())).collect();
+        let keys = missing.iter().map(|(key, _)| *key).collect();
+        self.0.extend(missing);
+        keys
     }
 
     /// By key, in the order of the keys.
@@ -148,6 +168,23 @@ mod tests {
             let expected = top.map_or((Origin::BuiltIn, None), |(bit, origin)| (*origin, Some(1_000 + bit as u32)));
             assert_eq!((resolved.origin("history_cap"), resolved.values.history_cap), expected, "{set:06b}");
         }
+    }
+
+    #[test]
+    fn a_preset_fills_what_its_layer_leaves_open_and_hides_what_is_below() {
+        let number = |key, value| (key, Value::Number(value));
+        let preset =
+            Layer([number("temperature", 1.2), number("min_p", 0.2), ("context_limit", Value::Whole(4096))].into());
+        let mut of_character = Layer([number("temperature", 0.3)].into());
+        assert_eq!(of_character.fill(&preset, Some(Scope::Character)), ["min_p"]);
+        let mut layers = Layers::default();
+        layers.put(Origin::Global, Layer([number("min_p", 0.01)].into()));
+        layers.put(Origin::Character, of_character);
+        let resolved = resolve(&layers);
+        let Values { temperature, min_p, context_limit, .. } = resolved.values.clone();
+        assert_eq!((temperature, min_p, context_limit), (0.3, 0.2, None));
+        assert_eq!(resolved.origin("min_p"), Origin::Character);
+        assert_eq!(Layer::default().fill(&preset, None), ["context_limit", "min_p", "temperature"]);
     }
 
     #[test]

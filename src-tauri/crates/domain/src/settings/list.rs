@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::owner::Scope;
 use super::value::{FromValue, Kind, Value};
-use crate::sampling::Sampling;
+use crate::sampling::{Dry, Dynatemp, Mirostat, Sampling, Xtc};
 
 /// In front of a setting's key, in capitals: `INGLENOOK_CONTEXT_LIMIT=4096` overrides `context_limit`.
 pub const ENVIRONMENT_PREFIX: &str = "INGLENOOK_";
@@ -53,6 +53,12 @@ impl Setting {
 /// The setting of that key.
 pub fn setting(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+/// The setting of that key, if it is one of those that sampler presets hold: the samplers, and the two sizes.
+pub fn preset_setting(key: &str) -> Option<&'static Setting> {
+    let held = |setting: &&Setting| setting.group == Group::Sampler && setting.key != "sampler_preset";
+    setting(key).filter(|setting| held(setting) || setting.key == "context_limit")
 }
 
 macro_rules! words {
@@ -262,6 +268,8 @@ settings! {
     /// Tokens of a chat, about, that are loaded before it can be used (S1.13).
     eager_load_tokens: u32 = Value::Whole(3_000), Kind::Whole { min: 200, max: 100_000 }, Tokens, Chat, WINDOW;
 
+    /// Name of the preset whose values count where the same layer sets none of its own; `none` is no preset.
+    sampler_preset: String = text("none"), Kind::NameOr { word: "none" }, None, Sampler, EVERYWHERE;
     /// 0 always takes the likeliest token.
     temperature: f32 = Value::Number(0.8), Kind::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
     /// 0 is off.
@@ -271,7 +279,35 @@ settings! {
     /// 0 is off.
     top_k: u32 = Value::Whole(40), Kind::Whole { min: 0, max: 1_000 }, None, Sampler, EVERYWHERE;
     /// 1 is off.
+    typical_p: f32 = Value::Number(1.0), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
+    /// 0 is off.
+    top_n_sigma: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
+    /// 1 is off.
     repeat_penalty: f32 = Value::Number(1.1), Kind::Number { min: 0.5, max: 3.0 }, None, Sampler, EVERYWHERE;
+    /// How far the three penalties look back; 0 is not at all.
+    repeat_range: u32 = Value::Whole(64), Kind::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
+    /// 0 is off.
+    frequency_penalty: f32 = Value::Number(0.0), Kind::Number { min: -2.0, max: 2.0 }, None, Sampler, EVERYWHERE;
+    /// 0 is off.
+    presence_penalty: f32 = Value::Number(0.0), Kind::Number { min: -2.0, max: 2.0 }, None, Sampler, EVERYWHERE;
+    /// 0 is off.
+    dry_multiplier: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 5.0 }, None, Sampler, EVERYWHERE;
+    dry_base: f32 = Value::Number(1.75), Kind::Number { min: 1.0, max: 4.0 }, None, Sampler, EVERYWHERE;
+    dry_allowed_length: u32 = Value::Whole(2), Kind::Whole { min: 1, max: 100 }, Tokens, Sampler, EVERYWHERE;
+    /// 0 is all of it.
+    dry_range: u32 = Value::Whole(0), Kind::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
+    /// 0 is off.
+    xtc_probability: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
+    xtc_threshold: f32 = Value::Number(0.1), Kind::Number { min: 0.0, max: 0.5 }, None, Sampler, EVERYWHERE;
+    /// 0 is off; 1 and 2 are its versions.
+    mirostat: u32 = Value::Whole(0), Kind::Whole { min: 0, max: 2 }, None, Sampler, EVERYWHERE;
+    mirostat_tau: f32 = Value::Number(5.0), Kind::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
+    mirostat_eta: f32 = Value::Number(0.1), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
+    /// 0 is off.
+    dynatemp_range: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
+    dynatemp_exponent: f32 = Value::Number(1.0), Kind::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
+    /// `None` draws a new one for each reply; with one, the same prompt gives the same reply.
+    seed: Option<u32> = text("random"), Kind::WholeOr { word: "random", min: 0, max: u32::MAX }, None, Sampler, EVERYWHERE;
     /// Tokens of reply at the most.
     max_tokens: u32 = Value::Whole(512), Kind::Whole { min: 1, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
 }
@@ -284,16 +320,30 @@ impl Default for Values {
 }
 
 impl Values {
-    /// How the next token is drawn, where the turn itself does not say.
+    /// How the next token is drawn, where the turn itself does not say. `seed` counts where the settings have none.
     pub fn sampling(&self, seed: u32) -> Sampling {
         Sampling {
             temperature: self.temperature,
             top_p: self.top_p,
             top_k: self.top_k,
             min_p: self.min_p,
+            typical_p: self.typical_p,
+            top_n_sigma: self.top_n_sigma,
             repeat_penalty: self.repeat_penalty,
+            repeat_range: self.repeat_range,
+            frequency_penalty: self.frequency_penalty,
+            presence_penalty: self.presence_penalty,
+            dry: Dry {
+                multiplier: self.dry_multiplier,
+                base: self.dry_base,
+                allowed_length: self.dry_allowed_length,
+                range: self.dry_range,
+            },
+            xtc: Xtc { probability: self.xtc_probability, threshold: self.xtc_threshold },
+            mirostat: Mirostat { version: self.mirostat, tau: self.mirostat_tau, eta: self.mirostat_eta },
+            dynatemp: Dynatemp { range: self.dynatemp_range, exponent: self.dynatemp_exponent },
             max_tokens: self.max_tokens,
-            seed,
+            seed: self.seed.unwrap_or(seed),
         }
     }
 }
@@ -330,5 +380,6 @@ mod tests {
         assert_eq!((built_in.placement, built_in.start_mode), (Placement::CacheFirst, StartMode::Character));
         assert!(built_in.show_streaming && !built_in.show_thoughts);
         assert_eq!(built_in.sampling(7).temperature, 0.8);
+        assert_eq!((built_in.sampling(7).seed, Values { seed: Some(3), ..built_in }.sampling(7).seed), (7, 3));
     }
 }

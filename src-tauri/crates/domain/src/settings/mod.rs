@@ -14,7 +14,7 @@ pub use contradiction::Contradiction;
 pub use layers::{Layer, Layers, Problem, Resolved, resolve};
 pub use list::{
     ChatTitles, ContentRating, ContextRetention, ContinueBy, ENVIRONMENT_PREFIX, Group, Placement, SETTINGS, Setting,
-    StartMode, Unit, Values, setting,
+    StartMode, Unit, Values, preset_setting, setting,
 };
 pub use owner::{Origin, Owner, Scope};
 pub use value::{Kind, Refusal, Value};

@@ -120,6 +120,8 @@ pub struct LayeredSetting {
     pub default: SettingValue,
     pub value: SettingValue,
     pub origin: SettingLayer,
+    /// The sampler preset that says so, chosen on that layer.
+    pub preset: Option<String>,
     /// Layers it may be set on.
     pub scopes: Vec<SettingLayer>,
     /// Layers that say something, from below.

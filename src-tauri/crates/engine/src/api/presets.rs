@@ -1,7 +1,11 @@
 //! What shapes prompts: templates, modes, regex scripts.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
+
+use super::SettingValue;
 
 /// A prompt template in the list of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
@@ -129,4 +133,29 @@ pub struct CardScripts {
     /// The user lets them run.
     pub allowed: bool,
     pub scripts: Vec<RegexScriptRow>,
+}
+
+/// Named values of samplers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct SamplerPreset {
+    /// Empty for a new one; what the setting `sampler_preset` names.
+    pub id: String,
+    pub name: String,
+    /// By the keys of settings; what is not here stays as it is.
+    pub values: BTreeMap<String, SettingValue>,
+}
+
+/// How a model is told whose words are whose.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ChatFormat {
+    /// Empty for a new one; what the setting `chat_format` names.
+    pub id: String,
+    pub name: String,
+    /// A chat template, as model files carry one.
+    pub jinja: String,
+    /// Texts that end a reply.
+    pub stop: Vec<String>,
+    pub built_in: bool,
 }

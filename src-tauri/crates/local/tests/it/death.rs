@@ -141,7 +141,7 @@ fn the_end_of_stdin_ends_a_worker_in_the_middle_of_a_reply() {
     let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let path = model_path().to_str().unwrap().to_owned();
     let load = Load { path, context: 4096, threads: 1, gpu_layers: 0, vocab_only: false, aside: 0, saved: None };
-    let sampling = Sampling { repeat_penalty: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0, temperature: 0.0, seed: 1 };
+    let sampling = Sampling { seed: 1, ..Sampling::default() };
     let segments = vec![Segment { text: "1, 2, 3, 4,".into(), control: false }];
     let generate = Generate { id: 1, cache_key: "k".into(), segments, sampling, stop: vec![], max_tokens: 4_000 };
     worker::frame::write(&mut pipe, &Request::Load(load)).unwrap();

@@ -51,6 +51,50 @@ async fn a_prompt_can_be_read_ahead_of_its_reply() {
     assert_eq!(later.usage().evaluated, Some(1), "the last token is read again, for its logits");
 }
 
+/// Every sampler reaches llama.cpp and leaves the worker alive; with one seed the reply is one reply.
+#[tokio::test]
+async fn samplers_draw_other_tokens_and_the_same_ones_with_the_same_seed() {
+    use domain::sampling::{Dry, Dynatemp, Mirostat, Sampling, Xtc};
+    let host = host();
+    let provider = host.provider(&model(), 2048);
+    let plain = Sampling { temperature: 1.0, top_k: 0, top_p: 1.0, seed: 7, ..greedy(24) };
+    let drawn = async |key: String, sampling: Sampling| {
+        let mut request = request(chat(&["Tell me about the sea."]), 24);
+        // Each is read anew: logits of a prompt that is read in other pieces differ in their last bits.
+        (request.cache_key, request.sampling) = (key, sampling);
+        let outcome = reply(&*provider, request).await;
+        assert!(outcome.end.is_ok(), "{outcome:?}");
+        outcome.text
+    };
+    let chains = [
+        plain,
+        Sampling { typical_p: 0.2, ..plain },
+        Sampling { top_n_sigma: 0.3, ..plain },
+        Sampling { frequency_penalty: 2.0, presence_penalty: 2.0, repeat_range: 1_000, ..plain },
+        Sampling { dry: Dry { multiplier: 4.0, base: 2.0, allowed_length: 1, range: 0 }, ..greedy(24) },
+        Sampling { xtc: Xtc { probability: 1.0, threshold: 0.05 }, ..plain },
+        Sampling { mirostat: Mirostat { version: 1, tau: 2.0, eta: 0.1 }, ..plain },
+        Sampling { mirostat: Mirostat { version: 2, tau: 2.0, eta: 0.1 }, ..plain },
+        Sampling { dynatemp: Dynatemp { range: 0.9, exponent: 1.0 }, ..plain },
+    ];
+    let mut texts = Vec::new();
+    for (at, sampling) in chains.into_iter().enumerate() {
+        let text = drawn(format!("{at}"), sampling).await;
+        assert!(!text.is_empty(), "{sampling:?}");
+        assert_eq!(drawn(format!("{at} again"), sampling).await, text, "{sampling:?}");
+        texts.push(text);
+    }
+    assert_ne!(texts[5], texts[0], "the likeliest tokens are left out");
+    let odd = Sampling {
+        dry: Dry { multiplier: 5.0, base: 0.0, allowed_length: u32::MAX, range: u32::MAX },
+        xtc: Xtc { probability: 9.0, threshold: -1.0 },
+        repeat_range: u32::MAX,
+        frequency_penalty: f32::NAN,
+        ..plain
+    };
+    drawn("odd".to_owned(), odd).await;
+}
+
 #[tokio::test]
 async fn reuse_changes_no_reply() {
     let messages = ["Name three colours.", "Red, green and blue.", "Name three animals."];

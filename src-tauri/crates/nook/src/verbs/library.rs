@@ -7,7 +7,7 @@ use engine::Engine;
 use engine::api::{CardFormat, Character, Chat, ChatSummary, ImportReport, Message};
 use serde::Serialize;
 
-use super::models;
+use super::{models, presets};
 use crate::cli::{ListKind, ShowKind};
 use crate::failure::Failure;
 use crate::find;
@@ -112,6 +112,7 @@ pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Resul
             let items = engine.list_templates().await?;
             lines(Items { items }, out, |one| format!("{}  {}", one.id, one.name))
         }
+        ListKind::Presets => presets::list(engine, out).await,
     }
 }
 
@@ -133,6 +134,11 @@ pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Outp
             let found = find::persona(engine, name).await?;
             out.answer(&found, |one| format!("{}\n\n{}", one.name, one.description))
         }
+        ShowKind::Template => {
+            let found = find::template(engine, name).await?;
+            out.answer(&engine.get_template(found).await?, |found| found.json.clone())
+        }
+        ShowKind::Preset => presets::show(engine, name, out).await,
         ShowKind::Settings => Err(Failure::because("usage", "settings have no name")),
     }
 }

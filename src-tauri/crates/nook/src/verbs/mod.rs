@@ -6,6 +6,7 @@ mod library;
 mod lore;
 mod memory;
 mod models;
+mod presets;
 mod prompt;
 mod rank;
 mod serve;
@@ -15,7 +16,7 @@ mod turn;
 
 use engine::{Engine, Options};
 
-use crate::cli::{Cli, MemoryVerb, ShowKind, Verb};
+use crate::cli::{Cli, ExportKind, MemoryVerb, ShowKind, Verb};
 use crate::failure::Failure;
 use crate::folders;
 use crate::output::Output;
@@ -43,9 +44,14 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
 async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> {
     match verb {
         Verb::Import { paths } => library::import(engine, paths, out).await,
-        Verb::Export { kind: _, name, format, out: file } => {
-            library::export(engine, &name, format.into(), &file, out).await
-        }
+        Verb::Export { kind, name, format, out: file } => match (kind, format.of_card()) {
+            (ExportKind::Character, Some(format)) => library::export(engine, &name, format, &file, out).await,
+            (ExportKind::Preset, None) => presets::export(engine, &name, &file, out).await,
+            (ExportKind::Character, None) => {
+                Err(Failure::because("usage", "a character goes out as png, json-v2 or json-v3"))
+            }
+            (ExportKind::Preset, Some(_)) => Err(Failure::because("usage", "a sampler preset goes out as sillytavern")),
+        },
         Verb::List { kind } => library::list(engine, kind, out).await,
         Verb::Show { kind: ShowKind::Settings, whose, .. } => settings::show(engine, whose, out).await,
         Verb::Show { kind, name, .. } => library::show(engine, kind, &name.unwrap_or_default(), out).await,

@@ -280,3 +280,22 @@ fn the_environment_is_visible() {
         "{told}"
     );
 }
+
+#[test]
+fn presets_are_listed_and_shown_and_a_sampler_preset_goes_out_again() {
+    let world = World::without_model();
+    let file = world.file("Big O.json", serde_json::json!({"temp": 0.87, "top_p": 0.99, "tfs": 0.9}).to_string());
+    world.json(&["import", &file]);
+    let listed = world.json(&["list", "presets"]);
+    let kinds: Vec<_> = listed["items"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    assert!(["samplerPreset", "chatFormat", "mode"].iter().all(|kind| kinds.contains(kind)), "{listed}");
+    assert_eq!(world.json(&["show", "preset", "big o"])["values"]["temperature"], 0.87);
+    assert_eq!(world.json(&["show", "preset", "ChatML"])["builtIn"], true);
+    assert_eq!(world.json(&["show", "template", "title"])["summary"]["kind"], "utility");
+
+    let out = world.path("out.json").to_str().unwrap().to_owned();
+    world.json(&["export", "preset", "Big O", "--as", "sillytavern", "--out", &out]);
+    let written: serde_json::Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
+    assert_eq!((&written["temp"], &written["tfs"]), (&0.87.into(), &0.9.into()));
+    assert_ne!(world.run(&["export", "preset", "Big O", "--as", "png", "--out", &out]).code, 0);
+}

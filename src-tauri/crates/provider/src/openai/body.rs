@@ -3,6 +3,7 @@
 use domain::prompt::{Prompt, PromptRole};
 use serde::Serialize;
 
+use super::samplers::Rare;
 use crate::Request;
 
 /// What an endpoint has refused so far. Parameters beyond OpenAI's own are sent until one is refused: local servers know
@@ -13,7 +14,7 @@ pub(super) struct Dialect {
     plain: bool,
     /// The limit is called `max_completion_tokens`.
     completion_tokens: bool,
-    /// Temperature and top-p are fixed.
+    /// Temperature, top-p and the two penalties of OpenAI's own are fixed.
     fixed_sampling: bool,
     unseeded: bool,
     /// No `stream_options`: the usage stays unknown.
@@ -26,7 +27,21 @@ pub(super) struct Dialect {
 const PLAIN_STOPS: usize = 4;
 /// What we send to servers that take more.
 const MAX_STOPS: usize = 16;
-const EXTRAS: [&str; 8] = [
+const EXTRAS: [&str; 22] = [
+    "typical_p",
+    "top_n_sigma",
+    "repeat_last_n",
+    "dry_multiplier",
+    "dry_base",
+    "dry_allowed_length",
+    "dry_penalty_last_n",
+    "xtc_probability",
+    "xtc_threshold",
+    "mirostat",
+    "mirostat_tau",
+    "mirostat_eta",
+    "dynatemp_range",
+    "dynatemp_exponent",
     "top_k",
     "min_p",
     "repeat_penalty",
@@ -71,7 +86,7 @@ impl Dialect {
             "invalid param",
         ]) {
             learned.plain |= says(&EXTRAS);
-            learned.fixed_sampling |= says(&["temperature", "top_p"]);
+            learned.fixed_sampling |= says(&["temperature", "top_p", "frequency_penalty", "presence_penalty"]);
             learned.unseeded |= says(&["seed"]);
             learned.no_usage |= says(&["stream_options", "include_usage"]);
         }
@@ -104,6 +119,10 @@ pub(super) struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
@@ -135,6 +154,8 @@ struct Extras {
     repeat_penalty: f32,
     /// vLLM's and OpenRouter's name.
     repetition_penalty: f32,
+    #[serde(flatten)]
+    rare: Rare,
     cache_prompt: bool,
     return_progress: bool,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -154,6 +175,7 @@ pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: Dialect) -
     let messages = messages(prompt);
     let prefill = (prompt.continues && messages.last().is_some_and(|last| last.role == "assistant"))
         .then_some(Prefill { add_generation_prompt: false, continue_final_message: true });
+    let penalty = |value: f32| (!dialect.fixed_sampling && value != 0.0).then_some(value);
     let stops = if dialect.plain { PLAIN_STOPS } else { MAX_STOPS };
     Body {
         model,
@@ -162,6 +184,8 @@ pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: Dialect) -
         stream_options: (!dialect.no_usage).then_some(StreamOptions { include_usage: true }),
         temperature: (!dialect.fixed_sampling).then_some(sampling.temperature),
         top_p: (!dialect.fixed_sampling).then_some(sampling.top_p),
+        frequency_penalty: penalty(sampling.frequency_penalty),
+        presence_penalty: penalty(sampling.presence_penalty),
         max_tokens: (!dialect.completion_tokens).then_some(sampling.max_tokens),
         max_completion_tokens: dialect.completion_tokens.then_some(sampling.max_tokens),
         seed: (!dialect.unseeded).then_some(sampling.seed),
@@ -171,6 +195,7 @@ pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: Dialect) -
             min_p: sampling.min_p,
             repeat_penalty: sampling.repeat_penalty,
             repetition_penalty: sampling.repeat_penalty,
+            rare: Rare::of(&sampling),
             cache_prompt: true,
             return_progress: true,
             prefill,
@@ -270,6 +295,46 @@ mod tests {
             })
         );
         assert_eq!(dialect.learn(refusals[0]), None, "nothing is learned twice");
+    }
+
+    /// What does nothing is not sent, and what an endpoint refuses is not either.
+    #[test]
+    fn rare_samplers_are_sent_where_they_work_and_are_known() {
+        use domain::sampling::{Dry, Dynatemp, Mirostat, Sampling, Xtc};
+        let mut request = request(&[(PromptRole::User, "Hi.")]);
+        request.sampling = Sampling {
+            temperature: 0.5,
+            typical_p: 0.75,
+            top_n_sigma: 1.5,
+            repeat_range: 256,
+            frequency_penalty: 0.25,
+            presence_penalty: -0.5,
+            dry: Dry { multiplier: 0.75, base: 1.75, allowed_length: 3, range: 0 },
+            xtc: Xtc { probability: 0.5, threshold: 0.25 },
+            mirostat: Mirostat { version: 2, tau: 4.0, eta: 0.5 },
+            dynatemp: Dynatemp { range: 0.25, exponent: 2.0 },
+            ..request.sampling
+        };
+        let known = sent(&request, Dialect::default());
+        let rare = json!({
+            "typical_p": 0.75, "top_n_sigma": 1.5, "repeat_last_n": 256, "dry_multiplier": 0.75, "dry_base": 1.75,
+            "dry_allowed_length": 3, "dry_penalty_last_n": -1, "xtc_probability": 0.5, "xtc_threshold": 0.25,
+            "mirostat": 2, "mirostat_tau": 4.0, "mirostat_eta": 0.5, "dynatemp_range": 0.25, "dynatemp_exponent": 2.0,
+        });
+        for (name, value) in rare.as_object().unwrap() {
+            assert_eq!(&known[name], value, "{name}");
+        }
+        let plain = Dialect::default().learn("Unrecognized request argument supplied: mirostat_tau").unwrap();
+        assert_eq!(
+            sent(&request, plain),
+            json!({
+                "model": "m", "messages": [{"role": "user", "content": "Hi."}], "stream": true,
+                "stream_options": {"include_usage": true}, "temperature": 0.5, "top_p": 0.95,
+                "frequency_penalty": 0.25, "presence_penalty": -0.5, "max_tokens": 512, "seed": 7,
+            })
+        );
+        let fixed = plain.learn("'presence_penalty' is not supported with this model").unwrap();
+        assert_eq!(sent(&request, fixed).get("frequency_penalty"), None);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod exchange;
 mod probe;
 mod reply;
 mod retry;
+mod samplers;
 mod silence;
 mod sse;
 mod tally;

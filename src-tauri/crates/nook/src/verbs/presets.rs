@@ -1,0 +1,66 @@
+//! What shapes prompts and replies under a name: sampler presets, chat formats, modes, regex scripts.
+
+use std::path::Path;
+
+use engine::Engine;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::library::{Items, Written, lines, write_whole};
+use crate::failure::Failure;
+use crate::find;
+use crate::output::Output;
+
+/// One of any kind.
+#[derive(Serialize)]
+struct Named {
+    id: String,
+    name: String,
+    kind: &'static str,
+    #[serde(rename = "builtIn")]
+    built_in: bool,
+    #[serde(skip)]
+    whole: Value,
+}
+
+pub(crate) async fn list(engine: &Engine, out: &Output) -> Result<(), Failure> {
+    lines(Items { items: all(engine).await? }, out, |one| format!("{}  {} ({})", one.id, one.name, one.kind))
+}
+
+pub(crate) async fn show(engine: &Engine, name: &str, out: &Output) -> Result<(), Failure> {
+    let found = pick(all(engine).await?, name)?;
+    out.answer(&found.whole, |whole| serde_json::to_string_pretty(whole).unwrap_or_default())
+}
+
+pub(crate) async fn export(engine: &Engine, name: &str, file: &Path, out: &Output) -> Result<(), Failure> {
+    let samplers = all(engine).await?.into_iter().filter(|one| one.kind == "samplerPreset").collect();
+    let json = engine.export_sampler_preset(pick(samplers, name)?.id).await?;
+    write_whole(file, json.as_bytes())?;
+    let written = Written { file: file.display().to_string(), bytes: json.len(), warnings: Vec::new() };
+    out.answer(&written, |written| format!("wrote {} ({} bytes)", written.file, written.bytes))
+}
+
+fn pick(items: Vec<Named>, name: &str) -> Result<Named, Failure> {
+    find::pick("preset", items, name, |one| (one.id.as_str(), vec![one.name.as_str()]))
+}
+
+async fn all(engine: &Engine) -> Result<Vec<Named>, Failure> {
+    let mut all = Vec::new();
+    for preset in engine.list_sampler_presets().await? {
+        let whole = json!(&preset);
+        all.push(Named { id: preset.id, name: preset.name, kind: "samplerPreset", built_in: false, whole });
+    }
+    for format in engine.list_chat_formats().await? {
+        let whole = json!(&format);
+        all.push(Named { id: format.id, name: format.name, kind: "chatFormat", built_in: format.built_in, whole });
+    }
+    for mode in engine.list_modes().await? {
+        let whole = json!(&mode);
+        all.push(Named { id: mode.name.clone(), name: mode.name, kind: "mode", built_in: mode.built_in, whole });
+    }
+    for script in engine.list_regex_scripts().await? {
+        let whole = json!(&script);
+        all.push(Named { id: script.id, name: script.name, kind: "regexScript", built_in: false, whole });
+    }
+    Ok(all)
+}

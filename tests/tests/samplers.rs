@@ -1,0 +1,191 @@
+//! Sampler presets: imported, chosen on any layer, and found in what the model is asked.
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use std::collections::BTreeMap;
+
+use domain::sampling::{Dry, Sampling, Xtc};
+use engine::api::{
+    ApiError, EndpointDraft, LayeredSetting, ModelRef, SamplerPreset, SettingLayer, SettingOwner, SettingValue,
+};
+use serde_json::{Value, json};
+use tests::headless::{Headless, ended};
+use tests::recorder::Recorder;
+
+/// As SillyTavern's text completion writes one, a few of its forty fields.
+fn big_o() -> Value {
+    json!({
+        "temp": 0.87, "temperature_last": true, "top_p": 0.99, "top_k": 85, "top_a": 0, "tfs": 0.68, "typical_p": 0.68,
+        "min_p": 0, "rep_pen": 1.01, "rep_pen_range": 128, "freq_pen": 0.25, "presence_pen": 0.5, "dry_multiplier": 0.75,
+        "dry_base": 2, "dry_allowed_length": 3, "dry_penalty_last_n": 0, "xtc_probability": 0.5, "xtc_threshold": 0.125,
+        "mirostat_mode": 0, "seed": 77, "genamt": 300, "max_length": 6000, "sampler_order": [6, 0, 1]
+    })
+}
+
+async fn import(app: &Headless, name: &str, preset: &Value) -> (String, Vec<String>) {
+    let report = app.engine.import_bytes(format!("{name}.json"), preset.to_string().into_bytes()).await.unwrap();
+    let imported = report.imported.into_iter().find(|one| one.kind == "samplerPreset").unwrap();
+    (imported.id, imported.warnings)
+}
+
+async fn choose(app: &Headless, owner: SettingOwner, preset: &str) {
+    let value = Some(SettingValue::Text(preset.into()));
+    app.engine.set_setting(owner, "sampler_preset".into(), value).await.unwrap();
+}
+
+async fn setting(app: &Headless, owner: SettingOwner, key: &str) -> LayeredSetting {
+    let all = app.engine.layered_settings(owner).await.unwrap();
+    all.settings.into_iter().find(|setting| setting.key == key).unwrap()
+}
+
+async fn sampled(app: &Headless, chat: &str) -> Sampling {
+    app.model.reply("Hm.");
+    app.say(chat, "Well?").await;
+    app.model.last_request().unwrap().sampling
+}
+
+fn own(name: &str, values: &[(&str, f64)]) -> SamplerPreset {
+    let values = values.iter().map(|(key, value)| ((*key).to_owned(), SettingValue::Number(*value))).collect();
+    SamplerPreset { id: String::new(), name: name.into(), values }
+}
+
+#[tokio::test]
+async fn an_imported_preset_draws_the_tokens_of_whoever_chooses_it() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await;
+    let (id, warnings) = import(&app, "Big O", &big_o()).await;
+    assert_eq!((id.as_str(), warnings.len()), ("big-o", 1), "{warnings:?}");
+    assert!(warnings[0].starts_with("tfs: this sampler is not here"), "{warnings:?}");
+    let before = sampled(&app, &chat.id).await;
+
+    choose(&app, SettingOwner::Character { id: chat.character.clone() }, &id).await;
+    let drawn = sampled(&app, &chat.id).await;
+    let expected = Sampling {
+        temperature: 0.87,
+        top_p: 0.99,
+        top_k: 85,
+        min_p: 0.0,
+        typical_p: 0.68,
+        repeat_penalty: 1.01,
+        repeat_range: 128,
+        frequency_penalty: 0.25,
+        presence_penalty: 0.5,
+        dry: Dry { multiplier: 0.75, base: 2.0, allowed_length: 3, range: 0 },
+        xtc: Xtc { probability: 0.5, threshold: 0.125 },
+        max_tokens: 300,
+        seed: 77,
+        ..before
+    };
+    assert_eq!(drawn, expected);
+    assert_eq!(sampled(&app, &chat.id).await.seed, 77, "the same seed asks for the same tokens");
+    let other = app.engine.list_characters().await.unwrap().into_iter().find(|one| one.id != chat.character).unwrap();
+    let other = app.engine.new_chat(other.id).await.unwrap().id;
+    assert_eq!(sampled(&app, &other).await.temperature, before.temperature);
+}
+
+/// One preset is in force: that of the nearest layer that names one. Its values give way to those of the same layer.
+#[tokio::test]
+async fn a_preset_counts_on_its_layer_and_says_where_a_value_comes_from() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await;
+    let save = async |preset| app.engine.save_sampler_preset(preset).await.unwrap().id;
+    let calm = save(own("Calm", &[("temperature", 0.25), ("min_p", 0.5)])).await;
+    let wild = save(own("Wild", &[("temperature", 1.75)])).await;
+    let owner = || SettingOwner::Chat { id: chat.id.clone() };
+    let seen = async |key| {
+        let SettingAtChat { value, origin, preset } = at(setting(&app, owner(), key).await);
+        (value, origin, preset)
+    };
+    choose(&app, SettingOwner::Global, &calm).await;
+    assert_eq!(seen("temperature").await, (0.25, SettingLayer::Global, Some("Calm".into())));
+    choose(&app, owner(), &wild).await;
+    assert_eq!(seen("temperature").await, (1.75, SettingLayer::Chat, Some("Wild".into())));
+    assert_eq!(seen("min_p").await.1, SettingLayer::BuiltIn);
+    app.engine.set_setting(owner(), "temperature".into(), Some(SettingValue::Number(0.5))).await.unwrap();
+    assert_eq!(seen("temperature").await, (0.5, SettingLayer::Chat, None));
+    app.engine.set_setting(owner(), "temperature".into(), None).await.unwrap();
+    assert_eq!(seen("temperature").await, (1.75, SettingLayer::Chat, Some("Wild".into())));
+    choose(&app, owner(), "none").await;
+    assert_eq!(seen("temperature").await.1, SettingLayer::BuiltIn);
+
+    choose(&app, owner(), &wild).await;
+    app.engine.delete_sampler_preset(wild).await.unwrap();
+    let gone = setting(&app, owner(), "sampler_preset").await;
+    assert!(gone.layers.iter().any(|at| at.problem.as_ref().is_some_and(|why| why.contains("no sampler preset"))));
+    assert_eq!(sampled(&app, &chat.id).await.temperature, 0.8);
+}
+
+struct SettingAtChat {
+    value: f64,
+    origin: SettingLayer,
+    preset: Option<String>,
+}
+
+fn at(setting: LayeredSetting) -> SettingAtChat {
+    let SettingValue::Number(value) = setting.value else { panic!("{setting:?}") };
+    SettingAtChat { value, origin: setting.origin, preset: setting.preset }
+}
+
+#[tokio::test]
+async fn presets_are_changed_and_go_out_as_they_came_in() {
+    let app = Headless::new().await;
+    let (id, _) = import(&app, "Big O", &big_o()).await;
+    let mut preset = app.engine.list_sampler_presets().await.unwrap().remove(0);
+    assert_eq!((preset.id.as_str(), preset.name.as_str()), ("big-o", "Big O"));
+    preset.values.insert("temperature".into(), SettingValue::Number(1.25));
+    preset.values.remove("typical_p");
+    app.engine.save_sampler_preset(preset).await.unwrap();
+    let written: BTreeMap<String, Value> =
+        serde_json::from_str(&app.engine.export_sampler_preset(id.clone()).await.unwrap()).unwrap();
+    for (field, value) in
+        [("temp", json!(1.25)), ("tfs", json!(0.68)), ("sampler_order", json!([6, 0, 1])), ("genamt", json!(300))]
+    {
+        assert_eq!(written.get(field), Some(&value), "{field}");
+    }
+    assert!(!written.contains_key("typical_p"));
+    let (again, _) = import(&app, "Big O", &json!(written)).await;
+    assert_eq!(again, "big-o-2", "nothing is overwritten");
+
+    for (key, value) in [("temperature", 9.0), ("author_note", 1.0), ("sampler_preset", 1.0)] {
+        let refused = app.engine.save_sampler_preset(own("Wrong", &[(key, value)])).await.unwrap_err();
+        assert!(matches!(refused, ApiError::BadInput { .. }), "{key}: {refused:?}");
+    }
+    assert!(app.engine.save_sampler_preset(own(" ", &[])).await.is_err());
+}
+
+/// The bytes of the request hold the preset's samplers, and of those that do nothing none.
+#[tokio::test]
+async fn the_request_to_an_endpoint_has_exactly_the_samplers_that_work() {
+    let app = Headless::without_provider().await;
+    let endpoint = Recorder::start().await;
+    let draft = EndpointDraft {
+        id: None,
+        name: "Recorder".into(),
+        url: endpoint.url(),
+        model: "tiny".into(),
+        context: 16_384,
+        key: None,
+    };
+    let model = ModelRef::Remote { id: app.engine.save_endpoint(draft).await.unwrap().id };
+    let chat = app.first_chat().await.id;
+    app.engine.set_chat_model(chat.clone(), Some(model.clone())).await.unwrap();
+    let (id, _) = import(&app, "Big O", &big_o()).await;
+    choose(&app, SettingOwner::Model { model }, &id).await;
+    let mut events = app.engine.subscribe();
+    app.engine.send_message(chat.clone(), "Who lit the lamp?".into()).await.unwrap();
+    ended(&mut events, &chat).await;
+    let body = endpoint.body_with("Who lit the lamp?").unwrap();
+    let mut body: BTreeMap<String, Value> = serde_json::from_slice(&body).unwrap();
+    for field in ["messages", "model", "stop", "stream", "stream_options", "cache_prompt", "return_progress"] {
+        body.remove(field);
+    }
+    let rounded = |value: Value| value.as_f64().map_or(value.clone(), |number| json!((number * 1e4).round() / 1e4));
+    let body: BTreeMap<String, Value> = body.into_iter().map(|(field, value)| (field, rounded(value))).collect();
+    let expected = json!({
+        "temperature": 0.87, "top_p": 0.99, "top_k": 85.0, "min_p": 0.0, "typical_p": 0.68, "repeat_penalty": 1.01,
+        "repetition_penalty": 1.01, "repeat_last_n": 128.0, "frequency_penalty": 0.25, "presence_penalty": 0.5,
+        "dry_multiplier": 0.75, "dry_base": 2.0, "dry_allowed_length": 3.0, "dry_penalty_last_n": -1.0,
+        "xtc_probability": 0.5, "xtc_threshold": 0.125, "max_tokens": 300.0, "seed": 77.0
+    });
+    assert_eq!(json!(body), expected);
+}
