@@ -54,8 +54,9 @@ async fn an_imported_preset_draws_the_tokens_of_whoever_chooses_it() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let (id, warnings) = import(&app, "Big O", &big_o()).await;
-    assert_eq!((id.as_str(), warnings.len()), ("big-o", 1), "{warnings:?}");
+    assert_eq!((id.as_str(), warnings.len()), ("big-o", 2), "{warnings:?}");
     assert!(warnings[0].starts_with("tfs: this sampler is not here"), "{warnings:?}");
+    assert!(warnings[1].starts_with("max_length: the context size is a setting of its own"), "{warnings:?}");
     let before = sampled(&app, &chat.id).await;
 
     choose(&app, SettingOwner::Character { id: chat.character.clone() }, &id).await;
@@ -77,6 +78,8 @@ async fn an_imported_preset_draws_the_tokens_of_whoever_chooses_it() {
         ..before
     };
     assert_eq!(drawn, expected);
+    let limit = setting(&app, SettingOwner::Chat { id: chat.id.clone() }, "context_limit").await;
+    assert_eq!((limit.origin, limit.value), (SettingLayer::BuiltIn, limit.default), "as much is remembered as before");
     assert_eq!(sampled(&app, &chat.id).await.seed, 77, "the same seed asks for the same tokens");
     let other = app.engine.list_characters().await.unwrap().into_iter().find(|one| one.id != chat.character).unwrap();
     let other = app.engine.new_chat(other.id).await.unwrap().id;
@@ -137,16 +140,21 @@ async fn presets_are_changed_and_go_out_as_they_came_in() {
     app.engine.save_sampler_preset(preset).await.unwrap();
     let written: BTreeMap<String, Value> =
         serde_json::from_str(&app.engine.export_sampler_preset(id.clone()).await.unwrap()).unwrap();
-    for (field, value) in
-        [("temp", json!(1.25)), ("tfs", json!(0.68)), ("sampler_order", json!([6, 0, 1])), ("genamt", json!(300))]
-    {
+    for (field, value) in [
+        ("temp", json!(1.25)),
+        ("tfs", json!(0.68)),
+        ("sampler_order", json!([6, 0, 1])),
+        ("genamt", json!(300)),
+        ("max_length", json!(6000)),
+    ] {
         assert_eq!(written.get(field), Some(&value), "{field}");
     }
     assert!(!written.contains_key("typical_p"));
     let (again, _) = import(&app, "Big O", &json!(written)).await;
     assert_eq!(again, "big-o-2", "nothing is overwritten");
 
-    for (key, value) in [("temperature", 9.0), ("author_note", 1.0), ("sampler_preset", 1.0)] {
+    for (key, value) in [("temperature", 9.0), ("context_limit", 4096.0), ("author_note", 1.0), ("sampler_preset", 1.0)]
+    {
         let refused = app.engine.save_sampler_preset(own("Wrong", &[(key, value)])).await.unwrap_err();
         assert!(matches!(refused, ApiError::BadInput { .. }), "{key}: {refused:?}");
     }

@@ -330,6 +330,39 @@ test("a script is run earlier or later by keyboard, and the focus stays", async 
 	assert.equal(await focused(() => document.activeElement.dataset.testid), "script-later");
 });
 
+test("what is typed into a sampler preset waits there while another is looked at", async () => {
+	await show("samplers");
+	const row = (name) => id("sampler").filter({ hasText: name });
+	const top = id("sampler-row-top_p");
+	await top.getByText("Does nothing while Mirostat is on.").waitFor();
+	await row("Min-P").click();
+	assert.equal(await value("sampler-name"), "Min-P");
+	assert.match(await row("Big O").innerText(), /unsaved/);
+	await id("new-sampler").click();
+	await id("sampler-name").fill("Mine");
+	await id("prompts-formats").click();
+	await id("format").filter({ hasText: "ChatML" }).click();
+	await id("prompts-samplers").click();
+	assert.equal(await value("sampler-name"), "Mine");
+	await id("discard-sampler").click();
+	assert.equal(await row("Mine").count(), 0);
+	await row("Big O").click();
+	await top.getByText("Does nothing while Mirostat is on.").waitFor();
+	await id("save-sampler").click();
+	await page.waitForFunction(() => document.querySelector("[data-testid=save-sampler]").disabled);
+	assert.doesNotMatch(await row("Big O").innerText(), /unsaved/);
+});
+
+test("a chat format that ships is changed in a copy", async () => {
+	await show("formats");
+	await id("format").filter({ hasText: "ChatML" }).click();
+	assert.equal(await id("format-jinja").getAttribute("readonly"), "");
+	await id("duplicate-format").click();
+	await id("format-stop").fill("\\nYou:");
+	await id("save-format").click();
+	await id("format").filter({ hasText: "ChatML (copy)" }).filter({ hasText: "yours" }).waitFor();
+});
+
 test("a card's scripts are off until the user agrees", async () => {
 	await show("cardscripts");
 	const consent = page.getByRole("switch", { name: "Let this card's scripts run" });

@@ -12,7 +12,7 @@ export const SCENES = [
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover"],
 	...["memory", "memoryedit", "memorynone"],
 	...["tuning", "toast", "lost", "broken", "drop"],
-	...["templates", "template", "templatebad", "variables", "modes", "scripts", "cardscripts"],
+	...["templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts", "cardscripts"],
 	...["people", "editor", "lore", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
 ];
 

@@ -8,7 +8,7 @@ export const SCENES = [
 	"chat", "crowd", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "toast", "lost", "broken", "drop",
-	"templates", "template", "templatebad", "variables", "modes", "scripts",
+	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"people", "editor", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
 ] as const;
 
@@ -79,6 +79,17 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "cardscripts") await press("[data-testid=editor-scripts]");
 	if (["templates", "template", "templatebad", "variables"].includes(scene)) await template(scene, app);
 	if (scene === "modes") app.openPrompts({ tab: "modes", name: "creative" });
+	if (scene === "samplers") {
+		app.openPrompts({ tab: "samplers" });
+		await until(() => app.samplers.all.length > 0 && app.samplers.settings.length > 0);
+		app.samplers.open("big-o");
+		app.samplers.set("mirostat", 2);
+	}
+	if (scene === "formats") {
+		app.openPrompts({ tab: "formats" });
+		await until(() => app.formats.all.length > 0);
+		app.formats.open("letters");
+	}
 	if (scene === "scripts") {
 		app.openPrompts({ tab: "scripts" });
 		await press("[data-testid=script]");

@@ -131,8 +131,7 @@ fn the_prompt_manager_keeps_its_order_and_places() {
     prompt_order: one list is used for all characters; the others are left out
     prompt_order: ghost: there is no such prompt
     prompt: somethingNew: left out: a place that is not known here
-    frequency_penalty: this sampler is not here; its value 0.3 is kept
-    openai_max_context: the context size is a setting of the model here
+    openai_max_context: the context size is a setting of its own here; 8192 is not taken
     ");
 }
 
@@ -209,9 +208,13 @@ fn text_completion_samplers_say_what_is_missing() {
     assert_eq!(
         json!(sampling.values),
         json!({"temperature": 1.1, "top_p": 0.9, "top_k": 0, "min_p": 0.05, "repeat_penalty": 1.2, "max_tokens": 400,
-            "context_limit": 4096, "typical_p": 1.0, "mirostat": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0})
+            "typical_p": 1.0, "mirostat": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0})
     );
-    insta::assert_snapshot!(report(&converted), @"");
+    insta::assert_snapshot!(report(&converted), @r"
+    max_length: the context size is a setting of its own here; 4096 is not taken
+    mirostat_mode: it stands in place of other samplers; without effect: top p, min p, xtc probability
+    ");
+    assert_eq!(write_sampler(sampling)["max_length"], json!(4096), "it goes out as it came in");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The layered settings as the faces see them.
 
-use domain::settings::{Group, Kind, Origin, SETTINGS, Scope, Setting, Unit, Value, resolve};
+use domain::settings::{Group, Kind, Origin, SETTINGS, Scope, Setting, Unit, Value, resolve, silencers};
 
 use crate::api::{
-    LayeredSetting, LayeredSettings, SettingAt, SettingGroup, SettingKind, SettingLayer, SettingUnit, SettingValue,
+    LayeredSetting, LayeredSettings, SettingAt, SettingGroup, SettingKind, SettingLayer, SettingSilencer, SettingUnit,
+    SettingValue,
 };
 use crate::convert;
 use crate::layered::Stack;
@@ -15,6 +16,16 @@ pub(crate) fn view(stack: &Stack, choices: &Choices) -> LayeredSettings {
         contradictions: resolve(&stack.layers).contradictions().iter().map(ToString::to_string).collect(),
         model: stack.model().map(convert::model_ref),
         character: stack.character().map(|id| id.to_string()),
+    }
+}
+
+impl LayeredSettings {
+    /// What makes `setting` do nothing now.
+    pub fn silencer(&self, setting: &LayeredSetting) -> Option<&LayeredSetting> {
+        silencers(&setting.key).iter().find_map(|by| {
+            let other = self.settings.iter().find(|other| other.key == by.key)?;
+            by.holds(&other.value.clone().into()).then_some(other)
+        })
     }
 }
 
@@ -31,6 +42,10 @@ fn one(setting: &'static Setting, stack: &Stack, choices: &Choices) -> LayeredSe
         preset: found.and_then(|(origin, _)| stack.preset_of(origin, setting.key)).map(str::to_owned),
         scopes: setting.scopes.iter().map(|scope| layer(Origin::from(*scope))).collect(),
         layers: at_layers(setting, stack),
+        silencers: silencers(setting.key)
+            .iter()
+            .map(|by| SettingSilencer { key: by.key.to_owned(), at_zero: by.at_zero })
+            .collect(),
         variable: setting.variable(),
     }
 }

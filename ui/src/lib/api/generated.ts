@@ -518,6 +518,8 @@ export type LayeredSetting = {
 	scopes: SettingLayer[],
 	/**  Layers that say something, from below. */
 	layers: SettingAt[],
+	/**  What can make it do nothing, whatever its value is. */
+	silencers: SettingSilencer[],
 	/**  The environment variable that overrides it. */
 	variable: string,
 };
@@ -874,6 +876,13 @@ export type SettingLayer = "builtIn" |
 
 /**  Whose layer of settings. */
 export type SettingOwner = { scope: "global" } | { scope: "model"; model: ModelRef } | { scope: "character"; id: string } | { scope: "chat"; id: string };
+
+/**  Another setting, at whose value one does nothing. */
+export type SettingSilencer = {
+	key: string,
+	/**  At 0; else at anything but 0. */
+	atZero: boolean,
+};
 
 /**  What a number counts. */
 export type SettingUnit = "none" | "tokens" | "messages";

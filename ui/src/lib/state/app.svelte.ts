@@ -14,6 +14,8 @@ import { Memories } from "./memory/memories.svelte";
 import { Models } from "./models.svelte";
 import { SettingsState } from "./settings.svelte";
 import { Toasts } from "./toasts.svelte";
+import { Formats } from "./prompts/formats.svelte";
+import { Samplers } from "./prompts/samplers.svelte";
 import { Shelf } from "./prompts/shelf.svelte";
 import { Templates } from "./prompts/templates.svelte";
 import { placeOf } from "./xray/jump";
@@ -37,6 +39,8 @@ export class App {
 	readonly memories: Memories;
 	readonly templates: Templates;
 	readonly shelf: Shelf;
+	readonly samplers: Samplers;
+	readonly formats: Formats;
 
 	screen = $state<Screen>("chats");
 	chat = $state.raw<ChatState | null>(null);
@@ -72,6 +76,8 @@ export class App {
 		});
 		this.templates = new Templates(this.api);
 		this.shelf = new Shelf(this.api, this.fail);
+		this.samplers = new Samplers(this.api);
+		this.formats = new Formats(this.api);
 	}
 
 	/** Begins to listen and draws the first screen; the returned function ends it. */

@@ -50,6 +50,11 @@ export class Layered {
 		return this.#sending;
 	}
 
+	/** The value in use. */
+	value(key: string): SettingValue | undefined {
+		return this.all?.settings.find((setting) => setting.key === key)?.value;
+	}
+
 	/** Whether the value in use was set for this very owner, so that it can be given back. */
 	isOwn(setting: LayeredSetting): boolean {
 		return setting.layers.some(({ layer }) => layer === this.owner.scope);

@@ -1,4 +1,4 @@
-import type { LayeredSetting, SettingKind, SettingLayer, SettingValue } from "../../lib/api/generated";
+import type { LayeredSetting, SettingKind, SettingLayer, SettingSilencer, SettingValue } from "../../lib/api/generated";
 import { number } from "../../lib/i18n/format";
 import { type Key, t } from "../../lib/i18n/i18n.svelte";
 
@@ -9,6 +9,13 @@ export const label = ({ key }: LayeredSetting): string => words(key);
 export const about = ({ key }: LayeredSetting): string => words(`${key}.about`);
 export const origin = (layer: SettingLayer): string => words(`origin.${layer}`);
 export const group = (name: LayeredSetting["group"]): string => words(`group.${name}`);
+
+/** Why the setting does nothing beside the other values; empty where it works. */
+export function silent({ silencers }: LayeredSetting, value: (key: string) => SettingValue | undefined): string {
+	const holds = ({ key, atZero }: SettingSilencer) => typeof value(key) === "number" && (value(key) === 0) === atZero;
+	const silencer = silencers.find(holds);
+	return silencer ? t(silencer.atZero ? "setting.silentAtZero" : "setting.silentWhileOn", { name: words(silencer.key) }) : "";
+}
 
 /** What `value` counts; a word in its place counts many. */
 export function unit(setting: LayeredSetting, value: SettingValue): string {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use domain::settings::{Kind, Value, setting};
+use domain::settings::{Kind, Value, setting, silencers};
 use serde_json::{Map, Value as Json, json};
 
 use super::{Note, SamplerPreset};
 
 /// Our settings under their names there; of several the first that is present. The first is the one that is written.
-const NAMES: [(&str, &[&str]); 21] = [
+const NAMES: [(&str, &[&str]); 20] = [
     ("temperature", &["temp", "temperature"]),
     ("top_p", &["top_p"]),
     ("top_k", &["top_k"]),
@@ -29,7 +29,21 @@ const NAMES: [(&str, &[&str]); 21] = [
     ("mirostat_tau", &["mirostat_tau"]),
     ("mirostat_eta", &["mirostat_eta"]),
     ("max_tokens", &["genamt", "openai_max_tokens", "max_tokens"]),
-    ("context_limit", &["max_length", "openai_max_context"]),
+];
+
+/// The size of the context: kept, and not taken. How a token is drawn must not decide how much a chat remembers.
+const CONTEXT: [&str; 2] = ["max_length", "openai_max_context"];
+
+/// Settings that another can silence, and the value at which each does nothing anyway.
+const CUTS: [(&str, f64); 8] = [
+    ("top_p", 1.0),
+    ("top_k", 0.0),
+    ("min_p", 0.0),
+    ("typical_p", 1.0),
+    ("top_n_sigma", 0.0),
+    ("xtc_probability", 0.0),
+    ("dynatemp_range", 0.0),
+    ("mirostat", 0.0),
 ];
 
 /// A dynamic temperature is a range there, and a distance on either side here.
@@ -76,6 +90,7 @@ pub(super) fn convert(
         values.insert(SEED.to_owned(), Value::Whole(seed as u32));
     }
     report.extend(notes(preset));
+    report.extend(silenced(&values));
     let ours = |field: &str| {
         field == "name"
             || field == SEED
@@ -115,7 +130,7 @@ pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
 fn value(key: &str, field: &str, number: f64, report: &mut Vec<Note>) -> Option<Value> {
     let number = match key {
         // 0 is nothing to say here, and -1 the server's own choice.
-        "repeat_penalty" | "max_tokens" | "context_limit" if number <= 0.0 => return None,
+        "repeat_penalty" | "max_tokens" if number <= 0.0 => return None,
         // 0 is the whole context there, and no range at all here.
         "repeat_range" if number <= 0.0 => return None,
         _ => number,
@@ -160,7 +175,37 @@ fn notes(preset: &Map<String, Json>) -> Vec<Note> {
             notes.push(Note::new(field, format!("this sampler is not here; its value {} is kept", shortened(value))));
         }
     }
+    for field in CONTEXT {
+        if let Some(size) = preset.get(field).filter(|size| !size.is_null()) {
+            let size = shortened(size);
+            notes.push(Note::new(field, format!("the context size is a setting of its own here; {size} is not taken")));
+        }
+    }
     notes
+}
+
+/// What does nothing beside another value of the same preset.
+fn silenced(values: &BTreeMap<String, Value>) -> Vec<Note> {
+    let works = |(key, off): &(&str, f64)| match values.get(*key) {
+        Some(Value::Number(number)) => number != off,
+        Some(Value::Whole(number)) => f64::from(*number) != *off,
+        _ => false,
+    };
+    let working: Vec<&str> = CUTS.iter().filter(|cut| works(cut)).map(|(key, _)| *key).collect();
+    let silent_by = |by: &str| {
+        let holds = |key: &&str| {
+            silencers(key).iter().any(|one| one.key == by && values.get(by).is_some_and(|value| one.holds(value)))
+        };
+        working.iter().copied().filter(holds).map(|key| key.replace('_', " ")).collect::<Vec<_>>().join(", ")
+    };
+    let told = [
+        ("temperature", "temp", "at 0 the likeliest token is always taken"),
+        ("mirostat", "mirostat_mode", "it stands in place of other samplers"),
+    ];
+    let told = told.into_iter().map(|(by, field, why)| (field, why, silent_by(by)));
+    told.filter(|(_, _, silent)| !silent.is_empty())
+        .map(|(field, why, silent)| Note::new(field, format!("{why}; without effect: {silent}")))
+        .collect()
 }
 
 fn same(value: &Json, neutral: &Json) -> bool {

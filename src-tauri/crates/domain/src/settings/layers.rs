@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn a_preset_fills_what_its_layer_leaves_open_and_hides_what_is_below() {
         let number = |key, value| (key, Value::Number(value));
-        let preset =
-            Layer([number("temperature", 1.2), number("min_p", 0.2), ("context_limit", Value::Whole(4096))].into());
+        let context = ("context_limit", Value::Whole(4096));
+        let preset = Layer::of_preset([number("temperature", 1.2), number("min_p", 0.2), context]);
         let mut of_character = Layer([number("temperature", 0.3)].into());
         assert_eq!(of_character.fill(&preset, Some(Scope::Character)), ["min_p"]);
         let mut layers = Layers::default();
@@ -184,7 +184,11 @@ mod tests {
         let Values { temperature, min_p, context_limit, .. } = resolved.values.clone();
         assert_eq!((temperature, min_p, context_limit), (0.3, 0.2, None));
         assert_eq!(resolved.origin("min_p"), Origin::Character);
-        assert_eq!(Layer::default().fill(&preset, None), ["context_limit", "min_p", "temperature"]);
+        assert_eq!(
+            Layer::default().fill(&preset, None),
+            ["min_p", "temperature"],
+            "how much is remembered is no sampler"
+        );
     }
 
     #[test]

@@ -55,10 +55,10 @@ pub fn setting(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// The setting of that key, if it is one of those that sampler presets hold: the samplers, and the two sizes.
+/// The setting of that key, if it is one of those that sampler presets hold. The size of the context is none of them: how
+/// a token is drawn must not decide how much a chat remembers.
 pub fn preset_setting(key: &str) -> Option<&'static Setting> {
-    let held = |setting: &&Setting| setting.group == Group::Sampler && setting.key != "sampler_preset";
-    setting(key).filter(|setting| held(setting) || setting.key == "context_limit")
+    setting(key).filter(|setting| setting.group == Group::Sampler && setting.key != "sampler_preset")
 }
 
 macro_rules! words {

@@ -8,6 +8,7 @@ mod contradiction;
 mod layers;
 mod list;
 mod owner;
+mod silence;
 mod value;
 
 pub use contradiction::Contradiction;
@@ -17,4 +18,5 @@ pub use list::{
     StartMode, Unit, Values, preset_setting, setting,
 };
 pub use owner::{Origin, Owner, Scope};
+pub use silence::{Silencer, silencers};
 pub use value::{Kind, Refusal, Value};

@@ -108,6 +108,15 @@ pub struct SettingAt {
     pub problem: Option<String>,
 }
 
+/// Another setting, at whose value one does nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct SettingSilencer {
+    pub key: String,
+    /// At 0; else at anything but 0.
+    pub at_zero: bool,
+}
+
 /// One setting, with the value in use and where that comes from (S4.76).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
@@ -126,6 +135,8 @@ pub struct LayeredSetting {
     pub scopes: Vec<SettingLayer>,
     /// Layers that say something, from below.
     pub layers: Vec<SettingAt>,
+    /// What can make it do nothing, whatever its value is.
+    pub silencers: Vec<SettingSilencer>,
     /// The environment variable that overrides it.
     pub variable: String,
 }

@@ -17,7 +17,6 @@ struct Named {
     id: String,
     name: String,
     kind: &'static str,
-    #[serde(rename = "builtIn")]
     built_in: bool,
     #[serde(skip)]
     whole: Value,

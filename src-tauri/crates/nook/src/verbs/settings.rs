@@ -27,7 +27,7 @@ pub(crate) async fn set(
         None => engine.set_setting(owner, key.clone(), None).await?,
     };
     match all.settings.iter().find(|setting| setting.key == key) {
-        Some(setting) => out.answer(setting, line),
+        Some(setting) => out.answer(setting, |setting| line(setting, &all)),
         None => Ok(()),
     }
 }
@@ -44,10 +44,10 @@ async fn owner(engine: &Engine, whose: Whose) -> Result<SettingOwner, Failure> {
 
 fn text(all: &LayeredSettings) -> String {
     let contradictions = all.contradictions.iter().map(|each| format!("contradiction: {each}"));
-    all.settings.iter().map(line).chain(contradictions).collect::<Vec<_>>().join("\n")
+    all.settings.iter().map(|setting| line(setting, all)).chain(contradictions).collect::<Vec<_>>().join("\n")
 }
 
-fn line(setting: &LayeredSetting) -> String {
+fn line(setting: &LayeredSetting, all: &LayeredSettings) -> String {
     let unit = match setting.unit {
         SettingUnit::None => "",
         SettingUnit::Tokens => " tokens",
@@ -64,7 +64,10 @@ fn line(setting: &LayeredSetting) -> String {
         let problem = at.problem.as_deref()?;
         Some(format!("\n    {}: {problem}; not used", layer(at.layer)))
     });
-    format!("{} = {}{unit} ({from}){}", setting.key, value(&setting.value), problems.collect::<String>())
+    let silent = all
+        .silencer(setting)
+        .map_or_else(String::new, |by| format!("\n    does nothing while {} = {}", by.key, value(&by.value)));
+    format!("{} = {}{unit} ({from}){silent}{}", setting.key, value(&setting.value), problems.collect::<String>())
 }
 
 fn layer(layer: SettingLayer) -> &'static str {

@@ -254,6 +254,10 @@ fn settings_are_shown_with_their_origin_and_set_one_by_one() {
     let shown = world.run(&["show", "settings"]);
     assert!(shown.out.contains("history_cap = auto (built in)\n"), "{shown:?}");
 
+    world.json(&["set", "mirostat", "2"]);
+    let told = world.run(&["set", "top_k", "30"]);
+    assert_eq!(told.out, "top_k = 30 (set for the whole app)\n    does nothing while mirostat = 2\n");
+
     let reset = world.json(&["set", "history_cap", "--reset", "--chat", &chat]);
     assert_eq!((&reset["value"], &reset["origin"]), (&json!("auto"), &json!("builtIn")));
     let refused = world.run(&["set", "temperature", "warm"]);
@@ -290,7 +294,7 @@ fn presets_are_listed_and_shown_and_a_sampler_preset_goes_out_again() {
     let kinds: Vec<_> = listed["items"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
     assert!(["samplerPreset", "chatFormat", "mode"].iter().all(|kind| kinds.contains(kind)), "{listed}");
     assert_eq!(world.json(&["show", "preset", "big o"])["values"]["temperature"], 0.87);
-    assert_eq!(world.json(&["show", "preset", "ChatML"])["builtIn"], true);
+    assert_eq!(world.json(&["show", "preset", "ChatML"])["built_in"], true);
     assert_eq!(world.json(&["show", "template", "title"])["summary"]["kind"], "utility");
 
     let out = world.path("out.json").to_str().unwrap().to_owned();

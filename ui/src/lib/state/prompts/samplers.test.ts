@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { FakeShell } from "../../../../tests/unit/shell";
 import list from "../../../../tests/mock/settings.json";
-import type { ChatFormat, SamplerPreset } from "../../api/generated";
+import { silent } from "../../../screens/settings/words";
+import type { ChatFormat, LayeredSetting, SamplerPreset, SettingValue } from "../../api/generated";
 import { api } from "../api";
 import { Formats } from "./formats.svelte";
 import { Samplers } from "./samplers.svelte";
@@ -20,10 +21,10 @@ test("a sampler preset holds what is switched on, and no more", async () => {
 	});
 	const samplers = new Samplers(api(shell));
 	await samplers.load();
+	await samplers.loadSettings();
 	const keys = samplers.settings.map(({ key }) => key);
-	expect(keys).toContain("context_limit");
 	expect(keys).toContain("dry_multiplier");
-	expect(keys).not.toContain("sampler_preset");
+	for (const other of ["sampler_preset", "context_limit"]) expect(keys).not.toContain(other);
 
 	samplers.open("calm");
 	expect(samplers.dirty).toBe(false);
@@ -38,6 +39,43 @@ test("a sampler preset holds what is switched on, and no more", async () => {
 	expect(stored.map(({ name }) => name)).toEqual(["Calm", "Calmer"]);
 	await samplers.remove(stored[0] as SamplerPreset);
 	expect(samplers.all.map(({ name }) => name)).toEqual(["Calmer"]);
+});
+
+test("what is typed stays with its preset until it is saved or given up", async () => {
+	let stored: SamplerPreset[] = [
+		{ id: "calm", name: "Calm", values: { temperature: 0.4 } },
+		{ id: "wild", name: "Wild", values: { temperature: 1.6 } },
+	];
+	const shell = new FakeShell({ list_sampler_presets: () => stored });
+	const samplers = new Samplers(api(shell));
+	await samplers.load();
+	samplers.open("calm");
+	samplers.set("temperature", 0.2);
+	samplers.open("wild");
+	expect([samplers.dirty, samplers.isDirty("calm")]).toEqual([false, true]);
+	stored = stored.map((preset) => ({ ...preset, values: { temperature: 1 } }));
+	await samplers.load();
+	expect(samplers.editing?.fields.values).toEqual({ temperature: 1 });
+	samplers.open("calm");
+	expect([samplers.dirty, samplers.editing?.fields.values]).toEqual([true, { temperature: 0.2 }]);
+	samplers.discard();
+	expect([samplers.dirty, samplers.editing?.fields.values]).toEqual([false, { temperature: 1 }]);
+
+	samplers.create({ name: "Mine", values: {} });
+	samplers.open("wild");
+	expect(samplers.fresh.map(({ name }) => name)).toEqual(["Mine"]);
+	samplers.open(samplers.fresh[0]?.id ?? "");
+	samplers.discard();
+	expect([samplers.fresh, samplers.editing]).toEqual([[], null]);
+});
+
+test("a setting says what leaves it without effect", () => {
+	const of = (key: string) => (list as LayeredSetting[]).find((setting) => setting.key === key) as LayeredSetting;
+	const beside = (values: Record<string, SettingValue>) => ["top_k", "dry_multiplier"].map((key) => silent(of(key), (other) => values[other]));
+	expect(beside({ temperature: 0.8, mirostat: 0 })).toEqual(["", ""]);
+	expect(beside({ temperature: 0.8, mirostat: 2 })).toEqual(["Does nothing while Mirostat is on.", ""]);
+	expect(beside({ temperature: 0 })).toEqual(["Does nothing while Temperature is 0.", ""]);
+	expect(beside({})).toEqual(["", ""]);
 });
 
 test("a chat format is changed by its lines, and one that ships by a copy", async () => {
@@ -55,13 +93,14 @@ test("a chat format is changed by its lines, and one that ships by a copy", asyn
 	const formats = new Formats(api(shell));
 	await formats.load();
 	formats.open("chatml");
-	expect([formats.editing?.stop, formats.dirty]).toEqual(["<|im_end|>\n\\nYou:", false]);
+	expect([formats.editing?.fields.stop, formats.dirty]).toEqual(["<|im_end|>\n\\nYou:", false]);
 	formats.duplicate("Mine");
-	if (formats.editing) formats.editing.stop += "\n\nC:\\\\end";
+	formats.change({ stop: `${formats.editing?.fields.stop}\n\nC:\\\\end` });
 	await formats.save();
 	expect(stored[0]).toEqual({ id: "own", name: "Mine", jinja: "{{ x }}", stop: ["<|im_end|>", "\nYou:", "C:\\end"], builtIn: false });
-	const undo = await formats.remove(stored[0] as ChatFormat);
+	const removed = stored[0] as ChatFormat;
+	await formats.remove(removed);
 	expect(formats.all).toEqual([ships]);
-	await undo?.();
+	await formats.restore(removed);
 	expect(formats.all.map(({ name }) => name)).toEqual(["Mine", "ChatML"]);
 });
