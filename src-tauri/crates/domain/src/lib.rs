@@ -8,6 +8,7 @@
 
 pub mod card;
 pub mod chat;
+pub mod chat_file;
 pub mod id;
 pub mod lorebook;
 pub mod memory;

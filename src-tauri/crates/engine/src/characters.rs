@@ -215,9 +215,9 @@ fn shown(character: &Character) -> Answer<api::Character> {
 }
 
 /// A name that every file system takes. It is a suggestion for a dialog; no file of ours is named by a user's text.
-fn file_name(name: &str, ending: &str) -> String {
+pub(crate) fn file_name(name: &str, ending: &str) -> String {
     let safe: String =
         name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).take(60).collect();
     let safe = safe.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
-    format!("{}.{ending}", if safe.is_empty() { "character" } else { &safe })
+    format!("{}.{ending}", if safe.is_empty() { "unnamed" } else { &safe })
 }

@@ -14,7 +14,9 @@ pub mod operations;
 pub mod typescript;
 
 mod answer;
+mod backups;
 mod characters;
+mod chat_export;
 mod chat_formats;
 mod chats;
 mod clock;
@@ -39,6 +41,7 @@ mod layered_view;
 mod lore;
 mod lore_counts;
 mod lore_reading;
+mod lorebooks;
 mod macro_variables;
 mod manifest;
 mod memory;

@@ -60,7 +60,7 @@ impl Engine {
     pub async fn restore_newest(options: &Options) -> Result<Option<PathBuf>, OpenError> {
         let (dir, now) = (options.data_dir.clone(), options.clock.now());
         let restore = move || match Store::backups(&dir)?.first() {
-            Some(newest) => Store::restore(&dir, newest, now),
+            Some(newest) => Store::restore(&dir, &newest.path, now),
             None => Err(StoreError::NotFound { what: "backup" }),
         };
         blocking(restore).await.map_err(explain)
@@ -197,7 +197,7 @@ pub(crate) fn explain(error: StoreError) -> OpenError {
     }
 }
 
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(StoreError::Closed))

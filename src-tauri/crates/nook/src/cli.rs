@@ -5,7 +5,7 @@ mod memory;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use engine::api::{Ask, CardFormat};
+use engine::api::Ask;
 pub(crate) use memory::{MemoryArgs, MemoryVerb, RankArgs};
 
 /// Private character chat on this machine, from the command line.
@@ -29,7 +29,7 @@ pub(crate) enum Verb {
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
-    /// Write a character, or a sampler preset, to a file
+    /// Write a character, a lorebook, a chat or a sampler preset to a file
     Export {
         kind: ExportKind,
         /// Name or id
@@ -45,7 +45,7 @@ pub(crate) enum Verb {
     Show {
         kind: ShowKind,
         /// Name or id
-        #[arg(required_if_eq_any([("kind", "character"), ("kind", "chat"), ("kind", "persona"), ("kind", "template"), ("kind", "preset")]))]
+        #[arg(required_if_eq_any([("kind", "character"), ("kind", "chat"), ("kind", "persona"), ("kind", "lorebook"), ("kind", "model"), ("kind", "template"), ("kind", "preset")]))]
         name: Option<String>,
         #[command(flatten)]
         whose: Whose,
@@ -108,6 +108,18 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: LoreVerb,
     },
+    /// Make a verified copy of the database, or list those that there are
+    Backup {
+        #[arg(long)]
+        list: bool,
+    },
+    /// Put a backup in the place of the database, which is set aside
+    Restore {
+        /// A backup's file; without it the newest
+        file: Option<PathBuf>,
+    },
+    /// Read everything that is kept: the database, pictures and files, backups
+    Check,
     /// Say what works and what does not
     Doctor,
 }
@@ -115,34 +127,35 @@ pub(crate) enum Verb {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ExportKind {
     Character,
+    /// A book is part of a card: the book's name, or the character's
+    Lorebook,
+    Chat,
     Preset,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
+    /// A character in a picture
     Png,
     JsonV2,
     JsonV3,
-    /// Of a sampler preset
+    /// A lorebook as SillyTavern keeps it
+    Native,
+    /// A lorebook as the V3 specification has it
+    V3,
+    /// A chat as SillyTavern keeps it
+    Jsonl,
+    Text,
+    Markdown,
+    /// A sampler preset
     Sillytavern,
-}
-
-impl Format {
-    /// A card's; `None` for what is no card.
-    pub(crate) fn of_card(self) -> Option<CardFormat> {
-        match self {
-            Self::Png => Some(CardFormat::Png),
-            Self::JsonV2 => Some(CardFormat::JsonV2),
-            Self::JsonV3 => Some(CardFormat::JsonV3),
-            Self::Sillytavern => None,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ListKind {
     Characters,
     Chats,
+    Lorebooks,
     Personas,
     Models,
     Templates,
@@ -154,7 +167,9 @@ pub(crate) enum ListKind {
 pub(crate) enum ShowKind {
     Character,
     Chat,
+    Lorebook,
     Persona,
+    Model,
     Template,
     /// A sampler preset, a chat format, a mode or a regex script
     Preset,

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use engine::api::{CharacterSummary, ChatSummary, Endpoint, Model, ModelRef, Persona};
+use engine::api::{CharacterSummary, ChatSummary, Endpoint, LorebookSummary, Model, ModelRef, Persona};
 use engine::{Engine, TurnOptions};
 
 use crate::cli::Answering;
-use crate::failure::Failure;
+use crate::failure::{Failure, Reason};
 
 /// Candidates that an error lists.
 const LISTED: usize = 8;
@@ -17,6 +17,18 @@ pub(crate) async fn character(engine: &Engine, wanted: &str) -> Result<Character
 
 pub(crate) async fn chat(engine: &Engine, wanted: &str) -> Result<ChatSummary, Failure> {
     pick("chat", engine.list_chats().await?, wanted, |one| (&one.id, vec![&one.title]))
+}
+
+/// Its own name wins over its character's.
+pub(crate) async fn lorebook(engine: &Engine, wanted: &str) -> Result<LorebookSummary, Failure> {
+    let all = engine.list_lorebooks().await?;
+    let named = |name: fn(&LorebookSummary) -> &str| {
+        pick("lorebook", all.clone(), wanted, move |one| (&one.id, vec![name(one)]))
+    };
+    match named(|one| &one.name) {
+        Err(Failure::Because(Reason { kind, .. })) if kind == "notFound" => named(|one| &one.character_name),
+        found => found,
+    }
 }
 
 pub(crate) async fn persona(engine: &Engine, wanted: &str) -> Result<Persona, Failure> {

@@ -58,14 +58,14 @@ pub(crate) fn list(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
 }
 
 /// Puts `backup` in the place of the database, which is set aside. Returns where it went, if there was one.
-pub(crate) fn restore(dir: &Path, backup: &BackupFile, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
+pub(crate) fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
     let lock = Lock::take(dir)?;
-    verify(&backup.path)?;
+    verify(backup)?;
     // Copied before the old one moves, so that a full disk changes nothing.
     let mut copy = files::partial(dir).map_err(|error| StoreError::file(error, dir, dir))?;
-    fs::File::open(&backup.path)
+    fs::File::open(backup)
         .and_then(|mut file| std::io::copy(&mut file, &mut copy))
-        .map_err(|error| StoreError::file(error, &backup.path, dir))?;
+        .map_err(|error| StoreError::file(error, backup, dir))?;
     let aside = move_aside(&lock, dir, now)?;
     let path = dir.join(FILE);
     files::keep(copy, &path).map_err(|error| StoreError::file(error, &path, dir))?;
@@ -103,7 +103,7 @@ fn copy(source: &Connection, path: &Path) -> rusqlite::Result<()> {
     target.pragma_update(None, "journal_mode", "DELETE")
 }
 
-fn verify(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn verify(path: &Path) -> Result<(), StoreError> {
     let bad = |detail: String| StoreError::BadBackup { path: path.to_owned(), detail };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(|error| bad(error.to_string()))?;

@@ -150,8 +150,13 @@ impl Store {
 
     /// Puts `backup`, checked once more, in the place of the database, which moves to a folder `damaged-<UTC>` that is
     /// returned. The store must be closed.
-    pub fn restore(dir: &Path, backup: &BackupFile, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
+    pub fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
         backup::restore(dir, backup, now)
+    }
+
+    /// Whether a backup is whole, and can be put back by this version.
+    pub fn check_backup(backup: &Path) -> Result<(), StoreError> {
+        backup::verify(backup)
     }
 
     /// Moves the database to a folder `damaged-<UTC>` that is returned, so that the next `open` starts fresh; `None` if

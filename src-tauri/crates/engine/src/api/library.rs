@@ -126,3 +126,43 @@ pub enum CardFormat {
     JsonV2,
     JsonV3,
 }
+
+/// The forms a chat can leave in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChatFileFormat {
+    /// SillyTavern's lines.
+    Jsonl,
+    Text,
+    Markdown,
+}
+
+/// The forms a lorebook can leave in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LorebookFormat {
+    /// SillyTavern's own.
+    Native,
+    /// A file as the V3 specification of cards has it.
+    V3,
+}
+
+/// A lorebook in the list of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LorebookSummary {
+    /// That of the character whose card holds it.
+    pub id: String,
+    /// The book's, or the character's where it has none.
+    pub name: String,
+    pub character_name: String,
+    pub description: String,
+    pub entry_count: u32,
+}
+
+/// A verified copy of the database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Backup {
+    pub file: String,
+    pub taken: String,
+    pub bytes: u64,
+}

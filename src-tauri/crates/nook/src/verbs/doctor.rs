@@ -15,7 +15,11 @@ pub(crate) async fn doctor(opened: Result<Engine, OpenError>, out: &Output) -> R
         }
         Err(error) => closed(error),
     };
-    out.answer(&health, text)?;
+    tell(&health, out)
+}
+
+pub(super) fn tell(health: &Health, out: &Output) -> Result<(), Failure> {
+    out.answer(health, text)?;
     if health.ok { Ok(()) } else { Err(Failure::reported("unhealthy", "not everything works; see the checks")) }
 }
 

@@ -1,10 +1,9 @@
-//! `import`, `export`, `list`, `show`.
+//! `import`, `list`, `show`.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use engine::Engine;
-use engine::api::{CardFormat, Character, Chat, ChatSummary, ImportReport, Message};
+use engine::api::{Character, Chat, ChatSummary, ImportReport, LoreEntry, LorebookSummary, Message};
 use serde::Serialize;
 
 use super::{models, presets};
@@ -35,49 +34,6 @@ fn import_text(report: &ImportReport) -> String {
 }
 
 #[derive(Serialize)]
-pub(super) struct Written {
-    pub(super) file: String,
-    pub(super) bytes: usize,
-    pub(super) warnings: Vec<String>,
-}
-
-pub(crate) async fn export(
-    engine: &Engine,
-    name: &str,
-    format: CardFormat,
-    file: &Path,
-    out: &Output,
-) -> Result<(), Failure> {
-    let character = find::character(engine, name).await?;
-    let exported = engine.export_character(character.id, format).await?;
-    write_whole(file, &exported.bytes)?;
-    let written =
-        Written { file: file.display().to_string(), bytes: exported.bytes.len(), warnings: exported.warnings };
-    out.answer(&written, |written| {
-        let warnings: String = written.warnings.iter().map(|warning| format!("\n    {warning}")).collect();
-        format!("wrote {} ({} bytes){warnings}", written.file, written.bytes)
-    })
-}
-
-/// A full disk leaves what stood at `file` before, not half of the new.
-pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    write(file, bytes)
-        .map_err(|error| Failure::because("storage", format!("{} cannot be written: {error}", file.display())))
-}
-
-fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut whole = builder.tempfile_in(folder)?;
-    whole.write_all(bytes)?;
-    whole.as_file().sync_all()?;
-    whole.persist(file)?;
-    Ok(())
-}
-
-#[derive(Serialize)]
 pub(super) struct Items<T> {
     pub(super) items: Vec<T>,
 }
@@ -101,6 +57,12 @@ pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Resul
             let items = chats.into_iter().map(|chat| NamedChat { name: chat.title.clone(), chat }).collect();
             lines(Items { items }, out, |NamedChat { name, chat }| {
                 format!("{}  {name} ({}, {} messages)", chat.id, chat.character_name, chat.message_count)
+            })
+        }
+        ListKind::Lorebooks => {
+            let items = engine.list_lorebooks().await?;
+            lines(Items { items }, out, |one| {
+                format!("{}  {} (of {}, {} entries)", one.id, one.name, one.character_name, one.entry_count)
             })
         }
         ListKind::Personas => {
@@ -130,6 +92,8 @@ pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Outp
             let found = find::chat(engine, name).await?;
             out.answer(&engine.whole_chat(found.id).await?, chat_text)
         }
+        ShowKind::Lorebook => lorebook(engine, name, out).await,
+        ShowKind::Model => out.answer(&find::model(engine, name).await?, models::whole),
         ShowKind::Persona => {
             let found = find::persona(engine, name).await?;
             out.answer(&found, |one| format!("{}\n\n{}", one.name, one.description))
@@ -141,6 +105,23 @@ pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Outp
         ShowKind::Preset => presets::show(engine, name, out).await,
         ShowKind::Settings => Err(Failure::because("usage", "settings have no name")),
     }
+}
+
+/// A book with its entries.
+#[derive(Serialize)]
+struct WholeBook {
+    #[serde(flatten)]
+    book: LorebookSummary,
+    entries: Vec<LoreEntry>,
+}
+
+async fn lorebook(engine: &Engine, name: &str, out: &Output) -> Result<(), Failure> {
+    let book = find::lorebook(engine, name).await?;
+    let entries = engine.card_lore(book.id.clone()).await?;
+    out.answer(&WholeBook { book, entries }, |whole| {
+        let entry = |entry: &LoreEntry| format!("\n\n# {}\n{}", entry.keys.join(", "), entry.content);
+        format!("{}{}", whole.book.name, whole.entries.iter().map(entry).collect::<String>())
+    })
 }
 
 fn character_text(character: &Character) -> String {
@@ -172,19 +153,4 @@ fn chat_text(chat: &Chat) -> String {
 pub(super) fn shown(message: &Message) -> &str {
     let swipe = message.swipes.get(message.selected as usize);
     swipe.map_or("", |swipe| swipe.display.as_ref().map_or(&swipe.text, |display| &display.text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_export_replaces_the_old_file_and_leaves_nothing_beside_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("mira.json");
-        std::fs::write(&file, "old").unwrap();
-        write_whole(&file, b"new").unwrap();
-        assert_eq!(std::fs::read(&file).unwrap(), b"new");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
 }

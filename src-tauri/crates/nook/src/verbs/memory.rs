@@ -6,7 +6,8 @@ use engine::Engine;
 use engine::api::{Memory, MemoryDraft};
 use serde_json::json;
 
-use super::library::{Items, Written, lines, write_whole};
+use super::export::keep;
+use super::library::{Items, lines};
 use crate::cli::{MemoryArgs, MemoryVerb};
 use crate::failure::Failure;
 use crate::find;
@@ -59,9 +60,7 @@ async fn export(engine: &Engine, character: &str, file: &Path, out: &Output) -> 
     let mut bytes = serde_json::to_vec_pretty(&Items { items })
         .map_err(|error| Failure::because("internal", format!("the memories cannot be written: {error}")))?;
     bytes.push(b'\n');
-    write_whole(file, &bytes)?;
-    let written = Written { file: file.display().to_string(), bytes: bytes.len(), warnings: Vec::new() };
-    out.answer(&written, |written| format!("wrote {} ({} bytes)", written.file, written.bytes))
+    keep(file, &bytes, Vec::new(), out)
 }
 
 async fn list(engine: &Engine, character: &str, words: String, out: &Output) -> Result<(), Failure> {

@@ -1,7 +1,9 @@
 //! One file per family of verbs. Each asks the engine once and prints.
 
 mod chat;
+mod data;
 mod doctor;
+mod export;
 mod library;
 mod lore;
 mod memory;
@@ -16,7 +18,7 @@ mod turn;
 
 use engine::{Engine, Options};
 
-use crate::cli::{Cli, ExportKind, MemoryVerb, ShowKind, Verb};
+use crate::cli::{Cli, MemoryVerb, ShowKind, Verb};
 use crate::failure::Failure;
 use crate::folders;
 use crate::output::Output;
@@ -30,8 +32,11 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
     }
     let data_dir = cli.data_dir.map_or_else(folders::data, Ok)?;
     let environment = engine::environment();
-    let opened =
-        Engine::open(Options { data_dir, model_dirs: folders::models(), environment, ..Options::default() }).await;
+    let options = Options { data_dir, model_dirs: folders::models(), environment, ..Options::default() };
+    if let Verb::Restore { file } = cli.verb {
+        return data::restore(&options, file, out).await;
+    }
+    let opened = Engine::open(options).await;
     if matches!(cli.verb, Verb::Doctor) {
         return doctor::doctor(opened, out).await;
     }
@@ -44,14 +49,9 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
 async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> {
     match verb {
         Verb::Import { paths } => library::import(engine, paths, out).await,
-        Verb::Export { kind, name, format, out: file } => match (kind, format.of_card()) {
-            (ExportKind::Character, Some(format)) => library::export(engine, &name, format, &file, out).await,
-            (ExportKind::Preset, None) => presets::export(engine, &name, &file, out).await,
-            (ExportKind::Character, None) => {
-                Err(Failure::because("usage", "a character goes out as png, json-v2 or json-v3"))
-            }
-            (ExportKind::Preset, Some(_)) => Err(Failure::because("usage", "a sampler preset goes out as sillytavern")),
-        },
+        Verb::Export { kind, name, format, out: file } => {
+            export::export(engine, (kind, format), &name, &file, out).await
+        }
         Verb::List { kind } => library::list(engine, kind, out).await,
         Verb::Show { kind: ShowKind::Settings, whose, .. } => settings::show(engine, whose, out).await,
         Verb::Show { kind, name, .. } => library::show(engine, kind, &name.unwrap_or_default(), out).await,
@@ -63,6 +63,8 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
         Verb::Models { verb } => models::models(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
         Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,
-        Verb::Doctor | Verb::Lore { .. } => Ok(()),
+        Verb::Backup { list } => data::backup(engine, list, out).await,
+        Verb::Check => data::check(engine, out).await,
+        Verb::Doctor | Verb::Restore { .. } | Verb::Lore { .. } => Ok(()),
     }
 }

@@ -55,6 +55,16 @@ fn line(model: &Model) -> String {
     format!("{mark} {}  {} ({}, {mebibytes} MiB, {fits}{missing})", model.id, model.name, model.architecture)
 }
 
+pub(super) fn whole(model: &Model) -> String {
+    format!(
+        "{}\n  file     {}\n  sha256   {}\n  context  {} tokens",
+        line(model),
+        model.path,
+        model.sha256,
+        model.context
+    )
+}
+
 async fn make_default(engine: &Engine, name: &str, out: &Output) -> Result<(), Failure> {
     let model = find::model(engine, name).await?;
     let default_model = Some(ModelRef::Local { id: model.id.clone() });

@@ -1,12 +1,10 @@
 //! What shapes prompts and replies under a name: sampler presets, chat formats, modes, regex scripts.
 
-use std::path::Path;
-
-use engine::Engine;
+use engine::{Engine, Exported};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::library::{Items, Written, lines, write_whole};
+use super::library::{Items, lines};
 use crate::failure::Failure;
 use crate::find;
 use crate::output::Output;
@@ -31,12 +29,11 @@ pub(crate) async fn show(engine: &Engine, name: &str, out: &Output) -> Result<()
     out.answer(&found.whole, |whole| serde_json::to_string_pretty(whole).unwrap_or_default())
 }
 
-pub(crate) async fn export(engine: &Engine, name: &str, file: &Path, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn export(engine: &Engine, name: &str) -> Result<Exported, Failure> {
     let samplers = all(engine).await?.into_iter().filter(|one| one.kind == "samplerPreset").collect();
     let json = engine.export_sampler_preset(pick(samplers, name)?.id).await?;
-    write_whole(file, json.as_bytes())?;
-    let written = Written { file: file.display().to_string(), bytes: json.len(), warnings: Vec::new() };
-    out.answer(&written, |written| format!("wrote {} ({} bytes)", written.file, written.bytes))
+    let (file_name, bytes) = ("preset.json".to_owned(), json.into_bytes());
+    Ok(Exported { file_name, mime: "application/json", bytes, warnings: Vec::new() })
 }
 
 fn pick(items: Vec<Named>, name: &str) -> Result<Named, Failure> {

@@ -9,7 +9,7 @@ use engine::corpus::{self, CorpusRanking};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::library::write_whole;
+use super::export::write_whole;
 use crate::cli::RankArgs;
 use crate::failure::Failure;
 use crate::output::Output;

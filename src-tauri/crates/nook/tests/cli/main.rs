@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it is surprised")]
 
+mod data;
+mod exports;
 mod library;
 mod lore;
 mod memory;

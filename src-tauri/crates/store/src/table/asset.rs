@@ -40,6 +40,20 @@ impl Assets<'_> {
         Ok(row)
     }
 
+    /// Everything that is kept, by hash.
+    pub fn all(&self) -> Result<Vec<Asset>, StoreError> {
+        let mut statement = self.conn.prepare_cached("SELECT hash, mime, bytes, created FROM asset ORDER BY hash")?;
+        let rows = statement.query_map([], |row| {
+            Ok(Asset {
+                hash: row.get::<_, Col<_>>(0)?.0,
+                mime: row.get(1)?,
+                bytes: row.get::<_, i64>(2)?.unsigned_abs(),
+                created: row.get::<_, Col<_>>(3)?.0,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Where the file is, if there is one.
     pub fn path(&self, hash: AssetHash) -> PathBuf {
         hash.path_in(&self.dir.join(files::ASSETS))

@@ -21,6 +21,7 @@ async fn the_same_content_is_stored_once() {
     assert_eq!(files_below(&store.dir().join("assets")), 1);
     let asset = store.read(move |r| r.assets().get(first)).await.unwrap().unwrap();
     assert_eq!((asset.mime.as_str(), asset.bytes), ("image/png", 7));
+    assert_eq!(store.read(|r| r.assets().all()).await.unwrap(), [asset]);
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ async fn a_damaged_database_is_set_aside_whole_and_a_backup_put_in_its_place() {
     drop(fresh);
 
     let backup = Store::backups(dir.path()).unwrap().remove(0);
-    Store::restore(dir.path(), &backup, Timestamp(1)).unwrap();
+    Store::restore(dir.path(), &backup.path, Timestamp(1)).unwrap();
     assert_eq!(shown(&open(dir.path()).store).await.len(), 120);
     assert!(aside.exists());
 }
@@ -69,10 +69,11 @@ async fn a_broken_backup_is_refused_before_anything_moves() {
     let backup = Store::backups(dir.path()).unwrap().remove(0);
     let whole = std::fs::read(&backup.path).unwrap();
     damage(&backup.path, &whole, 2);
-    let refused = Store::restore(dir.path(), &backup, Timestamp(0));
+    let refused = Store::restore(dir.path(), &backup.path, Timestamp(0));
     assert!(matches!(refused, Err(StoreError::BadBackup { .. })));
+    assert!(matches!(Store::check_backup(&backup.path), Err(StoreError::BadBackup { .. })));
     std::fs::write(&backup.path, "").unwrap();
-    let refused = Store::restore(dir.path(), &backup, Timestamp(0));
+    let refused = Store::restore(dir.path(), &backup.path, Timestamp(0));
     assert!(matches!(refused, Err(StoreError::BadBackup { .. })));
     assert_eq!(shown(&open(dir.path()).store).await.len(), 120);
 }

@@ -180,7 +180,7 @@ async fn a_restored_backup_replaces_the_database_which_is_kept() {
     drop(store);
 
     let backup = Store::backups(dir.path()).unwrap().remove(0);
-    let aside = Store::restore(dir.path(), &backup, Timestamp(0)).unwrap().unwrap();
+    let aside = Store::restore(dir.path(), &backup.path, Timestamp(0)).unwrap().unwrap();
     assert!(aside.ends_with("damaged-19700101T000000.000Z"));
     let opened = open(dir.path());
     assert!(was_checked(&opened.notices));

@@ -1,0 +1,74 @@
+//! Chats as files: what was said, by whom, in all its versions. SillyTavern's are JSON lines, of which the first tells of
+//! the chat and each other of a message; people read text and Markdown.
+//!
+//! Points in time are texts here, as the files write them.
+
+mod read;
+mod write;
+
+/// Bytes of a file at the most.
+pub const MAX_FILE: usize = 256 << 20;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChatFile {
+    /// Whom the user plays.
+    pub user: String,
+    pub character: String,
+    /// Empty where the file does not say.
+    pub created: String,
+    pub messages: Vec<Said>,
+}
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub name: String,
+    pub by: By,
+    /// Shown in the chat, and sent to no model.
+    pub hidden: bool,
+    /// Never empty; the oldest first.
+    pub versions: Vec<Version>,
+    /// Index into `versions` of the one that is shown.
+    pub selected: usize,
+}
+
+impl Said {
+    /// The version that is shown.
+    ///
+    /// # Panics
+    /// If there is none, which is never read.
+    pub fn shown(&self) -> &Version {
+        &self.versions[self.selected.min(self.versions.len() - 1)]
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    User,
+    Character,
+    Narrator,
+}
+
+/// One of the texts of a message. What is not known is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Version {
+    pub text: String,
+    /// What a reasoning model said to itself.
+    pub thoughts: String,
+    pub sent: String,
+    /// Name of the model that wrote it.
+    pub model: String,
+}
+
+/// Why a file is no chat.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChatFileError {
+    #[error("the file has {bytes} bytes; a chat may have {limit}")]
+    TooLarge { bytes: usize, limit: usize },
+    #[error("the file is not UTF-8: byte {offset} cannot be read")]
+    NotUtf8 { offset: usize },
+    #[error("this is no chat of SillyTavern's: its lines hold no messages")]
+    NoChat,
+    #[error("the chat has more than {limit} messages")]
+    TooManyMessages { limit: usize },
+}

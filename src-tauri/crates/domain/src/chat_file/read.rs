@@ -1,0 +1,218 @@
+//! Chats that SillyTavern wrote. A line that cannot be read costs one message, and is told.
+
+use serde_json::{Map, Value};
+
+use super::{By, ChatFile, ChatFileError, MAX_FILE, Said, Version};
+use crate::card::parse::{check_complexity, without_bom};
+
+/// Bytes of a line: some hold pictures.
+const MAX_LINE: usize = 16 << 20;
+/// The user's years with one character.
+const MAX_MESSAGES: usize = 200_000;
+/// Versions of a message.
+const MAX_VERSIONS: usize = 500;
+/// Characters of a name, of a date.
+const MAX_NAME: usize = 200;
+
+impl ChatFile {
+    /// Reads a chat, and gives the numbers of the lines that hold no message.
+    ///
+    /// # Errors
+    /// [`ChatFileError`] if it is no chat, or above the limits.
+    pub fn from_jsonl(bytes: &[u8]) -> Result<(Self, Vec<usize>), ChatFileError> {
+        if bytes.len() > MAX_FILE {
+            return Err(ChatFileError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
+        }
+        let text = std::str::from_utf8(without_bom(bytes))
+            .map_err(|error| ChatFileError::NotUtf8 { offset: error.valid_up_to() })?;
+        let (mut chat, mut unread) = (Self::default(), Vec::new());
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
+        let first = lines.peek().and_then(|(_, line)| object(line)).ok_or(ChatFileError::NoChat)?;
+        if !first.contains_key("mes") {
+            lines.next();
+            chat.user = short(&first, "user_name");
+            chat.character = short(&first, "character_name");
+            chat.created = short(&first, "create_date");
+        }
+        for (index, line) in lines {
+            match object(line).as_ref().and_then(said) {
+                Some(said) => chat.messages.push(said),
+                None => unread.push(index + 1),
+            }
+            if chat.messages.len() > MAX_MESSAGES {
+                return Err(ChatFileError::TooManyMessages { limit: MAX_MESSAGES });
+            }
+        }
+        if chat.messages.is_empty() { Err(ChatFileError::NoChat) } else { Ok((chat, unread)) }
+    }
+}
+
+fn object(line: &str) -> Option<Map<String, Value>> {
+    if line.len() > MAX_LINE || check_complexity(line).is_err() {
+        return None;
+    }
+    serde_json::from_str(line).ok()
+}
+
+fn said(line: &Map<String, Value>) -> Option<Said> {
+    let text = line.get("mes")?.as_str()?;
+    let extra = line.get("extra");
+    let by = match text_of(extra, "type") {
+        "narrator" => By::Narrator,
+        _ if is(line, "is_user") => By::User,
+        _ => By::Character,
+    };
+    let shown = version(text, line.get("send_date"), extra);
+    let (versions, selected) = versions(line, shown);
+    Some(Said { name: short(line, "name"), by, hidden: is(line, "is_system"), versions, selected })
+}
+
+/// The swipes, of which the selected one says what the message says: an edit may have left it behind.
+fn versions(line: &Map<String, Value>, shown: Version) -> (Vec<Version>, usize) {
+    let texts = line.get("swipes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let selected =
+        line.get("swipe_id").and_then(Value::as_u64).map_or(0, |id| usize::try_from(id).unwrap_or(usize::MAX));
+    if texts.len() > MAX_VERSIONS || selected >= texts.len() {
+        return (vec![shown], 0);
+    }
+    let about = |index: usize| line.get("swipe_info").and_then(|all| all.get(index));
+    let one = |(index, text): (usize, &Value)| {
+        let about = about(index);
+        let (sent, extra) =
+            (about.and_then(|about| about.get("send_date")), about.and_then(|about| about.get("extra")));
+        version(text.as_str().unwrap_or_default(), sent.or(line.get("send_date")), extra)
+    };
+    let mut versions: Vec<Version> = texts.iter().enumerate().map(one).collect();
+    if let Some(place) = versions.get_mut(selected) {
+        *place = shown;
+    }
+    (versions, selected)
+}
+
+fn version(text: &str, sent: Option<&Value>, extra: Option<&Value>) -> Version {
+    let sent = match sent {
+        Some(Value::String(date)) => date.chars().take(MAX_NAME).collect(),
+        // Milliseconds, in old files.
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    };
+    Version {
+        text: text.to_owned(),
+        thoughts: text_of(extra, "reasoning").to_owned(),
+        sent,
+        model: text_of(extra, "model").chars().take(MAX_NAME).collect(),
+    }
+}
+
+fn text_of<'v>(object: Option<&'v Value>, key: &str) -> &'v str {
+    object.and_then(|object| object.get(key)).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn is(line: &Map<String, Value>, key: &str) -> bool {
+    line.get(key).and_then(Value::as_bool).unwrap_or_default()
+}
+
+fn short(object: &Map<String, Value>, key: &str) -> String {
+    object.get(key).and_then(Value::as_str).unwrap_or_default().chars().take(MAX_NAME).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(lines: &[&str]) -> (Vec<String>, Vec<usize>) {
+        let (chat, unread) = ChatFile::from_jsonl(lines.join("\n").as_bytes()).unwrap();
+        let line = |said: &Said| {
+            let others = said.versions.iter().map(|version| version.text.as_str()).collect::<Vec<_>>().join(" | ");
+            let hidden = if said.hidden { " (hidden)" } else { "" };
+            format!("{:?} {}{hidden}: {} of {others}", said.by, said.name, said.shown().text)
+        };
+        (chat.messages.iter().map(line).collect(), unread)
+    }
+
+    #[test]
+    fn a_chat_of_sillytaverns_is_read_with_its_swipes() {
+        let (messages, unread) = check(&[
+            r#"{"user_name":"Tom","character_name":"Mira","create_date":"2024-01-15@12h30m15s","chat_metadata":{"note_prompt":""}}"#,
+            r#"{"name":"Mira","is_user":false,"send_date":"January 15, 2024 12:30pm","mes":"Hello.","swipes":["Hi.","Hullo."],"swipe_id":1}"#,
+            r#"{"name":"Tom","is_user":true,"is_system":false,"send_date":1705321815000,"mes":"Well?","extra":{}}"#,
+            r#"{"name":"System","is_user":false,"is_system":false,"mes":"Night falls.","extra":{"type":"narrator"}}"#,
+            r#"{"name":"Mira","is_user":false,"is_system":true,"mes":"Left out.","swipes":[],"swipe_id":0}"#,
+        ]);
+        assert_eq!(
+            messages,
+            [
+                "Character Mira: Hello. of Hi. | Hello.",
+                "User Tom: Well? of Well?",
+                "Narrator System: Night falls. of Night falls.",
+                "Character Mira (hidden): Left out. of Left out.",
+            ]
+        );
+        assert_eq!(unread, [0; 0]);
+    }
+
+    #[test]
+    fn a_bad_line_costs_a_message_and_no_more() {
+        let deep = format!(r#"{{"mes":{}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        let lines = [r#"{"mes":"One."}"#, "half a li", r#"{"mes":7}"#, "", "[]", &deep, r#"{"mes":"Two."}"#];
+        let (messages, unread) = check(&lines);
+        assert_eq!(messages.len(), 2);
+        assert_eq!(unread, [2, 3, 5, 6]);
+    }
+
+    #[test]
+    fn odd_swipes_leave_what_is_shown() {
+        let (messages, _) = check(&[
+            r#"{"mes":"Shown.","swipes":["a","b"],"swipe_id":2}"#,
+            r#"{"mes":"Shown.","swipes":["a",null],"swipe_id":0,"swipe_info":[7]}"#,
+            r#"{"mes":"Shown.","swipes":"a","swipe_id":-1}"#,
+        ]);
+        let expected = ["Shown. of Shown.", "Shown. of Shown. | ", "Shown. of Shown."];
+        assert_eq!(messages, expected.map(|text| format!("Character : {text}")));
+    }
+
+    #[test]
+    fn what_is_no_chat_is_refused() {
+        for other in ["", "{}", "[]", r#"{"name":"a card"}"#, "plain words"] {
+            assert_eq!(ChatFile::from_jsonl(other.as_bytes()), Err(ChatFileError::NoChat), "{other}");
+        }
+        assert_eq!(ChatFile::from_jsonl(b"{\"mes\":\"\xff"), Err(ChatFileError::NotUtf8 { offset: 8 }));
+    }
+
+    fn version(text: &str) -> Version {
+        Version { text: text.into(), sent: "2024-01-15T12:30:15Z".into(), ..Version::default() }
+    }
+
+    fn small() -> ChatFile {
+        let said = |name: &str, by, versions: Vec<Version>| {
+            let selected = versions.len() - 1;
+            Said { name: name.into(), by, hidden: false, versions, selected }
+        };
+        let reply = Version { thoughts: "Who is it?".into(), model: "tiny".into(), ..version("*waves*\n\nCome in.") };
+        ChatFile {
+            user: "Tom".into(),
+            character: "Mira_Q".into(),
+            created: "2024-01-15T12:00:00Z".into(),
+            messages: vec![
+                said("Mira_Q", By::Character, vec![version("Hello?"), reply]),
+                said("Tom", By::User, vec![version("Thanks.\u{2028}\"Really.\"")]),
+                said("", By::Narrator, vec![version("The door closes.")]),
+                Said { hidden: true, ..said("", By::Narrator, vec![version("called by the user")]) },
+            ],
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let (read, unread) = ChatFile::from_jsonl(small().to_jsonl().as_bytes()).unwrap();
+        assert_eq!((read, unread), (small(), vec![]));
+    }
+
+    #[test]
+    fn people_get_the_words_that_are_shown() {
+        let plain = "Mira_Q: *waves*\n\nCome in.\n\nTom: Thanks.\u{2028}\"Really.\"\n\nThe door closes.\n";
+        assert_eq!(small().to_text(), plain);
+        let marked = "# A \\*talk\\*\n\n**Mira\\_Q**\n\n*waves*\n\nCome in.\n\n**Tom**\n\nThanks.\u{2028}\"Really.\"\n\nThe door closes.\n";
+        assert_eq!(small().to_markdown("A *talk*"), marked);
+    }
+}

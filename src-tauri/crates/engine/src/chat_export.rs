@@ -1,0 +1,70 @@
+//! Chats as files: SillyTavern's lines, and text or Markdown for people.
+
+use domain::chat::{Message, Role, Swipe};
+use domain::chat_file::{By, ChatFile, Said, Version};
+
+use crate::Engine;
+use crate::api::ChatFileFormat;
+use crate::characters::{Exported, file_name};
+use crate::clock::rfc3339;
+use crate::convert::{Speakers, is_reply};
+use crate::error::Answer;
+
+impl Engine {
+    /// The chat as a file that other apps, or people, can read. What a model hid from the reader besides its thoughts is
+    /// not in it, and is told.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn export_chat(&self, id: String, format: ChatFileFormat) -> Answer<Exported> {
+        let chat = self.chat(id.parse()?).await?;
+        let speakers = self.speakers(&chat).await?;
+        let of = chat.id;
+        let messages = self.store().read(move |store| store.messages().page(of, None, u32::MAX)).await?;
+        let mut left_out = 0;
+        let file = ChatFile {
+            user: speakers.persona.clone(),
+            character: speakers.character.clone(),
+            created: rfc3339(chat.created),
+            messages: messages.iter().map(|message| said(message, &speakers, &mut left_out)).collect(),
+        };
+        let (text, ending, mime) = match format {
+            ChatFileFormat::Jsonl => (file.to_jsonl(), "jsonl", "application/jsonl"),
+            ChatFileFormat::Text => (file.to_text(), "txt", "text/plain"),
+            ChatFileFormat::Markdown => (file.to_markdown(&chat.title), "md", "text/markdown"),
+        };
+        let warnings = match left_out {
+            0 => Vec::new(),
+            _ => vec![format!(
+                "{left_out} replies have hidden figures, summaries or tool calls, which are not in the file"
+            )],
+        };
+        Ok(Exported { file_name: file_name(&chat.title, ending), mime, bytes: text.into_bytes(), warnings })
+    }
+}
+
+fn said(message: &Message, speakers: &Speakers, left_out: &mut u32) -> Said {
+    Said {
+        name: speakers.of(message.id, message.role).to_owned(),
+        by: match message.role {
+            Role::User => By::User,
+            Role::Character => By::Character,
+            Role::Narrator | Role::Tool | Role::Event => By::Narrator,
+        },
+        hidden: matches!(message.role, Role::Tool | Role::Event),
+        versions: message.swipes.iter().map(|swipe| version(message.role, swipe, left_out)).collect(),
+        selected: message.selected as usize,
+    }
+}
+
+/// People's own words are written as they are.
+fn version(role: Role, swipe: &Swipe, left_out: &mut u32) -> Version {
+    let display = context::display::display(&swipe.text).filter(|_| is_reply(role));
+    let hidden = display.as_ref().is_some_and(|display| display.has_metrics || display.has_keyframe);
+    *left_out += u32::from(hidden || !swipe.tool_calls.is_empty());
+    let (text, thoughts) = match display {
+        Some(display) => (display.shown, display.thoughts),
+        None => (swipe.text.clone(), String::new()),
+    };
+    Version { text, thoughts, sent: rfc3339(swipe.created), model: swipe.model.clone().unwrap_or_default() }
+}

@@ -1,0 +1,122 @@
+//! `export`: what people own, as files that other apps read.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use engine::api::{CardFormat, ChatFileFormat, LorebookFormat};
+use engine::{Engine, Exported};
+use serde::Serialize;
+
+use super::presets;
+use crate::cli::{ExportKind, Format};
+use crate::failure::Failure;
+use crate::find;
+use crate::output::Output;
+
+/// What `--out` holds now.
+#[derive(Serialize)]
+struct Written {
+    file: String,
+    bytes: usize,
+    warnings: Vec<String>,
+}
+
+pub(crate) async fn export(
+    engine: &Engine,
+    (kind, format): (ExportKind, Format),
+    name: &str,
+    file: &Path,
+    out: &Output,
+) -> Result<(), Failure> {
+    let exported = exported(engine, kind, format, name).await?;
+    keep(file, &exported.bytes, exported.warnings, out)
+}
+
+/// Writes a file and says so.
+pub(super) fn keep(file: &Path, bytes: &[u8], warnings: Vec<String>, out: &Output) -> Result<(), Failure> {
+    write_whole(file, bytes)?;
+    let written = Written { file: file.display().to_string(), bytes: bytes.len(), warnings };
+    out.answer(&written, |written| {
+        let warnings: String = written.warnings.iter().map(|warning| format!("\n    {warning}")).collect();
+        format!("wrote {} ({} bytes){warnings}", written.file, written.bytes)
+    })
+}
+
+async fn exported(engine: &Engine, kind: ExportKind, format: Format, name: &str) -> Result<Exported, Failure> {
+    let unfit = |forms: &str| Failure::because("usage", format!("it can be written as {forms}"));
+    Ok(match kind {
+        ExportKind::Character => {
+            let format = card_format(format).ok_or_else(|| unfit("png, json-v2 or json-v3"))?;
+            engine.export_character(find::character(engine, name).await?.id, format).await?
+        }
+        ExportKind::Lorebook => {
+            let format = book_format(format).ok_or_else(|| unfit("native or v3"))?;
+            engine.export_lorebook(find::lorebook(engine, name).await?.id, format).await?
+        }
+        ExportKind::Chat => {
+            let format = chat_format(format).ok_or_else(|| unfit("jsonl, text or markdown"))?;
+            engine.export_chat(find::chat(engine, name).await?.id, format).await?
+        }
+        ExportKind::Preset if format == Format::Sillytavern => presets::export(engine, name).await?,
+        ExportKind::Preset => return Err(unfit("sillytavern")),
+    })
+}
+
+fn card_format(format: Format) -> Option<CardFormat> {
+    match format {
+        Format::Png => Some(CardFormat::Png),
+        Format::JsonV2 => Some(CardFormat::JsonV2),
+        Format::JsonV3 => Some(CardFormat::JsonV3),
+        _ => None,
+    }
+}
+
+fn book_format(format: Format) -> Option<LorebookFormat> {
+    match format {
+        Format::Native => Some(LorebookFormat::Native),
+        Format::V3 => Some(LorebookFormat::V3),
+        _ => None,
+    }
+}
+
+fn chat_format(format: Format) -> Option<ChatFileFormat> {
+    match format {
+        Format::Jsonl => Some(ChatFileFormat::Jsonl),
+        Format::Text => Some(ChatFileFormat::Text),
+        Format::Markdown => Some(ChatFileFormat::Markdown),
+        _ => None,
+    }
+}
+
+/// A full disk leaves what stood at `file` before, not half of the new.
+pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write(file, bytes)
+        .map_err(|error| Failure::because("storage", format!("{} cannot be written: {error}", file.display())))
+}
+
+fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut whole = builder.tempfile_in(folder)?;
+    whole.write_all(bytes)?;
+    whole.as_file().sync_all()?;
+    whole.persist(file)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_export_replaces_the_old_file_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mira.json");
+        std::fs::write(&file, "old").unwrap();
+        write_whole(&file, b"new").unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

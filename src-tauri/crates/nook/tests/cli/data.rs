@@ -1,0 +1,71 @@
+//! Copies of the data: made, listed, put back, checked.
+
+use serde_json::json;
+
+use crate::world::{World, card};
+
+fn names(world: &World) -> Vec<String> {
+    let listed = world.json(&["list", "characters"]);
+    listed["items"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_backup_brings_back_what_was_there() {
+    let world = World::without_model();
+    world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    let made = world.json(&["backup"]);
+    assert_eq!(made["bytes"], json!(std::fs::metadata(made["file"].as_str().unwrap()).unwrap().len()));
+    let listed = world.json(&["backup", "--list"]);
+    assert_eq!(listed["items"], json!([made]));
+    world.json(&["import", &world.file("bo.json", card("Bo"))]);
+    assert!(names(&world).contains(&"Bo".to_owned()));
+
+    let restored = world.json(&["restore"]);
+    let aside = restored["aside"].as_str().unwrap();
+    assert!(std::path::Path::new(aside).join("inglenook.db").is_file(), "{aside}");
+    let now = names(&world);
+    assert!(now.contains(&"Mira Quay".to_owned()) && !now.contains(&"Bo".to_owned()), "{now:?}");
+
+    let older = std::path::Path::new(aside).join("inglenook.db");
+    world.json(&["restore", older.to_str().unwrap()]);
+    assert!(names(&world).contains(&"Bo".to_owned()), "any whole database can be put back");
+}
+
+#[test]
+fn a_restore_of_what_is_no_backup_changes_nothing() {
+    let world = World::without_model();
+    world.run(&["restore", "--json"]).assert_failed("storage");
+    let before = names(&world);
+    let other = world.file("other.db", "no database");
+    world.run(&["restore", &other, "--json"]).assert_failed("storage");
+    assert_eq!(names(&world), before);
+}
+
+#[test]
+fn a_check_reads_everything_and_names_what_is_gone() {
+    let world = World::without_model();
+    names(&world);
+    world.json(&["backup"]);
+    let whole = world.json(&["check"]);
+    let of = |report: &serde_json::Value| -> Vec<(String, bool)> {
+        let checks = report["checks"].as_array().unwrap();
+        checks.iter().map(|one| (one["name"].as_str().unwrap().to_owned(), one["ok"] == true)).collect()
+    };
+    assert_eq!(whole["ok"], true, "{whole}");
+    assert_eq!(of(&whole).len(), 3);
+
+    let folders = std::fs::read_dir(world.data_dir().join("assets")).unwrap();
+    let folder = folders.flatten().find(|entry| entry.path().is_dir()).unwrap().path();
+    let picture = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(&picture, "something else").unwrap();
+    let backups = std::fs::read_dir(world.data_dir().join("backups")).unwrap();
+    let backup =
+        backups.flatten().find(|entry| entry.path().extension().is_some_and(|end| end == "db")).unwrap().path();
+    std::fs::write(&backup, "something else").unwrap();
+    let done = world.run(&["check", "--json"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    let told = of(&done.json());
+    assert_eq!(told.iter().map(|(_, ok)| *ok).collect::<Vec<_>>(), [true, false, false], "{told:?}");
+    let reason = done.json()["checks"][1]["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains(picture.file_name().unwrap().to_str().unwrap()), "{reason}");
+}

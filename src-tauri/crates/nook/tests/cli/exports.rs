@@ -1,0 +1,75 @@
+//! Lorebooks and chats as files.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, card};
+
+fn with_book(name: &str) -> String {
+    let mut card: Value = serde_json::from_str(&card(name)).unwrap();
+    card["data"]["character_book"] = json!({
+        "name": "Harbour", "extensions": {"own": 7},
+        "entries": [
+            {"keys": ["lamp"], "content": "The lamps burn whale oil.", "enabled": true, "insertion_order": 10, "extensions": {}, "id": 3},
+            {"keys": ["fog"], "content": "Fog comes at four.", "enabled": false, "insertion_order": 20, "extensions": {}, "id": 4},
+        ],
+    });
+    card.to_string()
+}
+
+fn export(world: &World, args: [&str; 2], form: &str) -> String {
+    let out = world.path("out").to_str().unwrap().to_owned();
+    let written = world.json(&["export", args[0], args[1], "--as", form, "--out", &out]);
+    assert_eq!((&written["file"], &written["bytes"]), (&json!(out), &json!(std::fs::metadata(&out).unwrap().len())));
+    std::fs::read_to_string(out).unwrap()
+}
+
+#[test]
+fn the_book_of_a_card_is_listed_shown_and_goes_out() {
+    let world = World::without_model();
+    world.json(&["import", &world.file("mira.json", with_book("Mira Quay"))]);
+    world.json(&["import", &world.file("bo.json", card("Bo"))]);
+    let books = world.json(&["list", "lorebooks"])["items"].as_array().unwrap().clone();
+    let book = books.iter().find(|book| book["name"] == "Harbour").unwrap();
+    assert_eq!((&book["character_name"], &book["entry_count"]), (&json!("Mira Quay"), &json!(2)));
+    assert!(books.iter().all(|book| book["character_name"] != "Bo"));
+    for name in ["harbour", "Mira Quay", book["id"].as_str().unwrap()] {
+        let shown = world.json(&["show", "lorebook", name]);
+        assert_eq!(shown["entries"][0]["content"], "The lamps burn whale oil.", "{name}");
+    }
+    world.run(&["show", "lorebook", "Bo", "--json"]).assert_failed("notFound");
+
+    let native: Value = serde_json::from_str(&export(&world, ["lorebook", "Harbour"], "native")).unwrap();
+    let entries = native["entries"].as_object().unwrap();
+    let keys: Vec<_> = entries.values().map(|entry| (&entry["key"][0], entry["disable"] == true)).collect();
+    assert_eq!(keys, [(&json!("lamp"), false), (&json!("fog"), true)]);
+    let v3: Value = serde_json::from_str(&export(&world, ["lorebook", "Harbour"], "v3")).unwrap();
+    assert_eq!((&v3["spec"], &v3["data"]["extensions"]["own"]), (&json!("lorebook_v3"), &json!(7)));
+    world.run(&["export", "lorebook", "Harbour", "--as", "png", "--out", "x", "--json"]).assert_failed("usage");
+}
+
+#[test]
+fn a_chat_goes_out_for_sillytavern_and_for_people() {
+    let world = World::without_model();
+    let chat = world.json(&["list", "chats"])["items"][0].clone();
+    let id = chat["id"].as_str().unwrap();
+    let shown = world.json(&["show", "chat", id]);
+    let greeting = &shown["page"]["messages"][0];
+    let words = greeting["swipes"][0]["text"].as_str().unwrap();
+
+    let lines = export(&world, ["chat", id], "jsonl");
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["character_name"], &lines[0]["user_name"]), (&chat["character_name"], &json!("Traveller")));
+    let message = &lines[1];
+    assert_eq!(
+        (&message["mes"], &message["is_user"], &message["is_system"]),
+        (&json!(words), &json!(false), &json!(false))
+    );
+    assert_eq!(message["swipes"].as_array().unwrap().len(), greeting["swipes"].as_array().unwrap().len());
+    assert_eq!(lines.len(), 2);
+
+    let name = greeting["name"].as_str().unwrap();
+    assert_eq!(export(&world, ["chat", id], "text"), format!("{name}: {}\n", words.trim_end()));
+    let marked = export(&world, ["chat", id], "markdown");
+    assert!(marked.starts_with("# ") && marked.contains(&format!("**{name}**\n\n")), "{marked}");
+    world.run(&["export", "chat", "no such chat", "--as", "text", "--out", "x", "--json"]).assert_failed("notFound");
+}
