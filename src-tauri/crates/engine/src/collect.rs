@@ -137,11 +137,10 @@ impl Engine {
         if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
             chat.window.anchor = None;
         }
-        let character = self.character(chat.character).await?;
+        let (character, persona, group) =
+            tokio::try_join!(self.character(chat.character), self.persona_of(chat.persona), self.group(&chat))?;
         let (card, card_hash) = self.card(&character)?;
-        let persona = self.persona_of(chat.persona).await?;
         let values = answerer.values.clone();
-        let group = self.group(&chat).await?;
         let (template, notice) = match &options.template_json {
             Some(json) => (self.written_template(json).await?, None),
             None => {
@@ -240,10 +239,11 @@ impl Engine {
         let unknown = collected.unknown_in_messages();
         collected.notices.extend(unknown);
         let started = Instant::now();
-        collected.memory = self.recall(&collected, answerer).await;
-        collected.notices.extend(collected.memory.notice.clone());
         let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
-        collected.lore = self.lore(&collected, answerer, options, head_at).await?;
+        let (memory, lore) =
+            tokio::join!(self.recall(&collected, answerer), self.lore(&collected, answerer, options, head_at));
+        (collected.memory, collected.lore) = (memory, lore?);
+        collected.notices.extend(collected.memory.notice.clone());
         collected.timings.activate_ms = millis(started);
         if let Some(ask) = options.ask {
             collected.task = self.task(ask, &collected, answerer).await?;
@@ -282,7 +282,9 @@ impl Engine {
             let sent = run.apply(&message.text, then, &mut state);
             (message.text, message.scripts) = (sent.text, sent.scripts);
             // Patterns can take their time, and somebody may press Stop.
-            tokio::task::yield_now().await;
+            if run.has_worked() {
+                tokio::task::yield_now().await;
+            }
         }
         collected.notices.extend(scripts.broken().chain(run.notices()));
         (collected.history, collected.scripts) = (history, scripts);

@@ -64,11 +64,12 @@ pub(crate) struct Run<'a> {
     until: Instant,
     failed: Vec<String>,
     late: bool,
+    worked: bool,
 }
 
 impl<'a> Run<'a> {
     pub(crate) fn new(scripts: &'a Scripts, words: &'a Words<'a>, moment: Moment<'a>) -> Self {
-        Self { scripts, words, moment, until: Instant::now() + AT_LAST, failed: Vec::new(), late: false }
+        Self { scripts, words, moment, until: Instant::now() + AT_LAST, failed: Vec::new(), late: false, worked: false }
     }
 
     /// `text` after the scripts; as it was, where none has a say.
@@ -80,6 +81,7 @@ impl<'a> Run<'a> {
         let outcome = match key.and_then(|key| self.scripts.results().get(&key).cloned()) {
             Some(known) => known,
             None => {
+                self.worked = true;
                 let outcome = Arc::new(self.work(text, &occasion, state));
                 if let Some(key) = key.filter(|_| !outcome.late) {
                     self.scripts.remember(key, outcome.clone());
@@ -94,6 +96,11 @@ impl<'a> Run<'a> {
             }
         }
         outcome.rewritten.clone()
+    }
+
+    /// Whether patterns were tried since this was asked last, or all was remembered.
+    pub(crate) fn has_worked(&mut self) -> bool {
+        std::mem::take(&mut self.worked)
     }
 
     fn work(&self, text: &str, occasion: &Occasion, state: &mut MacroState) -> Outcome {

@@ -124,10 +124,9 @@ impl Engine {
 
     /// `text` as it is said: after the user's regex scripts, its macros resolved. What nobody knows stays as it was written.
     async fn resolve(&self, chat: &Chat, text: String, state: &mut MacroState) -> Answer<String> {
-        let character = self.character(chat.character).await?;
+        let (character, persona, end) =
+            tokio::try_join!(self.character(chat.character), self.persona_of(chat.persona), self.chat_end(chat))?;
         let (card, _) = self.card(&character)?;
-        let persona = self.persona_of(chat.persona).await?;
-        let end = self.chat_end(chat).await?;
         let moment = end.moment(chat, self.clock(), self.now());
         let words = Words::new(&card, &persona, chat.id);
         let scripts = self.scripts(chat.character, &words, state).await?;
@@ -199,15 +198,17 @@ impl Engine {
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
     pub async fn preview_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<PromptReport> {
         let (chat, last) = self.chat_and_last(&chat).await?;
-        let aim = match last {
-            _ if !text.trim().is_empty() => {
-                let mut state = self.macro_state(&chat).await?;
-                Aim::Words(self.resolve(&chat, text, &mut state).await?)
-            }
-            Some(last) if convert::is_reply(last.role) && options.ask.is_none() => Aim::Before(last.id),
-            _ => Aim::Last,
+        let aim = async {
+            Ok(match last {
+                _ if !text.trim().is_empty() => {
+                    let mut state = self.macro_state(&chat).await?;
+                    Aim::Words(self.resolve(&chat, text, &mut state).await?)
+                }
+                Some(last) if convert::is_reply(last.role) && options.ask.is_none() => Aim::Before(last.id),
+                _ => Aim::Last,
+            })
         };
-        let answerer = self.answerer(&chat, &options).await?;
+        let (aim, answerer) = tokio::try_join!(aim, self.answerer(&chat, &options))?;
         let (previous, mut collected) =
             tokio::try_join!(self.turn_before(chat.id, None), self.collect(chat, aim, &answerer, &options))?;
         let made = self.make(&mut collected, &answerer, &options).await?;

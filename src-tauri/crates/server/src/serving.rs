@@ -149,6 +149,9 @@ async fn attend(stream: TcpStream, seat: Option<OwnedSemaphorePermit>, router: R
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_PATIENCE)
+        // What was asked in full is done, though the client has hung up since: otherwise its hanging up could be read
+        // before its request was looked at, and the user's words would be lost.
+        .half_close(true)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .with_upgrades();
     let mut connection = pin!(connection);

@@ -96,6 +96,8 @@ pub struct Applied<'t> {
 pub struct CompiledScripts {
     scripts: Vec<Compiled>,
     failed: Vec<Failure>,
+    /// Some of them look only at texts of a certain depth.
+    by_depth: bool,
 }
 
 #[derive(Debug)]
@@ -120,7 +122,10 @@ impl CompiledScripts {
                 _ => Compiled::new(index, script, scope, &mut state.clone()),
             };
             match compiled {
-                Ok(compiled) => set.scripts.push(compiled),
+                Ok(compiled) => {
+                    set.by_depth |= !compiled.reaches(0) || !compiled.reaches(i64::MAX);
+                    set.scripts.push(compiled);
+                }
                 Err(why) => set.failed.push(Failure { script: index, name: script.script_name.clone(), why }),
             }
         }
@@ -145,7 +150,8 @@ impl CompiledScripts {
 
     /// Whether the same scripts look at a text on both occasions.
     pub fn alike(&self, one: &Occasion, other: &Occasion) -> bool {
-        one == other || self.scripts.iter().all(|script| script.meets(one) == script.meets(other))
+        let differ_in_depth = || *one == Occasion { depth: one.depth, ..*other };
+        one == other || (!self.by_depth && differ_in_depth()) || self.scripts.iter().all(|script| script.meets(one) == script.meets(other))
     }
 
     /// Stands for all that this set does to a text on such an occasion: the same fingerprint and the same text give the same

@@ -84,15 +84,20 @@ impl Recalled {
 impl Engine {
     /// What there is to remember.
     pub(crate) async fn recall(&self, collected: &Collected, answerer: &Answerer) -> Recalled {
-        let digest = self.pinned(collected).await.unwrap_or_else(|error| {
+        let find = async {
+            match collected.values.memory {
+                true => Some(tokio::time::timeout(PATIENCE, self.find(collected, answerer)).await),
+                false => None,
+            }
+        };
+        let (pinned, found) = tokio::join!(self.pinned(collected), find);
+        let digest = pinned.unwrap_or_else(|error| {
             tracing::warn!(?error, "pinned messages could not be read");
             Vec::new()
         });
         let mut recalled = Recalled { digest, ..Recalled::default() };
-        if !collected.values.memory {
-            return recalled;
-        }
-        match tokio::time::timeout(PATIENCE, self.find(collected, answerer)).await {
+        let Some(found) = found else { return recalled };
+        match found {
             Ok(Ok((facts, older))) => self.lay_out(collected, &mut recalled, &facts, older),
             Ok(Err(error)) => {
                 tracing::warn!(?error, "nothing could be recalled");
@@ -110,18 +115,17 @@ impl Engine {
         // The anchor may move this turn, so what is about to leave the window is looked through as well.
         let window = likely_window(&collected.history, answerer.budget.history_cap.min(answerer.budget.room()));
         let first = window.first().map(|message| message.id);
-        let found = self.store().read(move |store| {
-            let facts = facts::find(store, &scopes, &query)?;
+        let words = query.clone();
+        // Two threads of the store look at once.
+        let facts = self.store().read(move |store| facts::find(store, &scopes, &query));
+        let older = self.store().read(move |store| {
             let position = first.map(|first| store.messages().position(first)).transpose()?.flatten();
-            let older = match position {
-                Some(position) if asked && !query.is_empty() => {
-                    older::find(store, chat, position, &query, Depth::Turn)?
-                }
-                _ => Ranked::new(),
-            };
-            Ok((facts, older))
+            match position {
+                Some(position) if asked && !words.is_empty() => older::find(store, chat, position, &words, Depth::Turn),
+                _ => Ok(Ranked::new()),
+            }
         });
-        Ok(found.await?)
+        Ok(tokio::try_join!(facts, older)?)
     }
 
     fn lay_out(&self, collected: &Collected, recalled: &mut Recalled, facts: &Facts, mut older: Ranked) {

@@ -32,8 +32,7 @@ impl Groups<'_> {
         let rows = self
             .conn
             .prepare_cached(
-                "SELECT message.id, message_speaker.character, message_speaker.name
-                 FROM message JOIN message_speaker ON message_speaker.message = message.id WHERE message.chat = ?1",
+                "SELECT message, character, name FROM message_speaker WHERE chat = ?1",
             )?
             .query_map([Col(chat)], speaker_from_row)?
             .collect::<Result<_, _>>()?;
@@ -60,7 +59,8 @@ impl GroupsMut<'_> {
     pub fn set_speaker(&mut self, message: MessageId, speaker: &Speaker) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT INTO message_speaker (message, character, name) VALUES (?1, ?2, ?3)
+                "INSERT INTO message_speaker (message, chat, character, name)
+                 VALUES (?1, (SELECT chat FROM message WHERE id = ?1), ?2, ?3)
                  ON CONFLICT (message) DO UPDATE SET character = excluded.character, name = excluded.name",
             )?
             .execute(params![Col(message), speaker.character.map(Col), speaker.name])?;

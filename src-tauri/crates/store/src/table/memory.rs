@@ -8,6 +8,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
+use crate::query::{Sought, sought};
 use crate::sql::{Col, one};
 use crate::{Query, StoreError};
 
@@ -100,16 +101,14 @@ impl Memories<'_> {
         mut counts: impl FnMut(&Memory) -> bool,
     ) -> Result<Vec<Found>, StoreError> {
         let mut found: HashMap<MemoryId, Found> = HashMap::new();
-        for (index, text) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
-            if text.is_empty() {
-                continue;
-            }
+        for (index, words) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
+            let Some(Sought { text, after }) = sought(self.conn, index, words)? else { continue };
             let sql = format!(
                 "SELECT memory.*, -{index}.rank AS score FROM {index} JOIN memory ON memory.number = {index}.rowid
-                 WHERE {index} MATCH ?1 AND {STANDS} ORDER BY {index}.rank"
+                 WHERE {index} MATCH ?1 AND {index}.rowid > ?2 AND {STANDS} ORDER BY {index}.rank"
             );
             let mut statement = self.conn.prepare_cached(&sql)?;
-            let rows = statement.query_map([text], |row| Ok((from_row(row)?, row.get("score")?)))?;
+            let rows = statement.query_map(params![text, after], |row| Ok((from_row(row)?, row.get("score")?)))?;
             let mut left = limit;
             for row in rows {
                 if left == 0 {
@@ -136,8 +135,18 @@ impl Memories<'_> {
     }
 
     fn with_sources(&self, rows: Vec<(i64, Memory)>) -> Result<Vec<Memory>, StoreError> {
-        let whole = |(number, memory)| Ok(Memory { sources: self.sources(number)?, ..memory });
-        rows.into_iter().map(whole).collect()
+        let numbers: Vec<String> = rows.iter().map(|(number, _)| number.to_string()).collect();
+        let mut statement = self.conn.prepare_cached(
+            "SELECT memory, message FROM memory_source WHERE memory IN (SELECT value FROM json_each(?1))
+             ORDER BY memory, message",
+        )?;
+        let mut sources: HashMap<i64, Vec<MessageId>> = HashMap::new();
+        let mut found = statement.query([format!("[{}]", numbers.join(","))])?;
+        while let Some(row) = found.next()? {
+            sources.entry(row.get(0)?).or_default().push(row.get::<_, Col<_>>(1)?.0);
+        }
+        let whole = |(number, memory)| Memory { sources: sources.remove(&number).unwrap_or_default(), ..memory };
+        Ok(rows.into_iter().map(whole).collect())
     }
 
     fn sources(&self, number: i64) -> Result<Vec<MessageId>, StoreError> {

@@ -92,8 +92,9 @@ impl Messages<'_> {
                      message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text,
                      swipe.tool_calls
                  FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
-                 WHERE message.chat = ?1 AND message.deleted IS NULL
-                     AND (message.pinned OR message.importance >= ?3)
+                 WHERE message.id IN (
+                         SELECT id FROM message WHERE chat = ?1 AND pinned = 1 AND deleted IS NULL
+                         UNION SELECT id FROM message WHERE chat = ?1 AND importance >= ?3 AND deleted IS NULL)
                      AND message.position < (SELECT position FROM message WHERE id = ?2 AND chat = ?1)
                  ORDER BY message.pinned DESC, message.position DESC LIMIT ?4",
             )?
