@@ -35,14 +35,14 @@ pub(crate) async fn subscribe(core: State<'_, Core>, events: Channel<Event>) -> 
     Ok(())
 }
 
-/// Lets the user pick cards and model files and imports them; `null` when nothing was picked.
+/// Lets the user pick cards, chats and model files and imports them; `null` when nothing was picked.
 #[tauri::command]
 pub(crate) async fn pick_import(
     window: WebviewWindow,
     core: State<'_, Core>,
 ) -> Result<Option<ImportReport>, ApiError> {
     let dialog = dialog(&window, "Import")
-        .add_filter("Cards and models", &["png", "apng", "json", "gguf"])
+        .add_filter("Cards, chats and models", &["png", "apng", "json", "jsonl", "gguf"])
         .add_filter("All files", &["*"]);
     match answer(|tell| dialog.pick_files(tell)).await {
         Some(files) => core.engine().await.import_paths(paths(files)).await.map(Some),

@@ -48,6 +48,11 @@ impl Clock {
         }
     }
 
+    /// When the user's clocks show `civil`; of two such times the earlier.
+    pub(crate) fn instant_of(&self, civil: jiff::civil::DateTime) -> Option<Timestamp> {
+        Some(Timestamp(civil.to_zoned(self.zone.clone()).ok()?.timestamp().as_millisecond()))
+    }
+
     /// `at` in the user's time zone.
     pub(crate) fn civil(&self, at: Timestamp) -> jiff::civil::DateTime {
         instant(at).to_zoned(self.zone.clone()).datetime()

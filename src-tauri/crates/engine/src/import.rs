@@ -1,4 +1,4 @@
-//! What people bring: cards, and model files that stay where they are.
+//! What people bring: cards, chats, and model files that stay where they are.
 
 use std::fs;
 use std::io::Read as _;
@@ -37,17 +37,24 @@ impl Engine {
     /// Only if the database refuses.
     pub async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
         let mut report = ImportReport::default();
-        self.import_card(file_name, bytes, &mut report).await?;
+        if file_name.to_ascii_lowercase().ends_with(".jsonl") {
+            self.import_chat(file_name, bytes, None, &mut report).await?;
+        } else {
+            self.import_card(file_name, bytes, &mut report).await?;
+        }
         self.events().announce(Event::Imported { report: report.clone() });
         Ok(report)
     }
 
     /// A file that only lies in a chosen folder is passed over if it is of another kind.
-    async fn import_path(&self, path: &Path, asked_for: bool, report: &mut ImportReport) -> Answer<()> {
+    pub(crate) async fn import_path(&self, path: &Path, asked_for: bool, report: &mut ImportReport) -> Answer<()> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
         if ending == "gguf" {
             return self.import_model(path, name, report).await;
+        }
+        if ending == "jsonl" {
+            return self.import_chat_file(path, None, report).await;
         }
         if !asked_for && ending != "png" && ending != "json" {
             return Ok(());
@@ -143,18 +150,23 @@ fn is_named_preset(bytes: &[u8]) -> bool {
         && !has(&["spec", "data", "description", "first_mes", "char_name"])
 }
 
+/// The files right inside a folder, in the order of their names; none if it cannot be read.
+pub(crate) fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut inside: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    inside.sort();
+    inside.truncate(MAX_FILES);
+    inside
+}
+
 /// The files to import, and whether each was named itself.
 fn files(paths: Vec<PathBuf>) -> Vec<(PathBuf, bool)> {
     let mut files = Vec::new();
     for path in paths {
-        match fs::read_dir(&path) {
-            Ok(entries) => {
-                let mut inside: Vec<PathBuf> =
-                    entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
-                inside.sort();
-                files.extend(inside.into_iter().map(|path| (path, false)));
-            }
-            Err(_) => files.push((path, true)),
+        if path.is_dir() {
+            files.extend(files_in(&path).into_iter().map(|path| (path, false)));
+        } else {
+            files.push((path, true));
         }
     }
     files.truncate(MAX_FILES);

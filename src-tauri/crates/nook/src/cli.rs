@@ -24,10 +24,13 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Import character cards and model files; folders are searched one level deep
+    /// Import cards, chats, presets and model files; folders are searched one level deep
     Import {
-        #[arg(required = true, value_name = "PATH")]
+        #[arg(required_unless_present = "sillytavern", value_name = "PATH")]
         paths: Vec<PathBuf>,
+        /// A folder of SillyTavern's: its cards, chats, personas, regex scripts, and the presets in use
+        #[arg(long, value_name = "DIR")]
+        sillytavern: Option<PathBuf>,
     },
     /// Write a character, a lorebook, a chat or a sampler preset to a file
     Export {

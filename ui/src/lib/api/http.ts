@@ -4,7 +4,7 @@ import type { ApiError, CardFormat, Endpoint, Event, ImportReport } from "./gene
 import type { Connection, Drops, Transport } from "./transport";
 
 const TOKEN = "inglenook.token";
-const CARDS = ".png,.json,.charx,.byaf,image/png,application/json";
+const CARDS = ".png,.json,.jsonl,.charx,.byaf,image/png,application/json";
 
 /** Takes the token out of the address, so that it is neither seen nor kept in the history. */
 export function takeToken(): string {

@@ -67,7 +67,8 @@ fn said(line: &Map<String, Value>) -> Option<Said> {
     Some(Said { name: short(line, "name"), by, hidden: is(line, "is_system"), versions, selected })
 }
 
-/// The swipes, of which the selected one says what the message says: an edit may have left it behind.
+/// The swipes, of which the selected one says what the message says: an edit may have left it behind. What the message does
+/// not tell of its making, the swipe may.
 fn versions(line: &Map<String, Value>, shown: Version) -> (Vec<Version>, usize) {
     let texts = line.get("swipes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let selected =
@@ -84,7 +85,9 @@ fn versions(line: &Map<String, Value>, shown: Version) -> (Vec<Version>, usize) 
     };
     let mut versions: Vec<Version> = texts.iter().enumerate().map(one).collect();
     if let Some(place) = versions.get_mut(selected) {
-        *place = shown;
+        let Version { thoughts, model, .. } = std::mem::take(place);
+        let or = |told: String, other| if told.is_empty() { other } else { told };
+        *place = Version { thoughts: or(shown.thoughts, thoughts), model: or(shown.model, model), ..shown };
     }
     (versions, selected)
 }

@@ -12,8 +12,22 @@ use crate::failure::Failure;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn import(engine: &Engine, paths: Vec<PathBuf>, out: &Output) -> Result<(), Failure> {
-    let report = engine.import_paths(paths).await?;
+pub(crate) async fn import(
+    engine: &Engine,
+    paths: Vec<PathBuf>,
+    sillytavern: Option<PathBuf>,
+    out: &Output,
+) -> Result<(), Failure> {
+    let mut report = match sillytavern {
+        Some(folder) => engine.import_sillytavern(folder).await?,
+        None => ImportReport::default(),
+    };
+    if !paths.is_empty() {
+        let ImportReport { imported, skipped, refused } = engine.import_paths(paths).await?;
+        report.imported.extend(imported);
+        report.skipped.extend(skipped);
+        report.refused.extend(refused);
+    }
     out.answer(&report, import_text)?;
     match report.refused.len() {
         0 => Ok(()),

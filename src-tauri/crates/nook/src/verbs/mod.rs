@@ -48,7 +48,7 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
 
 async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> {
     match verb {
-        Verb::Import { paths } => library::import(engine, paths, out).await,
+        Verb::Import { paths, sillytavern } => library::import(engine, paths, sillytavern, out).await,
         Verb::Export { kind, name, format, out: file } => {
             export::export(engine, (kind, format), &name, &file, out).await
         }

@@ -8,6 +8,7 @@ mod library;
 mod lore;
 mod memory;
 mod serving;
+mod sillytavern;
 mod talking;
 mod words;
 mod world;

@@ -1,0 +1,168 @@
+//! Chats that SillyTavern wrote, as chats of a character of the library.
+
+use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
+use domain::chat_file::{By, ChatFile, Said, Version};
+use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
+use store::{NewMessage, NewSwipe};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::{Changed, ImportReport, Imported, Refused, Skipped};
+use crate::error::{Answer, internal};
+use crate::foreign_date;
+use crate::words::Kept;
+
+/// Characters of a title.
+const MAX_TITLE: usize = 200;
+/// Lines that a warning names.
+const NAMED: usize = 8;
+
+impl Engine {
+    /// Imports `bytes` as a chat of `with`; else of the character whom the file names.
+    pub(crate) async fn import_chat(
+        &self,
+        file: String,
+        bytes: Vec<u8>,
+        with: Option<CharacterId>,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let read = tokio::task::spawn_blocking(move || ChatFile::from_jsonl(&bytes)).await;
+        let (chat, unread) = match read.map_err(|_| internal("a chat could not be read"))? {
+            Ok(read) => read,
+            Err(error) => {
+                refuse(report, file, "malformed", error.to_string());
+                return Ok(());
+            }
+        };
+        let character = match with {
+            Some(id) => id,
+            None => match self.whose(&chat).await? {
+                Ok(id) => id,
+                Err(reason) => {
+                    refuse(report, file, "noCharacter", reason);
+                    return Ok(());
+                }
+            },
+        };
+        let title = title(&file);
+        let known = self.store().read(|store| store.chats().list()).await?;
+        if let Some(known) = known.into_iter().find(|known| known.character == character && known.title == title) {
+            let reason = format!("{} has a chat of that name already", known.character_name);
+            report.skipped.push(Skipped { id: known.id.to_string(), file, reason });
+            return Ok(());
+        }
+        let mut warnings = Vec::new();
+        let hidden = chat.messages.iter().filter(|said| said.hidden).count();
+        if hidden > 0 {
+            warnings.push(format!("{hidden} hidden messages are left out: here every message is sent to the model"));
+        }
+        if !unread.is_empty() {
+            let lines = unread.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            warnings.push(format!("{} lines hold no message and are left out: {lines}", unread.len()));
+        }
+        let id = self.keep_chat(chat, character, title.clone()).await?;
+        report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
+        Ok(())
+    }
+
+    /// The one character of the name that the chat gives; else the reason why there is none.
+    async fn whose(&self, chat: &ChatFile) -> Answer<Result<CharacterId, String>> {
+        let of_message = chat.messages.iter().find(|said| said.by == By::Character).map(|said| said.name.as_str());
+        let name = Some(chat.character.as_str()).filter(|name| !name.is_empty()).or(of_message).unwrap_or_default();
+        let wanted = name.to_lowercase();
+        let listed = self.store().read(|store| store.characters().list()).await?;
+        let mut found =
+            listed.into_iter().map(|listed| listed.character).filter(|one| one.name.to_lowercase() == wanted);
+        Ok(match (found.next(), found.next()) {
+            (Some(one), None) => Ok(one.id),
+            (None, _) => Err(format!("there is no character \"{name}\" in the library; import the card first")),
+            _ => Err(format!("several characters are named \"{name}\"; rename all but the one whose chat it is")),
+        })
+    }
+
+    async fn keep_chat(&self, file: ChatFile, character: CharacterId, title: String) -> Answer<ChatId> {
+        let (id, now) = (ChatId(Uuid::now_v7()), self.now());
+        let user = file.user.to_lowercase();
+        let personas = self.store().read(|store| store.personas().list()).await?;
+        let persona =
+            personas.into_iter().find(|persona| persona.name.to_lowercase() == user).map(|persona| persona.id);
+        let own = self.character(character).await?.name;
+        let mut when = self.date(&file.created).unwrap_or(now);
+        let created = when;
+        let mut messages = Vec::new();
+        for said in file.messages.into_iter().filter(|said| !said.hidden) {
+            // One without a date is as old as the one before.
+            when = self.date(&said.shown().sent).unwrap_or(when);
+            messages.push(self.message_of(said, id, when, &own));
+        }
+        let chat = Chat {
+            id,
+            character,
+            persona,
+            title,
+            model: None,
+            draft: String::new(),
+            window: WindowState::default(),
+            scene_after: None,
+            variables: Kept::default().to_json(),
+            created,
+            updated: when,
+        };
+        self.store()
+            .write(move |store| {
+                store.chats_mut().insert(&chat)?;
+                for (message, speaker) in &messages {
+                    store.messages_mut().append(message)?;
+                    if let Some(speaker) = speaker {
+                        store.groups_mut().set_speaker(message.id, speaker)?;
+                    }
+                }
+                store.chats_mut().touch(chat.id, chat.updated)
+            })
+            .await?;
+        self.events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(id)
+    }
+
+    /// With who says it, where that is not the chat's own character.
+    fn message_of(&self, said: Said, chat: ChatId, created: Timestamp, own: &str) -> (NewMessage, Option<Speaker>) {
+        let role = match said.by {
+            By::User => Role::User,
+            By::Character => Role::Character,
+            By::Narrator => Role::Narrator,
+        };
+        let other = said.by == By::Character && !said.name.is_empty() && said.name != own;
+        let speaker = other.then(|| Speaker { character: None, name: said.name.clone() });
+        let selected = u32::try_from(said.selected).unwrap_or_default();
+        let swipe = |version: Version| NewSwipe {
+            id: SwipeId(Uuid::now_v7()),
+            created: self.date(&version.sent).unwrap_or(created),
+            text: whole(version.text, &version.thoughts),
+            state: SwipeState::Finished,
+            model: Some(version.model).filter(|model| !model.is_empty()),
+        };
+        let swipes = said.versions.into_iter().map(swipe).collect();
+        let id = MessageId(Uuid::now_v7());
+        (NewMessage { id, chat, role, created, swipes, selected, context_block: None }, speaker)
+    }
+
+    fn date(&self, text: &str) -> Option<Timestamp> {
+        foreign_date::read(text, self.clock())
+    }
+}
+
+/// With its thoughts in front, as a model writes them.
+fn whole(text: String, thoughts: &str) -> String {
+    if thoughts.is_empty() { text } else { format!("<think>\n{thoughts}\n</think>\n\n{text}") }
+}
+
+/// The file's name without its ending.
+fn title(file: &str) -> String {
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem).trim();
+    let title: String = stem.chars().take(MAX_TITLE).collect();
+    if title.is_empty() { "Chat".to_owned() } else { title }
+}
+
+fn refuse(report: &mut ImportReport, file: String, kind: &str, reason: String) {
+    report.refused.push(Refused { file, kind: kind.to_owned(), reason });
+}

@@ -1,0 +1,109 @@
+//! What people bring from SillyTavern: single chats, and a whole folder.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, card};
+
+/// Lines as SillyTavern has written them over the years.
+const CHAT: &str = r#"{"user_name":"Tom","character_name":"Mira Quay","create_date":"2024-01-15@12h30m15s","chat_metadata":{"note_prompt":""}}
+{"name":"Mira Quay","is_user":false,"is_system":false,"send_date":"2024-01-15T12:30:15.000Z","mes":"Who is there?","extra":{},"swipe_id":1,"swipes":["Hello?","Who is there?"],"swipe_info":[{"send_date":"2024-01-15T12:30:15.000Z","extra":{}},{"send_date":"2024-01-15T12:31:00.000Z","extra":{"model":"tiny","reasoning":"A stranger."}}]}
+{"name":"Tom","is_user":true,"is_system":false,"send_date":"2024-01-15T12:32:00.000Z","mes":"It is me.","extra":{}}
+{"name":"System","is_user":false,"is_system":true,"send_date":"2024-01-15T12:33:00.000Z","mes":"a hidden note","extra":{}}
+not a line of it
+{"name":"Bo","is_user":false,"is_system":false,"send_date":"","mes":"And me.","extra":{}}"#;
+
+/// Who says what, and when; the shown versions.
+fn said(world: &World, chat: &str) -> Vec<(String, String, String)> {
+    let chat = world.json(&["show", "chat", chat]);
+    let one = |message: &Value| {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let swipe = &message["swipes"][message["selected"].as_u64().unwrap() as usize];
+        let words = swipe["display"].get("text").unwrap_or(&swipe["text"]);
+        (text(&message["name"]), text(words), text(&message["created"]))
+    };
+    chat["page"]["messages"].as_array().unwrap().iter().map(one).collect()
+}
+
+fn line(name: &str, text: &str, when: &str) -> (String, String, String) {
+    (name.to_owned(), text.to_owned(), when.to_owned())
+}
+
+#[test]
+fn a_chat_comes_in_for_the_character_it_names_and_goes_out_as_it_came() {
+    let world = World::without_model();
+    let file = world.file("Harbour night.jsonl", CHAT);
+    let early = world.run(&["import", &file, "--json"]);
+    assert_eq!((early.code, &early.json()["refused"][0]["kind"]), (1, &json!("noCharacter")), "{early:?}");
+
+    world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    let report = world.json(&["import", &file]);
+    let imported = &report["imported"][0];
+    assert_eq!((&imported["kind"], &imported["name"]), (&json!("chat"), &json!("Harbour night")));
+    let warnings: Vec<_> = imported["warnings"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    assert!(warnings[0].starts_with("1 hidden messages") && warnings[1].contains("left out: 5"), "{warnings:?}");
+    let at = "2024-01-15T12:32:00Z";
+    assert_eq!(
+        said(&world, "Harbour night"),
+        [
+            line("Mira Quay", "Who is there?", "2024-01-15T12:30:15Z"),
+            line("Traveller", "It is me.", at),
+            line("Bo", "And me.", at)
+        ]
+    );
+    let again = world.json(&["import", &file]);
+    assert_eq!((&again["imported"], &again["skipped"][0]["id"]), (&json!([]), &imported["id"]));
+
+    let out = world.path("out.jsonl").to_str().unwrap().to_owned();
+    world.json(&["export", "chat", "Harbour night", "--as", "jsonl", "--out", &out]);
+    let other = World::without_model();
+    other.json(&["import", &other.file("mira.json", card("Mira Quay"))]);
+    other.json(&["import", &out]);
+    assert_eq!(said(&other, "out"), said(&world, "Harbour night"));
+    let first = &other.json(&["show", "chat", "out"])["page"]["messages"][0]["swipes"];
+    assert_eq!(first[1]["display"]["thoughts"], "A stranger.", "{first}");
+    assert_eq!((&first[0]["text"], &first[1]["model"]), (&json!("Hello?"), &json!("tiny")));
+}
+
+#[test]
+fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
+    let world = World::without_model();
+    let user = |name: &str, content: &str| world.file(&format!("tavern/data/default-user/{name}"), content);
+    user("characters/Mira2.json", &card("Mira Quay"));
+    user("characters/Twin.json", &card("Mira Quay").replace("calm", "wild"));
+    user("chats/Mira2/Harbour night.jsonl", CHAT);
+    user("chats/Gone/old.jsonl", &CHAT.replace("Mira Quay", "Nobody"));
+    user("worlds/sea.json", r#"{"entries":{}}"#);
+    user("TextGen Settings/Big O.json", r#"{"temp":0.87,"top_p":0.99}"#);
+    user("TextGen Settings/Shipped.json", r#"{"temp":1.5}"#);
+    let script = json!({"id": "1", "scriptName": "Dashes", "findRegex": "--", "replaceString": "—", "placement": [2]});
+    let settings = json!({
+        "power_user": {"personas": {"a.png": "Tom", "b.png": "Traveller"},
+            "persona_descriptions": {"a.png": {"description": "A sailor."}}},
+        "textgenerationwebui_settings": {"preset": "Big O"},
+        "extension_settings": {"regex": [script]},
+    });
+    user("settings.json", &settings.to_string());
+    let folder = world.path("tavern").to_str().unwrap().to_owned();
+
+    let done = world.run(&["import", "--sillytavern", &folder, "--json"]);
+    let report = done.json();
+    let list = |report: &Value, part: &str, field: &str| -> Vec<String> {
+        report[part].as_array().unwrap().iter().map(|one| one[field].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(
+        list(&report, "imported", "kind"),
+        ["character", "character", "chat", "persona", "regexScript", "samplerPreset"],
+        "{report}"
+    );
+    assert_eq!(list(&report, "skipped", "file"), ["TextGen Settings", "sea.json"]);
+    assert_eq!((done.code, list(&report, "refused", "file")), (1, vec!["old.jsonl".to_owned()]));
+    assert_eq!(said(&world, "Harbour night")[1].0, "Tom", "the chat's own persona");
+    assert_eq!(world.json(&["show", "persona", "Tom"])["description"], "A sailor.");
+    let chat = world.json(&["show", "chat", "Harbour night"]);
+    assert_eq!(chat["character"], report["imported"][0]["id"], "of two of a name, the one whose folder it was in");
+
+    let again = world.run(&["import", "--sillytavern", &folder, "--json"]).json();
+    assert_eq!(again["imported"], json!([]), "{again}");
+    let other = world.path("nothing").to_str().unwrap().to_owned();
+    world.run(&["import", "--sillytavern", &other, "--json"]).assert_failed("badInput");
+}
