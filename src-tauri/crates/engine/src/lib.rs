@@ -29,6 +29,7 @@ mod endpoints;
 mod engine;
 mod error;
 mod events;
+mod fetch;
 mod foreign_date;
 mod frame;
 mod generation;

@@ -271,6 +271,13 @@ pub(crate) enum ModelVerb {
     List,
     /// Add a GGUF file where it lies
     Add { file: PathBuf },
+    /// Fetch a GGUF file from an https address into the data folder, and add it
+    Get {
+        url: String,
+        /// What the file's SHA-256 must be
+        #[arg(long, value_name = "HEX")]
+        sha256: Option<String>,
+    },
     /// Forget a model; its file stays
     Remove { name: String },
     /// Let a model answer where a chat does not say otherwise

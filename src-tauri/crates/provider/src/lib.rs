@@ -1,5 +1,6 @@
 //! What answers a prompt: the [`Provider`] port, its events and typed errors, a scripted fake, and the client for
-//! OpenAI-compatible endpoints. The local worker is one more provider, in the crate `local`.
+//! OpenAI-compatible endpoints. The local worker is one more provider, in the crate `local`. Model files that the user asks
+//! for are fetched here too, for this crate has the HTTP client.
 //!
 //! Promises
 //! - Events are data: text of a model is never mistaken for an event (S1.6).
@@ -10,6 +11,7 @@
 
 pub mod calibration;
 pub mod conformance;
+pub mod download;
 mod encoding;
 mod error;
 pub mod fake;

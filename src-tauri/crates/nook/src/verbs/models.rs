@@ -18,6 +18,10 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
     match verb {
         ModelVerb::List => list(engine, out).await,
         ModelVerb::Add { file } => out.answer(&engine.add_model(file).await?, line),
+        ModelVerb::Get { url, sha256 } => {
+            let told = |here: u64, all: Option<u64>| out.progress(&fetched(here, all));
+            out.answer(&engine.get_model(&url, sha256.as_deref(), told).await?, line)
+        }
         ModelVerb::Remove { name } => {
             let model = find::model(engine, &name).await?;
             engine.remove_model(model.id.clone()).await?;
@@ -53,6 +57,14 @@ fn line(model: &Model) -> String {
     let missing = if model.missing { ", file missing" } else { "" };
     let mebibytes = model.bytes / (1024 * 1024);
     format!("{mark} {}  {} ({}, {mebibytes} MiB, {fits}{missing})", model.id, model.name, model.architecture)
+}
+
+fn fetched(here: u64, all: Option<u64>) -> String {
+    let mebibytes = |bytes: u64| bytes / (1024 * 1024);
+    match all {
+        Some(all) => format!("{} of {} MiB", mebibytes(here), mebibytes(all)),
+        None => format!("{} MiB", mebibytes(here)),
+    }
 }
 
 pub(super) fn whole(model: &Model) -> String {

@@ -231,6 +231,44 @@ fn doctor_says_who_counts_the_tokens_of_a_model() {
     assert_eq!(check["reason"], format!("exact, by the worker ({why})"));
 }
 
+/// Answers every request with these bytes.
+fn serve(bytes: Vec<u8>) -> String {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/tiny.gguf", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            lines.take_while(|line| !line.is_empty()).for_each(drop);
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", bytes.len());
+            stream.write_all(&[head.as_bytes(), &bytes].concat()).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn a_model_is_fetched_and_added_if_it_is_the_one_that_was_wanted() {
+    let world = World::with_model();
+    let default = world.json(&["models", "list"])["items"][0].clone();
+    let address = serve(std::fs::read(default["path"].as_str().unwrap()).unwrap());
+    let place = world.data_dir().join("models/tiny.gguf");
+    let other = "0".repeat(64);
+    world.run(&["models", "get", &address, "--sha256", &other, "--json"]).assert_failed("badInput");
+    assert!(!place.exists());
+    let model = world.json(&["models", "get", &address, "--sha256", default["sha256"].as_str().unwrap()]);
+    assert_eq!((&model["sha256"], &model["path"]), (&default["sha256"], &json!(place.to_str().unwrap())));
+    world.run(&["models", "get", &address, "--json"]).assert_failed("badInput");
+
+    let page = serve(b"<!DOCTYPE html>".to_vec());
+    let page = page.replace("tiny", "page");
+    world.run(&["models", "get", &page, "--json"]).assert_failed("badInput");
+    let left: Vec<_> = std::fs::read_dir(world.data_dir().join("models")).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    world.run(&["models", "get", "http://models.example/a.gguf", "--json"]).assert_failed("badInput");
+}
+
 #[test]
 fn doctor_explains_a_folder_that_cannot_be_opened() {
     let world = World::without_model();

@@ -1,0 +1,200 @@
+//! A large file from an address that the user gave: written beside its place as it comes, and taken up where it broke off.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE};
+use reqwest::redirect::{Attempt, Policy};
+use reqwest::{Client, Response, StatusCode};
+use tokio::fs::{self, File, OpenOptions};
+use tokio::io::AsyncWriteExt as _;
+use url::Url;
+
+use crate::tls;
+
+/// Until a server takes the connection.
+const CONNECT: Duration = Duration::from_secs(30);
+/// Without a single byte.
+const SILENCE: Duration = Duration::from_secs(60);
+const MAX_REDIRECTS: usize = 5;
+/// Bytes of a name, of a tag.
+const MAX_TEXT: usize = 200;
+
+/// Why a file did not come.
+#[derive(Debug, thiserror::Error)]
+pub enum DownloadError {
+    #[error("{url} is no address to fetch a file from: {why}")]
+    Address { url: String, why: &'static str },
+    #[error("{host} answered {status}")]
+    Refused { host: String, status: StatusCode },
+    /// What came is kept, and the next try goes on from there.
+    #[error("the connection broke after {bytes} bytes")]
+    Broken { bytes: u64, source: Option<reqwest::Error> },
+    #[error("{} cannot be written: {source}", path.display())]
+    File { path: PathBuf, source: std::io::Error },
+}
+
+/// Where a file comes from.
+#[derive(Debug, Clone)]
+pub struct Source(Url);
+
+impl Source {
+    /// Only an address that nobody on the way can change what it answers: https, or this machine.
+    ///
+    /// # Errors
+    /// [`DownloadError::Address`].
+    pub fn parse(text: &str) -> Result<Self, DownloadError> {
+        let refused = |why| DownloadError::Address { url: text.chars().take(MAX_TEXT).collect(), why };
+        let url = Url::parse(text).map_err(|_| refused("it is no URL"))?;
+        if !is_safe(&url) {
+            return Err(refused("it must begin with https://"));
+        }
+        Ok(Self(url))
+    }
+
+    /// The last part of the address, as a name that every file system takes.
+    pub fn file_name(&self) -> Option<String> {
+        let last = self.0.path_segments()?.next_back()?;
+        let name: String = last
+            .chars()
+            .map(|letter| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' })
+            .collect();
+        Some(name).filter(|name| name.len() <= MAX_TEXT && !name.starts_with('.') && !name.is_empty())
+    }
+
+    fn host(&self) -> String {
+        self.0.host_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// Fetches the file into `part`, or the rest of it where a part is there that the server still has the other half of.
+/// `progress` is told bytes that are here, and all where the server says.
+///
+/// # Errors
+/// [`DownloadError`]; what came stays in `part`.
+pub async fn download(source: &Source, part: &Path, progress: impl Fn(u64, Option<u64>)) -> Result<(), DownloadError> {
+    let client = client(source)?;
+    let tag_file = part.with_extension("tag");
+    let (mut here, tag) = (length(part).await, fs::read_to_string(&tag_file).await.unwrap_or_default());
+    let mut request = client.get(source.0.clone()).header(ACCEPT_ENCODING, "identity");
+    if here > 0 && !tag.is_empty() {
+        request = request.header(RANGE, format!("bytes={here}-")).header(IF_RANGE, tag);
+    }
+    let answer = request.send().await.map_err(|error| broken(0, error))?;
+    let goes_on = answer.status() == StatusCode::PARTIAL_CONTENT && begins_at(answer.headers(), here);
+    if !goes_on && answer.status() != StatusCode::OK {
+        // A part that is whole already, or longer than the file, has no rest; the next try begins anew.
+        if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
+            remove(part).await?;
+        }
+        return Err(DownloadError::Refused { host: source.host(), status: answer.status() });
+    }
+    if !goes_on {
+        here = 0;
+        keep_tag(&tag_file, answer.headers()).await?;
+    }
+    let all = answer.content_length().map(|rest| here + rest);
+    write(answer, part, &mut here, |here| progress(here, all)).await?;
+    if all.is_some_and(|all| all != here) {
+        return Err(DownloadError::Broken { bytes: here, source: None });
+    }
+    remove(&tag_file).await
+}
+
+async fn write(answer: Response, part: &Path, here: &mut u64, told: impl Fn(u64)) -> Result<(), DownloadError> {
+    let failed = |source| file(part, source);
+    let mut options = OpenOptions::new();
+    options.create(true).write(true);
+    if *here > 0 {
+        options.append(true)
+    } else {
+        options.truncate(true)
+    };
+    let mut written: File = options.open(part).await.map_err(failed)?;
+    let mut pieces = answer.bytes_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = match piece {
+            Ok(piece) => piece,
+            Err(error) => {
+                written.flush().await.map_err(failed)?;
+                return Err(broken(*here, error));
+            }
+        };
+        written.write_all(&piece).await.map_err(failed)?;
+        *here += piece.len() as u64;
+        told(*here);
+    }
+    written.sync_all().await.map_err(failed)
+}
+
+fn client(source: &Source) -> Result<Client, DownloadError> {
+    tls::install();
+    let mut builder = Client::builder()
+        .connect_timeout(CONNECT)
+        .read_timeout(SILENCE)
+        .redirect(Policy::custom(follow))
+        .user_agent(concat!("inglenook/", env!("CARGO_PKG_VERSION")));
+    if is_loopback(&source.0) {
+        builder = builder.no_proxy();
+    }
+    builder.build().map_err(|error| broken(0, error))
+}
+
+/// Hubs answer with the address of the file itself.
+fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+    match attempt.previous().len() <= MAX_REDIRECTS && is_safe(attempt.url()) {
+        true => attempt.follow(),
+        false => attempt.stop(),
+    }
+}
+
+fn is_safe(url: &Url) -> bool {
+    url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url))
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+/// `bytes 100-199/200` begins at 100.
+fn begins_at(headers: &HeaderMap, here: u64) -> bool {
+    let range = headers.get(CONTENT_RANGE).and_then(|range| range.to_str().ok()).unwrap_or_default();
+    range
+        .strip_prefix("bytes ")
+        .and_then(|range| range.split_once('-'))
+        .is_some_and(|(from, _)| from.parse() == Ok(here))
+}
+
+/// Only a strong tag says that the bytes are the same; without one a broken download begins anew.
+async fn keep_tag(tag_file: &Path, headers: &HeaderMap) -> Result<(), DownloadError> {
+    let tag = headers.get(ETAG).and_then(|tag| tag.to_str().ok());
+    match tag.filter(|tag| tag.starts_with('"') && tag.len() <= MAX_TEXT) {
+        Some(tag) => fs::write(tag_file, tag).await.map_err(|source| file(tag_file, source)),
+        None => remove(tag_file).await,
+    }
+}
+
+async fn length(path: &Path) -> u64 {
+    fs::metadata(path).await.map_or(0, |about| about.len())
+}
+
+async fn remove(path: &Path) -> Result<(), DownloadError> {
+    match fs::remove_file(path).await {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(file(path, source)),
+        _ => Ok(()),
+    }
+}
+
+fn file(path: &Path, source: std::io::Error) -> DownloadError {
+    DownloadError::File { path: path.to_owned(), source }
+}
+
+fn broken(bytes: u64, error: reqwest::Error) -> DownloadError {
+    DownloadError::Broken { bytes, source: Some(error.without_url()) }
+}
