@@ -51,7 +51,8 @@ fn said(message: &Message, speakers: &Speakers, left_out: &mut u32) -> Said {
             Role::Character => By::Character,
             Role::Narrator | Role::Tool | Role::Event => By::Narrator,
         },
-        hidden: matches!(message.role, Role::Tool | Role::Event),
+        hidden: false,
+        note: matches!(message.role, Role::Tool | Role::Event),
         versions: message.swipes.iter().map(|swipe| version(message.role, swipe, left_out)).collect(),
         selected: message.selected as usize,
     }

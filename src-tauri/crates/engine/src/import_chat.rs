@@ -2,7 +2,7 @@
 
 use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
 use domain::chat_file::{By, ChatFile, Said, Version};
-use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
+use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp};
 use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
@@ -51,24 +51,22 @@ impl Engine {
             report.skipped.push(Skipped { id: known.id.to_string(), file, reason });
             return Ok(());
         }
-        let mut warnings = Vec::new();
-        let hidden = chat.messages.iter().filter(|said| said.hidden).count();
-        if hidden > 0 {
-            warnings.push(format!("{hidden} hidden messages are left out: here every message is sent to the model"));
+        let mut warnings = differences(&chat, &unread);
+        let user = chat.user.to_lowercase();
+        let personas = self.store().read(|store| store.personas().list()).await?;
+        let persona = personas.into_iter().find(|one| one.name.to_lowercase() == user).map(|one| one.id);
+        if persona.is_none() && !user.is_empty() {
+            let (user, other) = (&chat.user, self.persona_of(None).await?.name);
+            warnings.push(format!("there is no persona \"{user}\": what {user} says stands under \"{other}\""));
         }
-        if !unread.is_empty() {
-            let lines = unread.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            warnings.push(format!("{} lines hold no message and are left out: {lines}", unread.len()));
-        }
-        let id = self.keep_chat(chat, character, title.clone()).await?;
+        let id = self.keep_chat(chat, (character, persona), title.clone()).await?;
         report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
         Ok(())
     }
 
     /// The one character of the name that the chat gives; else the reason why there is none.
     async fn whose(&self, chat: &ChatFile) -> Answer<Result<CharacterId, String>> {
-        let of_message = chat.messages.iter().find(|said| said.by == By::Character).map(|said| said.name.as_str());
-        let name = Some(chat.character.as_str()).filter(|name| !name.is_empty()).or(of_message).unwrap_or_default();
+        let name = &chat.character;
         let wanted = name.to_lowercase();
         let listed = self.store().read(|store| store.characters().list()).await?;
         let mut found =
@@ -80,17 +78,18 @@ impl Engine {
         })
     }
 
-    async fn keep_chat(&self, file: ChatFile, character: CharacterId, title: String) -> Answer<ChatId> {
+    async fn keep_chat(
+        &self,
+        file: ChatFile,
+        (character, persona): (CharacterId, Option<PersonaId>),
+        title: String,
+    ) -> Answer<ChatId> {
         let (id, now) = (ChatId(Uuid::now_v7()), self.now());
-        let user = file.user.to_lowercase();
-        let personas = self.store().read(|store| store.personas().list()).await?;
-        let persona =
-            personas.into_iter().find(|persona| persona.name.to_lowercase() == user).map(|persona| persona.id);
         let own = self.character(character).await?.name;
         let mut when = self.date(&file.created).unwrap_or(now);
         let created = when;
         let mut messages = Vec::new();
-        for said in file.messages.into_iter().filter(|said| !said.hidden) {
+        for said in file.messages.into_iter().filter(|said| !said.note) {
             // One without a date is as old as the one before.
             when = self.date(&said.shown().sent).unwrap_or(when);
             messages.push(self.message_of(said, id, when, &own));
@@ -149,6 +148,25 @@ impl Engine {
     fn date(&self, text: &str) -> Option<Timestamp> {
         foreign_date::read(text, self.clock())
     }
+}
+
+/// What of the file is not in the chat, or otherwise.
+fn differences(chat: &ChatFile, unread: &[usize]) -> Vec<String> {
+    let mut told = Vec::new();
+    let count = |is: fn(&Said) -> bool| chat.messages.iter().filter(|said| is(said)).count();
+    match count(|said| said.note) {
+        0 => {}
+        notes => told.push(format!("{notes} notes that nobody said are left out")),
+    }
+    match count(|said| said.hidden) {
+        0 => {}
+        hidden => told.push(format!("{hidden} hidden messages are like all others here: sent while there is room")),
+    }
+    if !unread.is_empty() {
+        let lines = unread.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        told.push(format!("{} lines hold no message and are left out: {lines}", unread.len()));
+    }
+    told
 }
 
 /// With its thoughts in front, as a model writes them.

@@ -50,10 +50,11 @@ impl Engine {
             bad_input(message, "Name the folder that holds SillyTavern, or its data/default-user.")
         })?;
         let mut report = ImportReport::default();
+        let settings = settings(&root.join(SETTINGS));
+        // Chats are somebody's, with somebody.
+        self.import_personas_of(&settings, &mut report).await?;
         let characters = self.import_cards_of(&root, &mut report).await?;
         self.import_chats_of(&root, &characters, &mut report).await?;
-        let settings = settings(&root.join("settings.json"));
-        self.import_personas_of(&settings, &mut report).await?;
         self.import_scripts_of(&settings, &mut report).await?;
         self.import_presets_of(&root, &settings, &mut report).await?;
         for (name, reason) in LEFT {

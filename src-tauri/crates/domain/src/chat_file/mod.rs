@@ -6,6 +6,10 @@
 mod read;
 mod write;
 
+/// What SillyTavern calls the narrator's words, and a note.
+const NARRATOR: &str = "narrator";
+const NOTE: &str = "comment";
+
 /// Bytes of a file at the most.
 pub const MAX_FILE: usize = 256 << 20;
 
@@ -24,8 +28,10 @@ pub struct ChatFile {
 pub struct Said {
     pub name: String,
     pub by: By,
-    /// Shown in the chat, and sent to no model.
+    /// The user keeps it from the model, as people do with what is long past.
     pub hidden: bool,
+    /// A note of the app, or of the user to themselves: nobody said it.
+    pub note: bool,
     /// Never empty; the oldest first.
     pub versions: Vec<Version>,
     /// Index into `versions` of the one that is shown.

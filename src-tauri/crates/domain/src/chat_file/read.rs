@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{By, ChatFile, ChatFileError, MAX_FILE, Said, Version};
+use super::{By, ChatFile, ChatFileError, MAX_FILE, NARRATOR, Said, Version};
 use crate::card::parse::{check_complexity, without_bom};
 
 /// Bytes of a line: some hold pictures.
@@ -30,8 +30,8 @@ impl ChatFile {
         let first = lines.peek().and_then(|(_, line)| object(line)).ok_or(ChatFileError::NoChat)?;
         if !first.contains_key("mes") {
             lines.next();
-            chat.user = short(&first, "user_name");
-            chat.character = short(&first, "character_name");
+            chat.user = name_in(&first, "user_name");
+            chat.character = name_in(&first, "character_name");
             chat.created = short(&first, "create_date");
         }
         for (index, line) in lines {
@@ -43,8 +43,30 @@ impl ChatFile {
                 return Err(ChatFileError::TooManyMessages { limit: MAX_MESSAGES });
             }
         }
-        if chat.messages.is_empty() { Err(ChatFileError::NoChat) } else { Ok((chat, unread)) }
+        if chat.messages.is_empty() {
+            return Err(ChatFileError::NoChat);
+        }
+        chat.name_from_messages();
+        Ok((chat, unread))
     }
+
+    /// The messages tell where the first line does not.
+    fn name_from_messages(&mut self) {
+        let first = |by| self.messages.iter().find(|said| said.by == by).map(|said| said.name.clone());
+        let (user, character) = (first(By::User), first(By::Character));
+        if self.user.is_empty() {
+            self.user = user.unwrap_or_default();
+        }
+        if self.character.is_empty() {
+            self.character = character.unwrap_or_default();
+        }
+    }
+}
+
+/// SillyTavern writes the word in their place since it no longer reads them.
+fn name_in(header: &Map<String, Value>, key: &str) -> String {
+    let name = short(header, key);
+    if name == "unused" { String::new() } else { name }
 }
 
 fn object(line: &str) -> Option<Map<String, Value>> {
@@ -57,14 +79,18 @@ fn object(line: &str) -> Option<Map<String, Value>> {
 fn said(line: &Map<String, Value>) -> Option<Said> {
     let text = line.get("mes")?.as_str()?;
     let extra = line.get("extra");
-    let by = match text_of(extra, "type") {
-        "narrator" => By::Narrator,
+    let (kind, apart) = (text_of(extra, "type"), is(line, "is_system"));
+    // Only what nobody said has a kind: what the user hides stays as it was.
+    let note = apart && !matches!(kind, "" | NARRATOR);
+    let by = match kind {
+        NARRATOR => By::Narrator,
+        _ if note => By::Narrator,
         _ if is(line, "is_user") => By::User,
         _ => By::Character,
     };
     let shown = version(text, line.get("send_date"), extra);
     let (versions, selected) = versions(line, shown);
-    Some(Said { name: short(line, "name"), by, hidden: is(line, "is_system"), versions, selected })
+    Some(Said { name: short(line, "name"), by, hidden: apart && !note, note, versions, selected })
 }
 
 /// The swipes, of which the selected one says what the message says: an edit may have left it behind. What the message does
@@ -128,7 +154,8 @@ mod tests {
         let line = |said: &Said| {
             let others = said.versions.iter().map(|version| version.text.as_str()).collect::<Vec<_>>().join(" | ");
             let hidden = if said.hidden { " (hidden)" } else { "" };
-            format!("{:?} {}{hidden}: {} of {others}", said.by, said.name, said.shown().text)
+            let note = if said.note { " (note)" } else { "" };
+            format!("{:?} {}{hidden}{note}: {} of {others}", said.by, said.name, said.shown().text)
         };
         (chat.messages.iter().map(line).collect(), unread)
     }
@@ -140,7 +167,8 @@ mod tests {
             r#"{"name":"Mira","is_user":false,"send_date":"January 15, 2024 12:30pm","mes":"Hello.","swipes":["Hi.","Hullo."],"swipe_id":1}"#,
             r#"{"name":"Tom","is_user":true,"is_system":false,"send_date":1705321815000,"mes":"Well?","extra":{}}"#,
             r#"{"name":"System","is_user":false,"is_system":false,"mes":"Night falls.","extra":{"type":"narrator"}}"#,
-            r#"{"name":"Mira","is_user":false,"is_system":true,"mes":"Left out.","swipes":[],"swipe_id":0}"#,
+            r#"{"name":"Mira","is_user":false,"is_system":true,"mes":"Long ago.","swipes":[],"swipe_id":0}"#,
+            r#"{"name":"Note","is_user":false,"is_system":true,"mes":"Buy oil.","extra":{"type":"comment"}}"#,
         ]);
         assert_eq!(
             messages,
@@ -148,7 +176,8 @@ mod tests {
                 "Character Mira: Hello. of Hi. | Hello.",
                 "User Tom: Well? of Well?",
                 "Narrator System: Night falls. of Night falls.",
-                "Character Mira (hidden): Left out. of Left out.",
+                "Character Mira (hidden): Long ago. of Long ago.",
+                "Narrator Note (note): Buy oil. of Buy oil.",
             ]
         );
         assert_eq!(unread, [0; 0]);
@@ -161,6 +190,19 @@ mod tests {
         let (messages, unread) = check(&lines);
         assert_eq!(messages.len(), 2);
         assert_eq!(unread, [2, 3, 5, 6]);
+    }
+
+    #[test]
+    fn the_messages_tell_who_talks_where_the_first_line_does_not() {
+        let messages = [r#"{"name":"Mira","mes":"Hi."}"#, r#"{"name":"Tom","is_user":true,"mes":"Hi."}"#].join("\n");
+        let names = |first: &str| {
+            let (chat, _) = ChatFile::from_jsonl(format!("{first}\n{messages}").as_bytes()).unwrap();
+            (chat.user, chat.character)
+        };
+        let of_messages = ("Tom".to_owned(), "Mira".to_owned());
+        assert_eq!(names(r#"{"user_name":"unused","character_name":"unused","chat_metadata":{}}"#), of_messages);
+        assert_eq!(names(r#"{"name":"Note","is_system":true,"mes":"Hm.","extra":{"type":"help"}}"#), of_messages);
+        assert_eq!(names(r#"{"user_name":"T","character_name":"M"}"#), ("T".to_owned(), "M".to_owned()));
     }
 
     #[test]
@@ -189,7 +231,7 @@ mod tests {
     fn small() -> ChatFile {
         let said = |name: &str, by, versions: Vec<Version>| {
             let selected = versions.len() - 1;
-            Said { name: name.into(), by, hidden: false, versions, selected }
+            Said { name: name.into(), by, hidden: false, note: false, versions, selected }
         };
         let reply = Version { thoughts: "Who is it?".into(), model: "tiny".into(), ..version("*waves*\n\nCome in.") };
         ChatFile {
@@ -200,7 +242,7 @@ mod tests {
                 said("Mira_Q", By::Character, vec![version("Hello?"), reply]),
                 said("Tom", By::User, vec![version("Thanks.\u{2028}\"Really.\"")]),
                 said("", By::Narrator, vec![version("The door closes.")]),
-                Said { hidden: true, ..said("", By::Narrator, vec![version("called by the user")]) },
+                Said { note: true, ..said("", By::Narrator, vec![version("called by the user")]) },
             ],
         }
     }

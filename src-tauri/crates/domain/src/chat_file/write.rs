@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{By, ChatFile, Said, Version};
+use super::{By, ChatFile, NARRATOR, NOTE, Said, Version};
 
 impl ChatFile {
     /// As SillyTavern keeps a chat.
@@ -36,7 +36,7 @@ impl ChatFile {
     }
 
     fn seen(&self) -> impl Iterator<Item = &Said> {
-        self.messages.iter().filter(|said| !said.hidden)
+        self.messages.iter().filter(|said| !said.note)
     }
 }
 
@@ -61,15 +61,15 @@ fn line(said: &Said) -> Value {
     let mut line = Map::from_iter([
         ("name".to_owned(), json!(said.name)),
         ("is_user".to_owned(), json!(said.by == By::User)),
-        ("is_system".to_owned(), json!(said.hidden)),
+        ("is_system".to_owned(), json!(said.hidden || said.note)),
         ("send_date".to_owned(), json!(shown.sent)),
         ("mes".to_owned(), json!(shown.text)),
-        ("extra".to_owned(), extra(said.by, shown)),
+        ("extra".to_owned(), extra(said, shown)),
     ]);
     // People's words have no versions there, unless there are several.
     if said.by != By::User || said.versions.len() > 1 {
         let texts: Vec<&str> = said.versions.iter().map(|version| version.text.as_str()).collect();
-        let about = |version: &Version| json!({"send_date": version.sent, "extra": extra(said.by, version)});
+        let about = |version: &Version| json!({"send_date": version.sent, "extra": extra(said, version)});
         line.insert("swipe_id".to_owned(), json!(said.selected.min(said.versions.len() - 1)));
         line.insert("swipes".to_owned(), json!(texts));
         line.insert("swipe_info".to_owned(), said.versions.iter().map(about).collect());
@@ -77,10 +77,12 @@ fn line(said: &Said) -> Value {
     Value::Object(line)
 }
 
-fn extra(by: By, version: &Version) -> Value {
+fn extra(said: &Said, version: &Version) -> Value {
     let mut extra = Map::new();
-    if by == By::Narrator {
-        extra.insert("type".to_owned(), "narrator".into());
+    if said.note {
+        extra.insert("type".to_owned(), NOTE.into());
+    } else if said.by == By::Narrator {
+        extra.insert("type".to_owned(), NARRATOR.into());
     }
     for (key, text) in [("model", &version.model), ("reasoning", &version.thoughts)] {
         if !text.is_empty() {

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use crate::world::{World, card};
 
 /// Lines as SillyTavern has written them over the years.
-const CHAT: &str = r#"{"user_name":"Tom","character_name":"Mira Quay","create_date":"2024-01-15@12h30m15s","chat_metadata":{"note_prompt":""}}
+const CHAT: &str = r#"{"user_name":"unused","character_name":"unused","create_date":"2024-01-15@12h30m15s","chat_metadata":{"note_prompt":""}}
 {"name":"Mira Quay","is_user":false,"is_system":false,"send_date":"2024-01-15T12:30:15.000Z","mes":"Who is there?","extra":{},"swipe_id":1,"swipes":["Hello?","Who is there?"],"swipe_info":[{"send_date":"2024-01-15T12:30:15.000Z","extra":{}},{"send_date":"2024-01-15T12:31:00.000Z","extra":{"model":"tiny","reasoning":"A stranger."}}]}
 {"name":"Tom","is_user":true,"is_system":false,"send_date":"2024-01-15T12:32:00.000Z","mes":"It is me.","extra":{}}
-{"name":"System","is_user":false,"is_system":true,"send_date":"2024-01-15T12:33:00.000Z","mes":"a hidden note","extra":{}}
+{"name":"System","is_user":false,"is_system":true,"send_date":"2024-01-15T12:33:00.000Z","mes":"a note","extra":{"type":"comment"}}
 not a line of it
-{"name":"Bo","is_user":false,"is_system":false,"send_date":"","mes":"And me.","extra":{}}"#;
+{"name":"Bo","is_user":false,"is_system":true,"send_date":"","mes":"And me.","extra":{}}"#;
 
 /// Who says what, and when; the shown versions.
 fn said(world: &World, chat: &str) -> Vec<(String, String, String)> {
@@ -40,7 +40,9 @@ fn a_chat_comes_in_for_the_character_it_names_and_goes_out_as_it_came() {
     let imported = &report["imported"][0];
     assert_eq!((&imported["kind"], &imported["name"]), (&json!("chat"), &json!("Harbour night")));
     let warnings: Vec<_> = imported["warnings"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
-    assert!(warnings[0].starts_with("1 hidden messages") && warnings[1].contains("left out: 5"), "{warnings:?}");
+    assert!(warnings[0].starts_with("1 notes") && warnings[1].starts_with("1 hidden messages"), "{warnings:?}");
+    assert!(warnings[2].contains("left out: 5"), "{warnings:?}");
+    assert_eq!(warnings[3], "there is no persona \"Tom\": what Tom says stands under \"Traveller\"");
     let at = "2024-01-15T12:32:00Z";
     assert_eq!(
         said(&world, "Harbour night"),
@@ -77,7 +79,7 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
     user("TextGen Settings/Shipped.json", r#"{"temp":1.5}"#);
     let script = json!({"id": "1", "scriptName": "Dashes", "findRegex": "--", "replaceString": "—", "placement": [2]});
     let settings = json!({
-        "power_user": {"personas": {"a.png": "Tom", "b.png": "Traveller"},
+        "power_user": {"personas": {"a.png": "Tom", "b.png": "Traveller", "c.png": "Abe"},
             "persona_descriptions": {"a.png": {"description": "A sailor."}}},
         "textgenerationwebui_settings": {"preset": "Big O"},
         "extension_settings": {"regex": [script]},
@@ -92,15 +94,15 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
     };
     assert_eq!(
         list(&report, "imported", "kind"),
-        ["character", "character", "chat", "persona", "regexScript", "samplerPreset"],
+        ["persona", "persona", "character", "character", "chat", "regexScript", "samplerPreset"],
         "{report}"
     );
     assert_eq!(list(&report, "skipped", "file"), ["TextGen Settings", "sea.json"]);
     assert_eq!((done.code, list(&report, "refused", "file")), (1, vec!["old.jsonl".to_owned()]));
-    assert_eq!(said(&world, "Harbour night")[1].0, "Tom", "the chat's own persona");
+    assert_eq!(said(&world, "Harbour night")[1].0, "Tom", "neither the first persona nor the newest");
     assert_eq!(world.json(&["show", "persona", "Tom"])["description"], "A sailor.");
     let chat = world.json(&["show", "chat", "Harbour night"]);
-    assert_eq!(chat["character"], report["imported"][0]["id"], "of two of a name, the one whose folder it was in");
+    assert_eq!(chat["character"], report["imported"][2]["id"], "of two of a name, the one whose folder it was in");
 
     let again = world.run(&["import", "--sillytavern", &folder, "--json"]).json();
     assert_eq!(again["imported"], json!([]), "{again}");
