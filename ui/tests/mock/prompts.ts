@@ -70,7 +70,7 @@ export function reportOf(all: PromptBlock[], limit = 2048): PromptReport {
 		model: "SmolLM2 135M Instruct",
 		template: "base-roleplay",
 		notices: [],
-		timings: { collectMs: 3.12, activateMs: 1.84, countMs: 0.41, planMs: 0.96, counted: 0 },
+		timings: { collectMs: 3.12, activateMs: 1.84, countMs: 0.41, planMs: 0.96, totalMs: 7.4, counted: 0 },
 	};
 }
 

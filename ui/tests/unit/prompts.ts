@@ -41,7 +41,7 @@ export function report(blocks: PromptBlock[], over: Partial<PromptReport> = {}):
 		model: "",
 		template: "",
 		notices: [],
-		timings: { collectMs: null, activateMs: null, countMs: null, planMs: null, counted: 0 },
+		timings: { collectMs: null, activateMs: null, countMs: null, planMs: null, totalMs: null, counted: 0 },
 		...over,
 	};
 }

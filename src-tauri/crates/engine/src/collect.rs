@@ -92,6 +92,7 @@ pub(crate) struct Collected {
     pub(crate) task: Option<Task>,
     pub(crate) notices: Vec<String>,
     timings: AssemblyTimings,
+    started: Instant,
 }
 
 /// A prompt, how it came to be and how long that took.
@@ -141,34 +142,30 @@ impl Engine {
             tokio::try_join!(self.character(chat.character), self.persona_of(chat.persona), self.group(&chat))?;
         let (card, card_hash) = self.card(&character)?;
         let values = answerer.values.clone();
-        let (template, notice) = match &options.template_json {
-            Some(json) => (self.written_template(json).await?, None),
-            None => {
-                let named = options.template.as_ref().unwrap_or(&values.template);
-                self.template(if named == "auto" && group.is_scene() { group::TEMPLATE } else { named }).await?
+        let template = async {
+            match &options.template_json {
+                Some(json) => Ok((self.written_template(json).await?, None)),
+                None => {
+                    let named = options.template.as_ref().unwrap_or(&values.template);
+                    self.template(if named == "auto" && group.is_scene() { group::TEMPLATE } else { named }).await
+                }
             }
         };
-        let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode)).await?;
-        let (id, anchor) = (chat.id, chat.window.anchor);
-        let messages = self.store().read(move |store| store.messages().from(id, anchor)).await?;
-        let messages =
-            messages.into_iter().take_while(|message| !matches!(&aim, Aim::Before(reply) if message.id == *reply));
-        let mut history: Vec<WindowMessage> = messages.collect();
-        // A reply that goes on does so right behind its words.
-        if let Some(open) = history.last_mut().filter(|last| aim == Aim::Last && last.role == Role::Character) {
-            open.tool_calls.clear();
-        }
-        history.retain(|message| !message.text.trim().is_empty() || !message.tool_calls.is_empty());
-        leave_out_the_distant_past(&mut history, answerer.budget.limit);
-        let first = history.first().map(|message| message.position);
-        let ((messages, of_character), newest) = self
-            .store()
-            .read(move |store| {
-                let messages = store.messages();
-                let before = first.map(|first| messages.count_before(id, first)).transpose()?;
-                Ok((before.unwrap_or_default(), messages.last(id)?))
-            })
-            .await?;
+        let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode));
+        let ((template, notice), mode, variables) = tokio::try_join!(template, mode, self.macro_state(&chat))?;
+        let (id, anchor, limit) = (chat.id, chat.window.anchor, answerer.budget.limit);
+        let (until, goes_on) = match &aim {
+            Aim::Before(reply) => (Some(*reply), false),
+            Aim::Last => (None, true),
+            Aim::Words(_) => (None, false),
+        };
+        let read = self.store().read(move |store| {
+            let messages = store.messages();
+            let history = near(messages.from(id, anchor)?, until, goes_on, limit);
+            let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
+            Ok((history, before.unwrap_or_default(), messages.last(id)?))
+        });
+        let (history, (messages, of_character), newest) = read.await?;
         let earlier = Earlier { messages, of_character };
         let kind = match options.ask {
             Some(Ask::Impersonate) => GenerationKind::Impersonate,
@@ -206,7 +203,6 @@ impl Engine {
         }
         let story = self.story(&chat, &values, position).await?;
         let notice_of_details = variables::unknown_details(&values);
-        let variables = self.macro_state(&chat).await?;
         let user_messages = history.iter().filter(|message| message.role == Role::User).count() as i64;
         let mut collected = Collected {
             chat,
@@ -234,6 +230,7 @@ impl Engine {
             task: None,
             notices: notice.into_iter().chain(notice_of_details).collect(),
             timings: AssemblyTimings { collect_ms: millis(started), ..AssemblyTimings::default() },
+            started,
         };
         self.rewrite(&mut collected, options).await?;
         let unknown = collected.unknown_in_messages();
@@ -350,6 +347,7 @@ impl Engine {
                     let notices = collected.notices.iter().cloned().chain(of_lore).chain(built.notices);
                     let notices = notices.chain(re_reads).collect();
                     let Built { variables, head_changes, .. } = built;
+                    timings.total_ms = millis(collected.started);
                     let placement = shown(setup.placement);
                     return Ok(Made { assembled, head_at, placement, notices, variables, head_changes, timings });
                 }
@@ -434,9 +432,16 @@ pub(crate) fn said(role: Role, text: String) -> String {
     }
 }
 
-/// A token is rarely more than [`BYTES_A_TOKEN`] bytes: what is further back than that cannot be in the window, and of ten
-/// years of chat not all has to be counted to know it.
-fn leave_out_the_distant_past(history: &mut Vec<WindowMessage>, limit: u32) {
+/// Of the messages from the anchor on those that this turn may send, for a reply in the place of `until`, or one that `goes_on`
+/// right behind its words. A token is rarely more than [`BYTES_A_TOKEN`] bytes: what is further back than `limit` tokens cannot
+/// be in the window, and of ten years of chat not all has to be counted to know it.
+fn near(messages: Vec<WindowMessage>, until: Option<MessageId>, goes_on: bool, limit: u32) -> Vec<WindowMessage> {
+    let mut history: Vec<WindowMessage> =
+        messages.into_iter().take_while(|message| Some(message.id) != until).collect();
+    if let Some(open) = history.last_mut().filter(|last| goes_on && last.role == Role::Character) {
+        open.tool_calls.clear();
+    }
+    history.retain(|message| !message.text.trim().is_empty() || !message.tool_calls.is_empty());
     let mut room = limit as usize * BYTES_A_TOKEN;
     let near = history.iter().rev().take_while(|message| {
         let left = room.checked_sub(message.text.len());
@@ -445,6 +450,7 @@ fn leave_out_the_distant_past(history: &mut Vec<WindowMessage>, limit: u32) {
     });
     let kept = near.count().max(1).min(history.len());
     history.drain(..history.len() - kept);
+    history
 }
 
 pub(crate) fn millis(since: Instant) -> f64 {

@@ -125,7 +125,11 @@ mod tests {
         }));
         assert_eq!(asked(&conn, &["zebulon"]), None);
         let one = asked(&conn, &["night", "river", "lamp", "zebulon"]).unwrap();
-        assert_eq!((one.text.as_str(), one.after), (r#""lamp""#, 0), "the others together have more rows than are weighed");
+        assert_eq!(
+            (one.text.as_str(), one.after),
+            (r#""lamp""#, 0),
+            "the others together have more rows than are weighed"
+        );
         let most = asked(&conn, &["river", "night"]).unwrap();
         assert_eq!((most.text.as_str(), most.after), (r#""river""#, 0));
         let newest = asked(&conn, &["night"]).unwrap();

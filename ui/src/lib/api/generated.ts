@@ -176,12 +176,14 @@ export type Ask =
 /**  A draft of the user's next message. */
 "impersonate" | "title";
 
-/**  Milliseconds per stage of assembly. */
+/**  Milliseconds per stage of assembly, which ends where the model begins. */
 export type AssemblyTimings = {
 	collectMs: number | null,
 	activateMs: number | null,
 	countMs: number | null,
 	planMs: number | null,
+	/**  From the store to the bytes: the stages, and what is between them (regex scripts, the frame). */
+	totalMs?: number | null,
 	/**  Segments that a tokenizer had to count; the others were counted before. */
 	counted?: number,
 };

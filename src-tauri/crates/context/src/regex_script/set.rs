@@ -151,7 +151,9 @@ impl CompiledScripts {
     /// Whether the same scripts look at a text on both occasions.
     pub fn alike(&self, one: &Occasion, other: &Occasion) -> bool {
         let differ_in_depth = || *one == Occasion { depth: one.depth, ..*other };
-        one == other || (!self.by_depth && differ_in_depth()) || self.scripts.iter().all(|script| script.meets(one) == script.meets(other))
+        one == other
+            || (!self.by_depth && differ_in_depth())
+            || self.scripts.iter().all(|script| script.meets(one) == script.meets(other))
     }
 
     /// Stands for all that this set does to a text on such an occasion: the same fingerprint and the same text give the same

@@ -188,7 +188,7 @@ pub struct PromptMessage {
     pub text: String,
 }
 
-/// Milliseconds per stage of assembly.
+/// Milliseconds per stage of assembly, which ends where the model begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct AssemblyTimings {
@@ -196,6 +196,9 @@ pub struct AssemblyTimings {
     pub activate_ms: f64,
     pub count_ms: f64,
     pub plan_ms: f64,
+    /// From the store to the bytes: the stages, and what is between them (regex scripts, the frame).
+    #[serde(default)]
+    pub total_ms: f64,
     /// Segments that a tokenizer had to count; the others were counted before.
     #[serde(default)]
     pub counted: u32,

@@ -31,9 +31,7 @@ impl Groups<'_> {
     pub fn speakers(&self, chat: ChatId) -> Result<HashMap<MessageId, Speaker>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached(
-                "SELECT message, character, name FROM message_speaker WHERE chat = ?1",
-            )?
+            .prepare_cached("SELECT message, character, name FROM message_speaker WHERE chat = ?1")?
             .query_map([Col(chat)], speaker_from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)

@@ -21,6 +21,11 @@ const STANDS: &str = "memory.deleted IS NULL AND NOT EXISTS (
     WHERE memory_source.memory = memory.number
         AND (message.deleted IS NOT NULL OR chat.deleted IS NOT NULL OR swipe.id IS NOT memory_source.swipe))";
 
+/// What [`from_row`] reads, in its order: a turn reads hundreds, and columns are slow to find by name.
+const COLUMNS: &str =
+    "memory.number, memory.id, memory.type, memory.scope, memory.character, memory.persona, memory.chat,
+    memory.text, memory.importance, memory.pinned, memory.created, memory.updated";
+
 /// A memory that was looked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
@@ -36,7 +41,7 @@ pub struct Memories<'a> {
 impl Memories<'_> {
     /// `None` if there is none, it is deleted, or what it was made from is gone.
     pub fn get(&self, id: MemoryId) -> Result<Option<Memory>, StoreError> {
-        let sql = format!("SELECT * FROM memory WHERE id = ?1 AND {STANDS}");
+        let sql = format!("SELECT {COLUMNS} FROM memory WHERE id = ?1 AND {STANDS}");
         let row = self.conn.prepare_cached(&sql)?.query_row([Col(id)], from_row).optional()?;
         Ok(self.with_sources(row.into_iter().collect())?.pop())
     }
@@ -44,7 +49,7 @@ impl Memories<'_> {
     /// At most `limit` of a scope: pinned ones first, then by importance, then the newest.
     pub fn standing(&self, scope: MemoryScope, limit: u32) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
-            "SELECT * FROM memory WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND {STANDS}
+            "SELECT {COLUMNS} FROM memory WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND {STANDS}
              ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?5"
         );
         let (character, persona, chat) = owners(scope);
@@ -60,7 +65,7 @@ impl Memories<'_> {
     /// everybody's. Pinned ones first, then by importance, then the newest.
     pub fn of_character(&self, character: CharacterId, limit: u32) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
-            "SELECT * FROM memory
+            "SELECT {COLUMNS} FROM memory
              WHERE (scope = 'profile' OR character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1)) AND {STANDS}
              ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?2"
         );
@@ -104,11 +109,11 @@ impl Memories<'_> {
         for (index, words) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
             let Some(Sought { text, after }) = sought(self.conn, index, words)? else { continue };
             let sql = format!(
-                "SELECT memory.*, -{index}.rank AS score FROM {index} JOIN memory ON memory.number = {index}.rowid
+                "SELECT {COLUMNS}, -{index}.rank FROM {index} JOIN memory ON memory.number = {index}.rowid
                  WHERE {index} MATCH ?1 AND {index}.rowid > ?2 AND {STANDS} ORDER BY {index}.rank"
             );
             let mut statement = self.conn.prepare_cached(&sql)?;
-            let rows = statement.query_map(params![text, after], |row| Ok((from_row(row)?, row.get("score")?)))?;
+            let rows = statement.query_map(params![text, after], |row| Ok((from_row(row)?, row.get(12)?)))?;
             let mut left = limit;
             for row in rows {
                 if left == 0 {
@@ -325,32 +330,32 @@ fn owners(scope: MemoryScope) -> (Option<CharacterId>, Option<PersonaId>, Option
     }
 }
 
-/// The number, and the memory without its sources.
+/// The number, and the memory without its sources; of [`COLUMNS`].
 fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
     let memory = Memory {
-        id: row.get::<_, Col<_>>("id")?.0,
-        kind: row.get::<_, Col<_>>("type")?.0,
+        id: row.get::<_, Col<_>>(1)?.0,
+        kind: row.get::<_, Col<_>>(2)?.0,
         scope: scope(row)?,
-        text: row.get("text")?,
-        importance: row.get("importance")?,
-        pinned: row.get("pinned")?,
+        text: row.get(7)?,
+        importance: row.get(8)?,
+        pinned: row.get(9)?,
         sources: Vec::new(),
-        created: row.get::<_, Col<_>>("created")?.0,
-        updated: row.get::<_, Col<_>>("updated")?.0,
+        created: row.get::<_, Col<_>>(10)?.0,
+        updated: row.get::<_, Col<_>>(11)?.0,
     };
-    Ok((row.get("number")?, memory))
+    Ok((row.get(0)?, memory))
 }
 
 fn scope(row: &Row<'_>) -> rusqlite::Result<MemoryScope> {
-    let character = row.get::<_, Option<Col<_>>>("character")?.map(|Col(id)| id);
-    let persona = row.get::<_, Option<Col<_>>>("persona")?.map(|Col(id)| id);
-    let chat = row.get::<_, Option<Col<_>>>("chat")?.map(|Col(id)| id);
-    let word: String = row.get("scope")?;
+    let character = row.get::<_, Option<Col<_>>>(4)?.map(|Col(id)| id);
+    let persona = row.get::<_, Option<Col<_>>>(5)?.map(|Col(id)| id);
+    let chat = row.get::<_, Option<Col<_>>>(6)?.map(|Col(id)| id);
+    let word: String = row.get(3)?;
     match (word.as_str(), character, chat) {
         ("profile", None, None) => Ok(MemoryScope::Profile),
         ("character", Some(character), None) => Ok(MemoryScope::Character(character)),
         ("pair", Some(character), None) => Ok(MemoryScope::Pair { character, persona }),
         ("chat", None, Some(chat)) => Ok(MemoryScope::Chat(chat)),
-        _ => Err(rusqlite::Error::InvalidColumnType(0, "scope".into(), Value::Text(word).data_type())),
+        _ => Err(rusqlite::Error::InvalidColumnType(3, "scope".into(), Value::Text(word).data_type())),
     }
 }

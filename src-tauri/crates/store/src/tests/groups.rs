@@ -74,3 +74,20 @@ async fn a_file_from_before_groups_is_upgraded_and_its_chats_are_of_two() {
     assert!(members.is_empty() && speakers.is_empty());
     assert!(opened.store.read(move |r| r.chats().get(chat)).await.unwrap().is_some());
 }
+
+#[tokio::test]
+async fn speakers_from_before_they_named_their_chat_are_found_after_the_upgrade() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = migrate::MIGRATIONS.iter().position(|step| step.contains("message_speaker_chat")).unwrap();
+    let old = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..before]).unwrap();
+    let rows = "INSERT INTO character VALUES (zeroblob(16), 'Ada', '{}', 'chara_card_v3', NULL, NULL, 1, 1, NULL);
+        INSERT INTO chat VALUES (zeroblob(16), zeroblob(16), NULL, '', NULL, '', 0, NULL, '', '', NULL, '{}', 1, 1, NULL);
+        INSERT INTO message (id, chat, position, role, created, selected)
+            VALUES (zeroblob(16), zeroblob(16), 0, 'narrator', 1, 0);
+        INSERT INTO message_speaker (message, name) VALUES (zeroblob(16), 'Narrator');";
+    old.store.on_writer(|conn| conn.execute_batch(rows).unwrap()).await.unwrap();
+    drop(old);
+    let chat = domain::ChatId(Uuid::nil());
+    let speakers = open(dir.path()).store.read(move |r| r.groups().speakers(chat)).await.unwrap();
+    assert_eq!(speakers.values().map(|speaker| speaker.name.as_str()).collect::<Vec<_>>(), ["Narrator"]);
+}
