@@ -8,12 +8,10 @@ use context::frame::HistoryMessage;
 use context::lore::{Earlier, GenerationKind};
 use context::macros::MacroState;
 use context::prompt_template::{Mode, ResolvedTemplate};
-use context::regex_script::{Channel, Occasion};
-use context::{AssembleError, Assembled, Setup, Watermark, assemble, frozen};
+use context::{AssembleError, Assembled, Setup, Watermark, assemble};
 use domain::card::Card;
 use domain::chat::{Chat, Message, Role};
 use domain::persona::Persona;
-use domain::regex_script::Placement;
 use domain::settings::Values;
 use domain::{MessageId, Timestamp};
 use store::WindowMessage;
@@ -23,22 +21,21 @@ use crate::Engine;
 use crate::answer::{Answerer, Counter};
 use crate::api::{self, Ask, AssemblyTimings};
 use crate::content;
-use crate::convert::{self, Speakers};
+use crate::convert::Speakers;
 use crate::error::Answer;
 use crate::frame::{self, Built};
 use crate::group::{self, Group, Line};
+use crate::history::{in_prompt, near};
 use crate::lore::Lore;
 use crate::macro_variables::Changes;
 use crate::memory::Recalled;
 use crate::report::refusal;
-use crate::scripts::{Run, Scripts};
+use crate::scripts::Scripts;
 use crate::story::Story;
 use crate::tasks::Task;
 use crate::turn::TurnOptions;
 use crate::variables;
-use crate::words::{Kept, Moment, Words};
-
-const BYTES_A_TOKEN: usize = 8;
+use crate::words::Kept;
 
 /// Told where the promise of an append-only prompt cannot be kept (design, section 4).
 const RE_READS: &str = "This model's chat format writes earlier messages differently once they are answered, so the model reads \
@@ -248,46 +245,6 @@ impl Engine {
         Ok(collected)
     }
 
-    /// Runs the regex scripts that change what is sent, and not what is stored, over the history. Scripts that ask for the
-    /// depth get the exact one under classic placement. Cache-first holds on to what they made of a message when it was first
-    /// sent, until a new epoch begins: else the prefix would change in its middle whenever a message gets deep enough.
-    async fn rewrite(&self, collected: &mut Collected, options: &TurnOptions) -> Answer<()> {
-        let mut history = std::mem::take(&mut collected.history);
-        let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
-        let scripts = self.scripts(collected.chat.character, &words, &collected.variables_before).await?;
-        let mut run = Run::new(&scripts, &words, Moment::default());
-        let mut state = collected.variables_before.clone();
-        let exact = |index: usize| (history.len() - 1 - index) as u32;
-        let exact: Vec<u32> = (0..history.len()).map(exact).collect();
-        let first = match placement(collected, options) {
-            context::Placement::CacheFirst => frozen::depths(&collected.chat.window.frozen, &history),
-            context::Placement::Classic => exact.clone(),
-        };
-        for (message, (exact, first)) in history.iter_mut().zip(exact.into_iter().zip(first)) {
-            let placement = match message.role {
-                Role::User => Placement::UserInput,
-                _ => Placement::AiOutput,
-            };
-            let now = Occasion { placement, channel: Channel::Prompt, depth: Some(exact), edited: false };
-            let then = Occasion { depth: Some(first), ..now };
-            if !scripts.concern(&now) && !scripts.concern(&then) {
-                continue;
-            }
-            if !scripts.alike(&then, &now) {
-                message.anew = Some(run.apply(&message.text, now, &mut state.clone()));
-            }
-            let sent = run.apply(&message.text, then, &mut state);
-            (message.text, message.scripts) = (sent.text, sent.scripts);
-            // Patterns can take their time, and somebody may press Stop.
-            if run.has_worked() {
-                tokio::task::yield_now().await;
-            }
-        }
-        collected.notices.extend(scripts.broken().chain(run.notices()));
-        (collected.history, collected.scripts) = (history, scripts);
-        Ok(())
-    }
-
     /// Makes the prompt, counting what is not counted yet.
     pub(crate) async fn make(
         &self,
@@ -407,50 +364,6 @@ fn retention(values: &Values) -> context::Retention {
         ContextRetention::AppendOnly => context::Retention::AppendOnly,
         ContextRetention::Ephemeral => context::Retention::Ephemeral,
     }
-}
-
-fn in_prompt(message: WindowMessage, speakers: &Speakers) -> HistoryMessage {
-    HistoryMessage {
-        context: message.context_block.as_deref().map(frozen::read),
-        pinned: message.pinned,
-        importance: message.importance,
-        ..HistoryMessage::new(
-            message.id,
-            message.role,
-            speakers.of(message.id, message.role),
-            said(message.role, message.text),
-            message.created,
-        )
-    }
-}
-
-/// A message's words, as the model reads them again: what it thought is not re-sent (S4.72).
-pub(crate) fn said(role: Role, text: String) -> String {
-    match convert::is_reply(role) {
-        true => context::display::display(&text).map_or(text, |display| display.shown),
-        false => text,
-    }
-}
-
-/// Of the messages from the anchor on those that this turn may send, for a reply in the place of `until`, or one that `goes_on`
-/// right behind its words. A token is rarely more than [`BYTES_A_TOKEN`] bytes: what is further back than `limit` tokens cannot
-/// be in the window, and of ten years of chat not all has to be counted to know it.
-fn near(messages: Vec<WindowMessage>, until: Option<MessageId>, goes_on: bool, limit: u32) -> Vec<WindowMessage> {
-    let mut history: Vec<WindowMessage> =
-        messages.into_iter().take_while(|message| Some(message.id) != until).collect();
-    if let Some(open) = history.last_mut().filter(|last| goes_on && last.role == Role::Character) {
-        open.tool_calls.clear();
-    }
-    history.retain(|message| !message.text.trim().is_empty() || !message.tool_calls.is_empty());
-    let mut room = limit as usize * BYTES_A_TOKEN;
-    let near = history.iter().rev().take_while(|message| {
-        let left = room.checked_sub(message.text.len());
-        room = left.unwrap_or(0);
-        left.is_some()
-    });
-    let kept = near.count().max(1).min(history.len());
-    history.drain(..history.len() - kept);
-    history
 }
 
 pub(crate) fn millis(since: Instant) -> f64 {

@@ -35,6 +35,7 @@ mod frame;
 mod generation;
 mod group;
 mod health;
+mod history;
 mod import;
 mod import_chat;
 mod import_preset;

@@ -29,8 +29,9 @@ use store::{Query, StoreError, Write};
 
 use crate::Engine;
 use crate::answer::Answerer;
-use crate::collect::{Collected, said};
+use crate::collect::Collected;
 use crate::error::Answer;
+use crate::history::said;
 use about::About;
 use facts::Facts;
 use older::{Depth, Ranked};

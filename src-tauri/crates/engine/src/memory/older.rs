@@ -8,8 +8,8 @@ use store::{Query, Read, StoreError, TextHit, WindowMessage};
 
 use super::about::About;
 use crate::clock::Clock;
-use crate::collect::said;
 use crate::convert::Speakers;
+use crate::history::said;
 
 /// Candidates of one source (S2.14).
 const CANDIDATES: usize = 15;
