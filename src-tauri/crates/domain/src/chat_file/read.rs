@@ -147,6 +147,8 @@ fn short(object: &Map<String, Value>, key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn check(lines: &[&str]) -> (Vec<String>, Vec<usize>) {
@@ -251,6 +253,49 @@ mod tests {
     fn what_is_written_is_read_again() {
         let (read, unread) = ChatFile::from_jsonl(small().to_jsonl().as_bytes()).unwrap();
         assert_eq!((read, unread), (small(), vec![]));
+    }
+
+    fn any_version() -> impl Strategy<Value = Version> {
+        ("(?s).{0,80}", ".{0,40}", ".{0,40}", ".{0,40}").prop_map(|(text, thoughts, sent, model)| Version {
+            text,
+            thoughts,
+            sent,
+            model,
+        })
+    }
+
+    fn any_said() -> impl Strategy<Value = Said> {
+        let by = prop_oneof![Just(By::User), Just(By::Character), Just(By::Narrator)];
+        let versions = proptest::collection::vec(any_version(), 1..4);
+        (".{0,40}", by, 0..3_u8, versions, any::<prop::sample::Index>()).prop_map(|(name, by, apart, versions, one)| {
+            let note = apart == 1;
+            let by = if note { By::Narrator } else { by };
+            let selected = one.index(versions.len());
+            Said { name, by, hidden: apart == 2, note, versions, selected }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_chat_is_read_as_it_was_written(
+            (user, character, created) in ("[A-Z].{0,40}", "[A-Z].{0,40}", ".{0,40}"),
+            messages in proptest::collection::vec(any_said(), 1..6),
+        ) {
+            let chat = ChatFile { user, character, created, messages };
+            let (read, unread) = ChatFile::from_jsonl(chat.to_jsonl().as_bytes()).unwrap();
+            prop_assert_eq!((read, unread), (chat, vec![]));
+        }
+
+        /// Whatever is cut out of a file, or stands in it.
+        #[test]
+        fn no_file_stops_the_reading(from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(), other in ".*") {
+            let mut bytes = small().to_jsonl().into_bytes();
+            let (from, to) = (from.index(bytes.len()), to.index(bytes.len()));
+            bytes.splice(from.min(to)..from.max(to), other.bytes());
+            if let Ok((chat, _)) = ChatFile::from_jsonl(&bytes) {
+                prop_assert!(chat.messages.iter().all(|said| said.selected < said.versions.len()));
+            }
+        }
     }
 
     #[test]
