@@ -287,3 +287,20 @@ async fn the_user_sees_changes_and_pins_memories() {
     assert!(pair.say(&chat, "Hm?").await.contains("Likes black tea."));
     assert!(engine.save_memory(MemoryDraft { text: " ".into(), ..draft }).await.is_err());
 }
+
+/// S2.26: how much is called to mind is a matter of tokens, and of no fixed number of pieces.
+#[tokio::test]
+async fn of_five_hundred_small_notes_more_than_a_handful_is_told_and_the_budget_holds() {
+    let pair = Pair::open().await;
+    for number in 0..500 {
+        pair.add(&format!("The user paints lamp {number} red.")).await;
+    }
+    let chat = pair.chat(&pair.ada).await;
+    pair.set(&chat, "context_limit", SettingValue::Whole(32_768)).await;
+    pair.set(&chat, "retrieval_cap", SettingValue::Whole(5_000)).await;
+    let report = pair.app.engine.preview_prompt(chat, "Which lamps are red?".into(), WhatIf::default()).await.unwrap();
+    let told: Vec<_> = report.blocks.iter().filter(|block| block.kept && block.kind == "fact").collect();
+    assert!(told.len() > 15, "{} notes", told.len());
+    let tokens: u32 = told.iter().map(|block| block.tokens).sum();
+    assert!(tokens <= 5_000, "{tokens} tokens");
+}

@@ -2,23 +2,33 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
+use std::collections::HashSet;
+
 use domain::prompt::PromptRole;
-use engine::api::{SettingOwner, SettingValue};
+use engine::api::{SettingOwner, SettingValue, WhatIf};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::headless::Headless;
 
 /// A character of two lines, and a chat with it in which nothing optional is on.
 async fn plain() -> (Headless, String) {
+    knowing(&[]).await
+}
+
+/// [`plain`], with a character that knows these things: keyword and text.
+async fn knowing(things: &[(&str, &str)]) -> (Headless, String) {
     let app = Headless::new().await;
+    let entry = |(keyword, text): &(&str, &str)| json!({ "keys": [keyword], "content": text, "enabled": true, "insertion_order": 1, "extensions": {} });
+    let entries: Vec<Value> = things.iter().map(entry).collect();
     let card = json!({
         "spec": "chara_card_v2", "spec_version": "2.0",
         "data": {
             "name": "Ada", "description": "Ada keeps the lighthouse.", "personality": "", "scenario": "",
             "first_mes": "Evening.", "mes_example": "", "creator_notes": "", "system_prompt": "",
             "post_history_instructions": "", "alternate_greetings": [], "tags": [], "creator": "",
-            "character_version": "", "extensions": {}
+            "character_version": "", "extensions": {},
+            "character_book": { "extensions": {}, "entries": entries }
         }
     });
     let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
@@ -52,6 +62,34 @@ async fn with_nothing_optional_a_prompt_is_rules_history_and_words() {
             (PromptRole::User, "And bright?"),
         ]
     );
+}
+
+/// S0.3: system, lore, history and the words, each with what it is, where it is from, how dear it is and what it costs.
+#[tokio::test]
+async fn the_parts_of_a_prompt_are_named_weighed_and_counted() {
+    let (app, chat) = knowing(&[("lamp", "The lamp burns whale oil.")]).await;
+    let report = app.engine.preview_prompt(chat, "Is the lamp lit?".into(), WhatIf::default()).await.unwrap();
+    let report = serde_json::to_value(&report).unwrap();
+    let blocks = report["blocks"].as_array().unwrap();
+    let part = |block: &Value| {
+        assert!(block["tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{block}");
+        let text = |field: &str| block[field].as_str().unwrap_or_default().to_owned();
+        [text("zone"), text("kind"), text("source"), text("priority")].join(" | ")
+    };
+    assert_eq!(
+        blocks.iter().map(part).collect::<Vec<_>>(),
+        [
+            "head | rules | section identity of base-roleplay | must",
+            "head | rules | section rules of base-roleplay | must",
+            "head | description | card of Ada | must",
+            "head | section | section perspective of base-roleplay | must",
+            "window | message | said by Ada | trimmable",
+            "input | lore | lorebook Ada: 0 | trimmable",
+            "input | message | said by Traveller | must",
+        ]
+    );
+    let ids: HashSet<&str> = blocks.iter().filter_map(|block| block["id"].as_str()).collect();
+    assert_eq!(ids.len(), blocks.len(), "each has a name of its own");
 }
 
 /// S3.5: the words of providers for who speaks are theirs; nothing that is kept has them.

@@ -7,6 +7,7 @@ export function block(words: string, over: Partial<PromptBlock> = {}): PromptBlo
 	return {
 		id: words,
 		zone: "window",
+		priority: "trimmable",
 		kind,
 		source: kind,
 		origin,

@@ -1,6 +1,6 @@
 //! A prompt as the faces and the manifest have it.
 
-use context::frame::{Source, Zone};
+use context::frame::{Priority, Source, Zone};
 use context::plan::PlannedBlock;
 use context::reuse::reuse;
 use context::{AssembleError, Assembled, EpochReason, Overflow};
@@ -93,6 +93,12 @@ impl Made {
                 Zone::Window => api::Zone::Window,
                 Zone::Input => api::Zone::Input,
             },
+            priority: Some(match planned.priority {
+                Priority::Trimmable => api::Priority::Trimmable,
+                Priority::Medium => api::Priority::Medium,
+                Priority::High => api::Priority::High,
+                Priority::Must => api::Priority::Must,
+            }),
             kind: planned.kind.as_str().to_owned(),
             source: planned.source.words(),
             origin: origin(&planned.source, collected),

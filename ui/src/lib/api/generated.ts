@@ -673,11 +673,18 @@ export type Persona = {
 /**  Where triggered lore and notes go. */
 export type Placement = "cache-first" | "classic";
 
+/**  How dear a block is: what is dearer is left out later (S0.3; requirements, section 2.2). */
+export type Priority = "trimmable" | "medium" | "high" | 
+/**  Without it nothing is sent. */
+"must";
+
 /**  One block of the prompt, as the X-ray draws it. */
 export type PromptBlock = {
 	/**  Unique in its prompt. */
 	id: string,
 	zone: Zone,
+	/**  `null` in prompts that older versions sent. */
+	priority?: Priority | null,
 	/**  `description`, `lore`, `message` and so on. */
 	kind: string,
 	/**  Where it comes from, in words. */

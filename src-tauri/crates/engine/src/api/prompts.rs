@@ -15,6 +15,17 @@ pub enum Zone {
     Input,
 }
 
+/// How dear a block is: what is dearer is left out later (S0.3; requirements, section 2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum Priority {
+    Trimmable,
+    Medium,
+    High,
+    /// Without it nothing is sent.
+    Must,
+}
+
 /// Where a block comes from, so that the X-ray can lead there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "of", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -69,6 +80,9 @@ pub struct PromptBlock {
     /// Unique in its prompt.
     pub id: String,
     pub zone: Zone,
+    /// `null` in prompts that older versions sent.
+    #[serde(default)]
+    pub priority: Option<Priority>,
     /// `description`, `lore`, `message` and so on.
     pub kind: String,
     /// Where it comes from, in words.
