@@ -135,34 +135,37 @@ impl Engine {
         if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
             chat.window.anchor = None;
         }
-        let (character, persona, group) =
-            tokio::try_join!(self.character(chat.character), self.persona_of(chat.persona), self.group(&chat))?;
-        let (card, card_hash) = self.card(&character)?;
-        let values = answerer.values.clone();
-        let template = async {
-            match &options.template_json {
-                Some(json) => Ok((self.written_template(json).await?, None)),
-                None => {
-                    let named = options.template.as_ref().unwrap_or(&values.template);
-                    self.template(if named == "auto" && group.is_scene() { group::TEMPLATE } else { named }).await
-                }
-            }
-        };
-        let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode));
-        let ((template, notice), mode, variables) = tokio::try_join!(template, mode, self.macro_state(&chat))?;
         let (id, anchor, limit) = (chat.id, chat.window.anchor, answerer.budget.limit);
         let (until, goes_on) = match &aim {
             Aim::Before(reply) => (Some(*reply), false),
             Aim::Last => (None, true),
             Aim::Words(_) => (None, false),
         };
+        // Queued now, so that it is read beside the rest.
         let read = self.store().read(move |store| {
             let messages = store.messages();
             let history = near(messages.from(id, anchor)?, until, goes_on, limit);
             let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
             Ok((history, before.unwrap_or_default(), messages.last(id)?))
         });
+        let values = answerer.values.clone();
+        let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode));
+        let (character, persona, group, mode, variables) = tokio::try_join!(
+            self.character(chat.character),
+            self.persona_of(chat.persona),
+            self.group(&chat),
+            mode,
+            self.macro_state(&chat),
+        )?;
         let (history, (messages, of_character), newest) = read.await?;
+        let (card, card_hash) = self.card(&character)?;
+        let (template, notice) = match &options.template_json {
+            Some(json) => (self.written_template(json).await?, None),
+            None => {
+                let named = options.template.as_ref().unwrap_or(&values.template);
+                self.template(if named == "auto" && group.is_scene() { group::TEMPLATE } else { named }).await?
+            }
+        };
         let earlier = Earlier { messages, of_character };
         let kind = match options.ask {
             Some(Ask::Impersonate) => GenerationKind::Impersonate,
