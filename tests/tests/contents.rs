@@ -2,10 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{EndReason, PromptBlock};
+use engine::api::{
+    ApiError, EndReason, EndpointDraft, ModelRef, Picture, PromptBlock, SettingOwner, SettingValue, SettingsChange,
+    WhatIf,
+};
+use engine::{Engine, Options};
 use provider::FinishReason;
 use provider::fake::Script;
+use serde_json::{Value, json};
 use tests::headless::{Headless, ended, shown};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 
 /// Texts of the messages that the model was sent last, newest first.
 fn sent(app: &Headless) -> Vec<String> {
@@ -74,4 +82,164 @@ async fn text_in_the_form_of_a_call_is_text() {
     app.model.reply(text);
     let reply = app.say(&chat, "Look.").await.0.unwrap();
     assert_eq!((shown(&reply), reply.swipes[0].tool_calls.len()), (text, 0));
+}
+
+/// A red square of one pixel.
+const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
+
+async fn dot(engine: &Engine) -> Picture {
+    engine.add_picture("dot.png".into(), DOT.into()).await.unwrap()
+}
+
+async fn show(app: &Headless, chat: &str, text: &str, pictures: Vec<Picture>) -> engine::api::Message {
+    app.model.reply("Hm.");
+    let mut events = app.engine.subscribe();
+    let sent = app.engine.send_pictures(chat.to_owned(), text.to_owned(), pictures).await.unwrap().sent.unwrap();
+    ended(&mut events, chat).await;
+    sent
+}
+
+async fn let_it_see(engine: &Engine) {
+    engine.set_setting(SettingOwner::Global, "sees_images".into(), Some(SettingValue::Switch(true))).await.unwrap();
+}
+
+/// S2.8: a picture counts in plan, manifest and X-ray, and goes out the same with every turn.
+#[tokio::test]
+async fn a_model_that_sees_gets_the_picture_and_its_tokens_are_counted() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let_it_see(&app.engine).await;
+    let picture = dot(&app.engine).await;
+    let preview = |pictures: Vec<Picture>| {
+        let what_if = WhatIf { pictures, ..WhatIf::default() };
+        app.engine.preview_prompt(chat.clone(), "What is this?".into(), what_if)
+    };
+    let without = preview(Vec::new()).await.unwrap().tokens.total;
+    let with = preview(vec![picture.clone()]).await.unwrap().tokens.total;
+    assert_eq!(with, without + 765);
+
+    let sent = show(&app, &chat, "What is this?", vec![picture.clone()]).await;
+    assert_eq!(sent.pictures, [picture]);
+    let first = app.model.last_request().unwrap().prompt;
+    let [shown] = &first.pictures[..] else { panic!("{} pictures", first.pictures.len()) };
+    assert!(shown.url.starts_with("data:image/jpeg;base64,/9j/"), "{}", &shown.url[..40]);
+    assert!(first.messages[shown.message].text.ends_with("What is this?"));
+
+    let app = app.restart().await;
+    let messages = app.engine.whole_chat(chat.clone()).await.unwrap().page.messages;
+    assert_eq!(messages[1].pictures, sent.pictures);
+    let report = app.engine.manifest(messages[2].swipes[0].id.clone()).await.unwrap();
+    let block = report.blocks.iter().find(|block| block.text == "What is this?").unwrap();
+    assert_eq!((report.tokens.total, block.reason.as_str()), (with, "what is answered; 1 image, 765 tokens"));
+    assert!(block.tokens >= 765);
+
+    app.say(&chat, "And now?").await;
+    let second = app.model.last_request().unwrap().prompt;
+    assert_eq!(second.pictures, first.pictures);
+    assert_eq!(second.messages[..first.messages.len()], first.messages);
+}
+
+#[tokio::test]
+async fn a_model_that_sees_nothing_is_told_that_there_was_a_picture() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let picture = dot(&app.engine).await;
+    show(&app, &chat, "What is this?", vec![picture.clone()]).await;
+    show(&app, &chat, "", vec![picture.clone(), picture]).await;
+    let prompt = app.model.last_request().unwrap().prompt;
+    assert!(prompt.pictures.is_empty());
+    let texts = sent(&app);
+    assert_eq!(texts[0], "[2 pictures came with this. You cannot see them.]");
+    assert!(texts[2].ends_with("What is this?\n\n[1 picture came with this. You cannot see it.]"), "{}", texts[2]);
+
+    // Once it sees, it sees what was sent before as well.
+    let_it_see(&app.engine).await;
+    app.say(&chat, "And now?").await;
+    assert_eq!(app.model.last_request().unwrap().prompt.pictures.len(), 3);
+    assert!(!sent(&app).concat().contains("You cannot see"));
+}
+
+#[tokio::test]
+async fn only_what_was_taken_in_as_a_picture_is_sent_as_one() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let picture = dot(&app.engine).await;
+    let refused = |error: ApiError| matches!(error, ApiError::BadInput { .. });
+    for (data, why) in [("?", "no base64"), ("PHN2Zz4=", "SVG"), ("", "nothing")] {
+        assert!(refused(app.engine.add_picture(String::new(), data.into()).await.unwrap_err()), "{why}");
+    }
+    let huge = vec![0; engine::MAX_PICTURE_BYTES + 1];
+    assert!(refused(app.engine.add_picture_bytes(String::new(), huge).await.unwrap_err()));
+    let named = |hash: &str| Picture { hash: hash.into(), name: String::new() };
+    for pictures in [vec![named("../../etc/passwd")], vec![named(&"0".repeat(64))], vec![picture; 9]] {
+        let sent = app.engine.send_pictures(chat.clone(), "Look.".into(), pictures).await;
+        assert!(refused(sent.unwrap_err()));
+    }
+    assert!(refused(app.engine.send_pictures(chat.clone(), " ".into(), Vec::new()).await.unwrap_err()));
+    assert_eq!(app.engine.whole_chat(chat).await.unwrap().page.messages.len(), 1, "nothing was sent");
+}
+
+/// An endpoint that hands on the bodies of the requests it gets.
+async fn endpoint() -> (String, mpsc::UnboundedReceiver<Value>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (tell, told) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tell.send(body(&mut stream).await).unwrap();
+            let said = json!({ "choices": [{ "delta": { "content": "A red dot." }, "finish_reason": "stop" }],
+                "usage": { "prompt_tokens": 9_000, "completion_tokens": 4 } });
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+            stream.write_all(format!("{head}data: {said}\n\ndata: [DONE]\n\n").as_bytes()).await.unwrap();
+        }
+    });
+    (url, told)
+}
+
+async fn body(stream: &mut TcpStream) -> Value {
+    let mut read = Vec::new();
+    loop {
+        let count = stream.read_buf(&mut read).await.unwrap();
+        let text = String::from_utf8_lossy(&read);
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let head = head.to_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+            if body.len() >= length.trim().parse().unwrap() {
+                return serde_json::from_str(body).unwrap();
+            }
+        }
+        assert!(count > 0, "the request broke off");
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_gets_the_words_and_the_picture() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { data_dir: dir.path().to_owned(), without_keychain: true, ..Options::default() };
+    let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
+    let (url, mut bodies) = endpoint().await;
+    let draft = EndpointDraft { id: None, name: "Eyes".into(), url, model: "seer".into(), context: 8_192, key: None };
+    let model = ModelRef::Remote { id: engine.save_endpoint(draft).await.unwrap().id };
+    let default_model = Some(model.clone());
+    engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await.unwrap();
+    let owner = SettingOwner::Model { model };
+    engine.set_setting(owner, "sees_images".into(), Some(SettingValue::Switch(true))).await.unwrap();
+
+    let chat = engine.startup().await.unwrap().chat.unwrap();
+    let mut events = engine.subscribe();
+    let pictures = vec![dot(&engine).await];
+    engine.send_pictures(chat.clone(), "What is this?".into(), pictures.clone()).await.unwrap();
+    ended(&mut events, &chat).await;
+    let body = bodies.recv().await.unwrap();
+    let content = body["messages"].as_array().unwrap().last().unwrap()["content"].as_array().unwrap();
+    assert_eq!((&content[0]["type"], &content[1]["type"]), (&json!("text"), &json!("image_url")));
+    assert!(content[0]["text"].as_str().unwrap().ends_with("What is this?"));
+    let kept = engine.asset(pictures[0].hash.clone()).await.unwrap();
+    let url = content[1]["image_url"]["url"].as_str().unwrap();
+    let base64 = url.strip_prefix("data:image/jpeg;base64,").unwrap();
+    assert_eq!(base64.len(), kept.bytes.len().div_ceil(3) * 4, "all of it");
+    assert!(body["messages"][0]["content"].is_string(), "plain text stays plain");
+    let counting = engine.list_endpoints().await.unwrap().remove(0);
+    assert_eq!(counting.mean_error, None, "what a picture costs there teaches nothing about words");
+    engine.shutdown().await;
 }

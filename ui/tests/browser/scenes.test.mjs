@@ -22,6 +22,30 @@ for (const theme of ["dark", "light"]) {
 	});
 }
 
+test("a picture of a message is shown large by keyboard, and closing it gives the focus back", async () => {
+	await show("pictures");
+	const first = id("message-pictures").getByRole("button").first();
+	assert.equal(await first.getByRole("img").getAttribute("alt"), "harbour.jpg");
+	await first.focus();
+	await page.keyboard.press("Enter");
+	await page.getByRole("dialog", { name: "harbour.jpg" }).waitFor();
+	await page.keyboard.press("Escape");
+	await page.getByRole("dialog").waitFor({ state: "detached" });
+	assert.ok(await first.evaluate((node) => node === document.activeElement));
+});
+
+test("a picture that waits is told of, and can be taken back by keyboard", async () => {
+	await show("pictures");
+	await id("blind").waitFor();
+	assert.ok(await id("send").isEnabled());
+	await page.getByRole("button", { name: "Remove lamp.png" }).focus();
+	await page.keyboard.press("Enter");
+	await id("attached").waitFor({ state: "detached" });
+	assert.equal(await id("blind").count(), 0);
+	assert.ok(await id("composer").evaluate((node) => node === document.activeElement));
+	assert.ok(await id("send").isDisabled());
+});
+
 test("a chat opens at its end", async () => {
 	await show("long");
 	await page.locator("[data-message-id=l599]").waitFor();

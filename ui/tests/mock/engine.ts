@@ -1,4 +1,4 @@
-import type { ApiError, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
+import type { ApiError, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import * as data from "./data";
 import { MockLayers } from "./layers";
@@ -7,7 +7,7 @@ import { MockPresets } from "./presets";
 import { MockPrompts } from "./prompts";
 import type { Scene } from "./scenes";
 
-interface MockChat {
+export interface MockChat {
 	id: string;
 	title: string;
 	character: string;
@@ -307,6 +307,12 @@ export class MockEngine implements Transport {
 		const reply = this.begin(chat, { ...this.#reply(), role: speaker === null ? "narrator" : "character", name, ...by });
 		void this.#write(chat);
 		return { sent, reply };
+	};
+	op_add_picture = ({ name }: { name: string }) => ({ hash: "c3", name });
+	op_send_pictures = ({ chat, text, pictures }: { chat: string; text: string; pictures: Picture[] }) => {
+		const started = this.op_send_message({ chat, text });
+		started.sent.pictures = pictures;
+		return started;
 	};
 	op_regenerate = ({ chat: id }: { chat: string }) => {
 		const chat = this.chat(id);

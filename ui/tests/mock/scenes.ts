@@ -1,12 +1,12 @@
 import type { ApiError, Message } from "../../src/lib/api/generated";
 import type { App } from "../../src/lib/state/app.svelte";
 import type { Tab } from "../../src/lib/state/xray/xray.svelte";
-import { REPLY } from "./data";
-import type { MockEngine } from "./engine";
+import { message, REPLY, swipe } from "./data";
+import type { MockChat, MockEngine } from "./engine";
 
 export const SCENES = [
 	"chat", "crowd", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
-	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow",
+	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"people", "editor", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
@@ -24,7 +24,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (chat) {
 		const id = chat.id;
 		if (["streaming", "prefill", "loading", "queued", "retrying", "stalled", "failed", "overflow", "unanswered"].includes(scene)) {
-			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, pinned: false, created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null, toolCalls: [] }] });
+			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, pinned: false, pictures: [], created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null, toolCalls: [] }] });
 			await app.chat?.load();
 			if (scene !== "unanswered") engine.begin(chat);
 		}
@@ -45,7 +45,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "group" && chat) {
 		chat.members = ["c2", "c3"];
 		const words = (of: string, text: string) => [{ id: `${of}s`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [] }];
-		const over = { selected: 0, pinned: false, created: new Date().toISOString() };
+		const over = { pictures: [], selected: 0, pinned: false, created: new Date().toISOString() };
 		chat.messages.push(
 			{ id: "g2", role: "character", name: "Captain Osei", speaker: "c2", swipes: words("g2", "“I know the mill. Its wheel turned the wrong way all winter.”"), ...over },
 			{ id: "g3", role: "event", name: "Narrator", speaker: "", swipes: words("g3", "(The narrator goes on.)"), ...over },
@@ -54,6 +54,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		await app.chat?.load();
 		app.tuning = true;
 	}
+	if (scene === "pictures" && chat) await pictures(chat, app);
 	if (scene === "editing") app.chat?.editLastOwn();
 	if (scene === "window") await app.chat?.pin(app.chat.messages[0] as Message, true);
 	if (scene === "command") app.chat?.type("/mode ");
@@ -159,4 +160,14 @@ async function xray(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 		app.xray.trial?.set({ limit: 1000 });
 		await until(() => app.xray.trial?.tried !== null);
 	}
+}
+
+/** Pictures that were sent, a reply that asked for tools, and a picture that waits in the composer. */
+async function pictures(chat: MockChat, app: App): Promise<void> {
+	const sent = [{ hash: "c1", name: "harbour.jpg" }, { hash: "c2", name: "" }];
+	const toolCalls = [{ name: "look_at", arguments: '{"what": "harbour"}', valid: true }, { name: "zoom", arguments: '{"by": 2', valid: false }];
+	chat.messages.push(message("u3", "user", [swipe("u3s", "This is what I saw from the road.")], { pictures: sent }));
+	chat.messages.push(message("a3", "character", [swipe("a3s", "*She leans closer.*", { toolCalls })]));
+	await app.chat?.load();
+	await app.chat?.attached.add([new File(["x"], "lamp.png", { type: "image/png" })]);
 }

@@ -44,7 +44,7 @@ export class FakeShell implements Transport {
 /** `says("a1", "character", "One.", "Two.")`: a message whose last text is shown. */
 export function says(id: string, role: Role, ...texts: string[]): Message {
 	const swipes = texts.map((text, index) => ({ id: `${id}/${index}`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [] }));
-	return { id, role, name: role === "user" ? "Sam" : "Mira", swipes, selected: texts.length - 1, created: "", pinned: false };
+	return { id, role, name: role === "user" ? "Sam" : "Mira", swipes, selected: texts.length - 1, created: "", pinned: false, pictures: [] };
 }
 
 export function chat(messages: Message[], over: Partial<Chat> = {}): Chat {

@@ -38,6 +38,6 @@ pub use frame::{
 };
 pub use frozen::FrozenBlock;
 pub use plan::{
-    AssembleError, Assembled, Dropped, EpochReason, Largest, Overflow, Placement, PlannedBlock, Retention, Setup,
-    Shares, Watermark, assemble, base,
+    AssembleError, Assembled, Dropped, EpochReason, Largest, Overflow, Placement, PlannedBlock, PlannedPicture,
+    Retention, Setup, Shares, Watermark, assemble, base,
 };

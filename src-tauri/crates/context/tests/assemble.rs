@@ -137,13 +137,34 @@ fn what_is_not_counted_is_asked_for_once() {
     assert!(segments.iter().any(|segment| segment.control));
 }
 
-/// Pictures cost tokens too (S2.8).
+/// Pictures cost tokens too (S2.8), and the plan says which message of the prompt they go with.
 #[test]
 fn a_picture_counts_with_its_message() {
-    let total = |extra_tokens| {
+    let made = |extra_tokens: u32| {
         let mut history = chat(3, 4);
-        history[0] = HistoryMessage { extra_tokens, ..history[0].clone() };
-        first(&frame(history, "", ""), 2_000).unwrap().total
+        let pictures = (0..extra_tokens / 500).map(|number| format!("picture {number}")).collect();
+        history[0] = HistoryMessage { extra_tokens, pictures, ..history[0].clone() };
+        first(&frame(history, "", ""), 3_000).unwrap()
     };
-    assert_eq!(total(500), total(0) + 500);
+    let (none, two) = (made(0), made(1_000));
+    assert_eq!(two.total, none.total + 1_000);
+    let block = two.blocks.iter().find(|block| block.reason.contains("image")).unwrap();
+    assert!(block.reason.ends_with("; 2 images, 1000 tokens") && block.tokens > 1_000, "{block:?}");
+    let turns: Vec<_> = two.pictures.iter().map(|picture| (picture.turn, picture.hash.as_str())).collect();
+    let turn = block.turn.unwrap();
+    assert_eq!(turns, [(turn, "picture 0"), (turn, "picture 1")]);
+    assert!(none.pictures.is_empty());
+}
+
+/// The window that pictures fill is trimmed like one that words fill, and what leaves takes its pictures along.
+#[test]
+fn pictures_leave_with_their_messages() {
+    let mut history = chat(40, 4);
+    for message in &mut history {
+        (message.extra_tokens, message.pictures) = (200, vec!["picture".to_owned()]);
+    }
+    let made = first(&frame(history, "", ""), 2_000).unwrap();
+    let kept = made.blocks.iter().filter(|block| block.message.is_some() && block.dropped.is_none()).count();
+    assert!(kept < 10 && made.pictures.len() == kept, "{kept} kept, {} pictures", made.pictures.len());
+    assert!(made.total + made.budget.reserve <= made.budget.limit);
 }

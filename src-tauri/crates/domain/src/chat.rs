@@ -73,6 +73,17 @@ pub struct Message {
     pub context_block: Option<String>,
     /// Kept in the prompt word for word when it leaves the window (S4.36).
     pub pinned: bool,
+    /// What came with the words, in order.
+    pub pictures: Vec<Picture>,
+}
+
+/// A picture that came with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// Names its content among the assets.
+    pub hash: String,
+    /// What the file was called; empty for what was pasted.
+    pub name: String,
 }
 
 impl Message {

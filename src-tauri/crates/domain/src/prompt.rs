@@ -37,6 +37,15 @@ pub struct PromptMessage {
     pub text: String,
 }
 
+/// A picture that goes with the words of a message (S2.8).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptPicture {
+    /// Index into [`Prompt::messages`].
+    pub message: usize,
+    /// A `data:` address that holds all of it.
+    pub url: String,
+}
+
 /// What is sent. Remote chat endpoints take `messages`; the local worker takes `segments`, which are the same messages
 /// rendered by the model's own chat template.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +53,8 @@ pub struct Prompt {
     pub messages: Vec<PromptMessage>,
     /// Empty for a remote chat endpoint, which applies its own template.
     pub segments: Vec<Segment>,
+    /// In the order of their messages; none for models that see none.
+    pub pictures: Vec<PromptPicture>,
     /// The last message is an unfinished reply that the model should go on writing.
     pub continues: bool,
     /// Texts that end the reply.

@@ -39,6 +39,8 @@ pub(crate) struct Answerer {
     pub(crate) template: Option<Arc<ChatTemplate>>,
     pub(crate) budget: Budget,
     pub(crate) sampling: Sampling,
+    /// It can look at pictures.
+    pub(crate) sees: bool,
     /// The settings of the turn, resolved.
     pub(crate) values: Values,
     counting: Counting,
@@ -104,7 +106,8 @@ impl Asked {
         let budget = within(Budget::remote(context.unwrap_or(8_192), sampling.max_tokens), &values);
         let name = "scripted".to_owned();
         let counting = Counting::Remote(RemoteCounting::default());
-        Answerer { key: name.clone(), name, provider, template: None, budget, sampling, values, counting }
+        let sees = values.sees_images;
+        Answerer { key: name.clone(), name, provider, template: None, budget, sampling, sees, values, counting }
     }
 }
 
@@ -327,6 +330,7 @@ impl Engine {
             template: Some(template),
             budget,
             sampling,
+            sees: false,
             values,
             counting: Counting::Local(model),
         })
@@ -395,7 +399,8 @@ impl Engine {
         let client = Arc::new(OpenAiClient::new(config)?);
         let provider = Arc::new(Calibrating::new(client, self.store().clone(), &endpoint, remote.clone()));
         let counting = Counting::Remote(remote);
-        Ok(Answerer { name, key, provider, template: None, budget, sampling, values, counting })
+        let sees = values.sees_images;
+        Ok(Answerer { name, key, provider, template: None, budget, sampling, sees, values, counting })
     }
 
     pub(crate) async fn local_model(&self, id: ModelId) -> Answer<LocalModel> {

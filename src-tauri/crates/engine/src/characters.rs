@@ -153,7 +153,7 @@ impl Engine {
         shown(&character)
     }
 
-    async fn keep(&self, bytes: Vec<u8>, mime: &'static str) -> Answer<store::AssetHash> {
+    pub(crate) async fn keep(&self, bytes: Vec<u8>, mime: &'static str) -> Answer<store::AssetHash> {
         let now = self.now();
         Ok(self.store().write(move |store| store.assets_mut().put(&bytes, mime, now)).await?)
     }

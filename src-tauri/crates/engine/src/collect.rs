@@ -21,7 +21,7 @@ use crate::Engine;
 use crate::answer::{Answerer, Counter};
 use crate::api::{self, Ask, AssemblyTimings};
 use crate::content;
-use crate::convert::Speakers;
+use crate::convert::{self, Speakers};
 use crate::error::Answer;
 use crate::frame::{self, Built};
 use crate::group::{self, Group, Line};
@@ -144,9 +144,11 @@ impl Engine {
         // Queued now, so that it is read beside the rest.
         let read = self.store().read(move |store| {
             let messages = store.messages();
-            let history = near(messages.from(id, anchor)?, until, goes_on, limit);
+            let all = messages.from(id, anchor)?;
+            let pictures = store.pictures().from(id, all.first().map_or(0, |first| first.position))?;
+            let history = near(all, &pictures, until, goes_on, limit);
             let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
-            Ok((history, before.unwrap_or_default(), messages.last(id)?))
+            Ok((history, pictures, before.unwrap_or_default(), messages.last(id)?))
         });
         let values = answerer.values.clone();
         let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode));
@@ -157,7 +159,7 @@ impl Engine {
             mode,
             self.macro_state(&chat),
         )?;
-        let (history, (messages, of_character), newest) = read.await?;
+        let (history, mut pictures, (messages, of_character), newest) = read.await?;
         let (card, card_hash) = self.card(&character)?;
         let (template, notice) = match &options.template_json {
             Some(json) => (self.written_template(json).await?, None),
@@ -192,7 +194,7 @@ impl Engine {
             others: group.speakers().clone(),
         };
         let note = |message: &WindowMessage| Some((message.id, content::asked_for(&message.tool_calls)?));
-        let notes = history.iter().filter_map(note).collect();
+        let mut notes: HashMap<MessageId, String> = history.iter().filter_map(note).collect();
         let mut history: Vec<HistoryMessage> =
             history.into_iter().map(|message| in_prompt(message, &speakers)).collect();
         if let Aim::Words(text) = aim {
@@ -200,7 +202,9 @@ impl Engine {
             chat.draft.clear();
             let id = MessageId(Uuid::nil());
             history.push(HistoryMessage::new(id, Role::User, persona.name.clone(), text, self.now()));
+            pictures.insert(id, options.pictures.iter().map(convert::stored_picture).collect());
         }
+        content::add_pictures(&mut history, &mut notes, &pictures, answerer);
         let story = self.story(&chat, &values, position).await?;
         let notice_of_details = variables::unknown_details(&values);
         let user_messages = history.iter().filter(|message| message.role == Role::User).count() as i64;

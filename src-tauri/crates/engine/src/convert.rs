@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use context::macros::{self, MacroScope, MacroState};
 use domain::card::Card;
-use domain::chat::{Message, Role, Speaker, Swipe, SwipeState};
+use domain::chat::{Message, Picture, Role, Speaker, Swipe, SwipeState};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::settings::Owner;
 use domain::{MessageId, ToolCall};
-use store::ListedCharacter;
+use store::{AssetHash, ListedCharacter};
 
 use crate::api;
 use crate::clock::rfc3339;
@@ -113,7 +113,20 @@ pub(crate) fn message(
         selected: message.selected,
         created: rfc3339(message.created),
         pinned: message.pinned,
+        pictures: message.pictures.iter().map(picture).collect(),
     }
+}
+
+fn picture(picture: &Picture) -> api::Picture {
+    api::Picture { hash: picture.hash.clone(), name: picture.name.clone() }
+}
+
+pub(crate) fn kept_picture((hash, name): (AssetHash, String)) -> Picture {
+    Picture { hash: hash.to_string(), name }
+}
+
+pub(crate) fn stored_picture(picture: &api::Picture) -> Picture {
+    Picture { hash: picture.hash.clone(), name: picture.name.clone() }
 }
 
 pub(crate) fn persona(persona: Persona) -> api::Persona {

@@ -87,7 +87,7 @@ impl Engine {
         let Prepared { answerer, collected, made } = &prepared;
         let name = chat.id.to_string();
         let mut passages = Passages::new(&collected.persona.name, made.opened());
-        let mut stream = answerer.provider.stream(prepared.request(), place.cancel.clone());
+        let mut stream = answerer.provider.stream(prepared.request(self).await, place.cancel.clone());
         let mut first_text_ms = None;
         let finish = loop {
             let Some(event) = stream.next().await else { return Err(internal("a draft ended without saying so")) };

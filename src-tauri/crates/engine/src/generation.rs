@@ -60,7 +60,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    pub(crate) fn request(&self) -> Request {
+    pub(crate) async fn request(&self, engine: &Engine) -> Request {
         let Self { answerer, collected, made } = self;
         // Strict servers count the prompt and the longest reply against the context (invariant 1, on the wire).
         let room = made.assembled.budget.limit.saturating_sub(made.assembled.total).max(1);
@@ -68,7 +68,7 @@ impl Prepared {
         let max_tokens = answerer.sampling.max_tokens.min(of_task).min(room);
         Request {
             cache_key: collected.chat.id.to_string(),
-            prompt: made.assembled.prompt.clone(),
+            prompt: engine.with_pictures(&made.assembled).await,
             sampling: Sampling { max_tokens, ..answerer.sampling },
         }
     }
@@ -155,7 +155,7 @@ impl Engine {
             () = job.place.cancel.cancelled() => return Ok(Some(Finish::cancelled())),
             prepared = preparing => prepared?,
         };
-        let request = prepared.request();
+        let request = prepared.request(self).await;
         let Prepared { answerer, collected, made } = prepared;
         let asks = collected.task.is_some();
         if !asks {

@@ -1,10 +1,12 @@
 //! The messages of a turn: which of them it may send, and what they say there.
 
+use std::collections::HashMap;
+
 use context::frame::HistoryMessage;
 use context::frozen;
 use context::regex_script::{Channel, Occasion};
 use domain::MessageId;
-use domain::chat::Role;
+use domain::chat::{Picture, Role};
 use domain::regex_script::Placement;
 use store::WindowMessage;
 
@@ -88,6 +90,7 @@ pub(crate) fn said(role: Role, text: String) -> String {
 /// be in the window, and of ten years of chat not all has to be counted to know it.
 pub(crate) fn near(
     messages: Vec<WindowMessage>,
+    pictures: &HashMap<MessageId, Vec<Picture>>,
     until: Option<MessageId>,
     goes_on: bool,
     limit: u32,
@@ -97,7 +100,10 @@ pub(crate) fn near(
     if let Some(open) = history.last_mut().filter(|last| goes_on && last.role == Role::Character) {
         open.tool_calls.clear();
     }
-    history.retain(|message| !message.text.trim().is_empty() || !message.tool_calls.is_empty());
+    history.retain(|message| {
+        let silent = message.text.trim().is_empty() && message.tool_calls.is_empty();
+        !silent || pictures.contains_key(&message.id)
+    });
     let mut room = limit as usize * BYTES_A_TOKEN;
     let near = history.iter().rev().take_while(|message| {
         let left = room.checked_sub(message.text.len());

@@ -52,6 +52,10 @@ macro_rules! operations {
 
             /// Commits the user's words, then starts the reply.
             send_message(chat: String, text: String) -> Started;
+            /// Takes in a picture to be sent. `data` is the file's content in base64 (PNG, JPEG or WebP).
+            add_picture(name: String, data: String) -> Picture;
+            /// Commits the user's words with pictures that were taken in, then starts the reply; the words may be empty.
+            send_pictures(chat: String, text: String, pictures: Vec<Picture>) -> Started;
             /// Starts another swipe of the last reply.
             regenerate(chat: String) -> Started;
             /// Those who take part besides the chat's own character, in the order of their turns.

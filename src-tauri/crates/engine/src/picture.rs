@@ -1,9 +1,14 @@
-//! Pictures: whatever comes in leaves as plain PNG pixels of a bounded size.
+//! Pictures: whatever comes in leaves as plain pixels of a bounded size.
 
 use std::io::Cursor;
 
-use image::{DynamicImage, ImageFormat, ImageReader, Limits, Rgb, RgbImage, imageops::FilterType};
+use image::codecs::jpeg::JpegEncoder;
+use image::metadata::Orientation;
+use image::{
+    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgb, RgbImage, imageops::FilterType,
+};
 
+use crate::api::ApiError;
 use crate::error::{Answer, bad_input, internal};
 
 /// Longest edge that is kept, in pixels.
@@ -19,6 +24,35 @@ pub(crate) struct Picture {
     pub(crate) png: Vec<u8>,
 }
 
+/// A picture as it goes with a message.
+pub(crate) struct ForMessage {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) mime: &'static str,
+}
+
+/// Of JPEGs that go with messages, which are sent again with every turn.
+const QUALITY: u8 = 85;
+
+/// Reads PNG, JPEG or WebP, turns it the right way up and encodes the pixels anew: as PNG if any of them can be seen through,
+/// and else as JPEG.
+///
+/// # Errors
+/// `BadInput` if it is none of these, is damaged, or is too large.
+pub(crate) async fn for_message(bytes: Vec<u8>) -> Answer<ForMessage> {
+    let work = move || encode_for_message(open(&bytes, Upright::Turned)?);
+    tokio::task::spawn_blocking(work).await.map_err(|_| internal("a picture could not be read"))?
+}
+
+fn encode_for_message(picture: DynamicImage) -> Answer<ForMessage> {
+    if picture.color().has_alpha() && picture.to_rgba8().pixels().any(|pixel| pixel.0[3] < u8::MAX) {
+        return Ok(ForMessage { bytes: encode(&picture)?.png, mime: "image/png" });
+    }
+    let mut bytes = Vec::new();
+    let rgb = DynamicImage::ImageRgb8(picture.to_rgb8());
+    rgb.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY)).map_err(not_written)?;
+    Ok(ForMessage { bytes, mime: "image/jpeg" })
+}
+
 /// Reads PNG, JPEG or WebP and encodes the pixels anew.
 ///
 /// # Errors
@@ -28,6 +62,19 @@ pub(crate) async fn read(bytes: Vec<u8>) -> Answer<Picture> {
 }
 
 fn decode(bytes: &[u8]) -> Answer<Picture> {
+    encode(&open(bytes, Upright::AsStored)?)
+}
+
+/// Whether a photograph is turned as its camera was held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Upright {
+    /// The picture of a card is compared with what is made of its file again, so nothing is turned.
+    AsStored,
+    Turned,
+}
+
+/// The pixels, of a bounded size.
+fn open(bytes: &[u8], upright: Upright) -> Answer<DynamicImage> {
     let refuse =
         |why: String| bad_input(format!("The picture cannot be read: {why}."), "Use a PNG, JPEG or WebP file.");
     let mut reader =
@@ -35,19 +82,34 @@ fn decode(bytes: &[u8]) -> Answer<Picture> {
     let mut limits = Limits::default();
     (limits.max_image_width, limits.max_image_height) = (Some(MAX_INPUT_EDGE), Some(MAX_INPUT_EDGE));
     limits.max_alloc = Some(MAX_ALLOC);
-    reader.limits(limits);
-    let mut picture = reader.decode().map_err(|error| refuse(error.to_string()))?;
+    reader.limits(limits.clone());
+    let read = || {
+        let mut decoder = reader.into_decoder()?;
+        // As `ImageReader::decode` does.
+        limits.reserve(decoder.total_bytes())?;
+        decoder.set_limits(limits)?;
+        let orientation = match upright {
+            Upright::AsStored => Orientation::NoTransforms,
+            Upright::Turned => decoder.orientation().unwrap_or(Orientation::NoTransforms),
+        };
+        let mut picture = DynamicImage::from_decoder(decoder)?;
+        picture.apply_orientation(orientation);
+        Ok(picture)
+    };
+    let mut picture = read().map_err(|error: ImageError| refuse(error.to_string()))?;
     if picture.width().max(picture.height()) > MAX_EDGE {
         picture = picture.resize(MAX_EDGE, MAX_EDGE, FilterType::Lanczos3);
     }
-    encode(&picture)
+    Ok(picture)
+}
+
+fn not_written(error: ImageError) -> ApiError {
+    internal(&format!("a picture was not written ({error})"))
 }
 
 fn encode(picture: &DynamicImage) -> Answer<Picture> {
     let mut png = Cursor::new(Vec::new());
-    picture
-        .write_to(&mut png, ImageFormat::Png)
-        .map_err(|error| internal(&format!("a picture was not written ({error})")))?;
+    picture.write_to(&mut png, ImageFormat::Png).map_err(not_written)?;
     Ok(Picture { png: png.into_inner() })
 }
 
@@ -65,6 +127,33 @@ mod tests {
         let large = encode(&DynamicImage::ImageRgb8(RgbImage::new(3_000, 1_000))).unwrap();
         let kept = image::load_from_memory(&decode(&large.png).unwrap().png).unwrap();
         assert_eq!((kept.width(), kept.height()), (1_536, 512));
+    }
+
+    fn of_pixel(pixel: [u8; 4]) -> ForMessage {
+        let picture = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 2, image::Rgba(pixel)));
+        encode_for_message(open(&encode(&picture).unwrap().png, Upright::Turned).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_seen_through_stays_so_and_the_rest_is_sent_small() {
+        assert_eq!((of_pixel([9, 9, 9, 128]).mime, of_pixel([9, 9, 9, 255]).mime), ("image/png", "image/jpeg"));
+        assert_eq!(of_pixel([9, 9, 9, 255]).bytes, of_pixel([9, 9, 9, 255]).bytes, "the same bytes for every turn");
+    }
+
+    /// A camera held upright stores the picture lying, and says so in its Exif block.
+    #[test]
+    fn a_photograph_stands_the_right_way_up_and_loses_what_else_it_tells() {
+        let mut plain = Vec::new();
+        let lying = DynamicImage::ImageRgb8(RgbImage::new(40, 20));
+        lying.write_with_encoder(JpegEncoder::new(&mut plain)).unwrap();
+        // Little-endian TIFF with one entry: tag 0x0112 (orientation), a short, the value 6.
+        let exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+        let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
+        let photograph = [&plain[..2], &[0xFF, 0xE1], &length, exif, &plain[2..]].concat();
+        let kept = encode_for_message(open(&photograph, Upright::Turned).unwrap()).unwrap();
+        let turned = image::load_from_memory(&kept.bytes).unwrap();
+        assert_eq!((turned.width(), turned.height()), (20, 40));
+        assert!(!kept.bytes.windows(4).any(|window| window == b"Exif"));
     }
 
     #[test]

@@ -190,7 +190,9 @@ impl Calibrating {
 
 impl Provider for Calibrating {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
-        let mut lesson = Some(self.lesson(request.prompt.clone()));
+        // What pictures cost cannot be told from what the words do.
+        let only_words = request.prompt.pictures.is_empty();
+        let mut lesson = only_words.then(|| self.lesson(request.prompt.clone()));
         let events = self.inner.stream(request, cancel);
         let learned = events.then(move |event| {
             let reported = match &event {

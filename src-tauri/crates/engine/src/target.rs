@@ -80,6 +80,7 @@ impl Target {
                 selected: 0,
                 context_block: None,
                 pinned: false,
+                pictures: Vec::new(),
             },
             Self::NewSwipe { message, swipe } => {
                 let mut message = message.clone();

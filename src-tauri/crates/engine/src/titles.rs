@@ -60,7 +60,7 @@ impl Engine {
         }
         let mut passages = Passages::new("Title", made.opened());
         let prepared = Prepared { answerer, collected, made };
-        let mut stream = prepared.answerer.provider.stream(prepared.request(), leave);
+        let mut stream = prepared.answerer.provider.stream(prepared.request(self).await, leave);
         let mut words = String::new();
         while let Some(event) = stream.next().await {
             match event? {

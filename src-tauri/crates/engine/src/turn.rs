@@ -9,13 +9,14 @@ use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::{self, Ask, Changed, ModelRef, Placement, PromptReport, Started, WhatIf};
+use crate::api::{self, Ask, Changed, ModelRef, Picture, Placement, PromptReport, Started, WhatIf};
 use crate::collect::Aim;
 use crate::convert;
 use crate::error::{Answer, bad_input};
 use crate::generation::Job;
 use crate::macro_variables;
 use crate::memory::{self, Said};
+use crate::pictures::Checked;
 use crate::scripts::{Run, SAID};
 use crate::target::Target;
 use crate::words::Words;
@@ -40,6 +41,8 @@ pub struct TurnOptions {
     pub without: Vec<String>,
     /// A job beside the chat that the prompt is for.
     pub ask: Option<Ask>,
+    /// What goes with the words.
+    pub pictures: Vec<Picture>,
 }
 
 impl From<WhatIf> for TurnOptions {
@@ -52,6 +55,7 @@ impl From<WhatIf> for TurnOptions {
             placement: what_if.placement,
             without: what_if.without,
             ask: what_if.ask,
+            pictures: what_if.pictures,
             ..Self::default()
         }
     }
@@ -62,16 +66,21 @@ impl Engine {
         self.send_with(chat, text, TurnOptions::default()).await
     }
 
+    pub async fn send_pictures(&self, chat: String, text: String, pictures: Vec<Picture>) -> Answer<Started> {
+        self.send_with(chat, text, TurnOptions { pictures, ..TurnOptions::default() }).await
+    }
+
     /// [`Engine::send_message`] with a say in this one turn.
     ///
     /// # Errors
     /// `Busy` while a reply is being written in the chat. What goes wrong later is told by `Event::Ended`.
-    pub async fn send_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<Started> {
-        check(&text)?;
+    pub async fn send_with(&self, chat: String, text: String, mut options: TurnOptions) -> Answer<Started> {
+        let pictures = self.check_pictures(&std::mem::take(&mut options.pictures)).await?;
+        check(&text, pictures.is_empty())?;
         let chat = self.chat(chat.parse()?).await?;
         let (message, swipe) = new_ids();
         let place = self.running().begin(chat.id)?;
-        let sent = self.commit(&chat, text).await?;
+        let sent = self.commit(&chat, text, pictures).await?;
         self.events().changed(Changed::Chats, Some(chat.id.to_string()));
         let speakers = self.speakers(&chat).await?;
         let sent = convert::message(&sent, &speakers, |_| None);
@@ -83,7 +92,7 @@ impl Engine {
 
     /// The user's words are on the disk when this returns; the draft they were is gone. Their macros are resolved now and
     /// for good, so that the history does not change under the model's cache.
-    async fn commit(&self, chat: &Chat, text: String) -> Answer<Message> {
+    async fn commit(&self, chat: &Chat, text: String, pictures: Checked) -> Answer<Message> {
         let now = self.now();
         let id = MessageId(Uuid::now_v7());
         let before = self.macro_state(chat).await?;
@@ -112,7 +121,9 @@ impl Engine {
             .write(move |store| {
                 store.chats_mut().set_draft(row.id, "")?;
                 macro_variables::keep(store, &row, &before, &after)?;
-                let message = store.messages_mut().append(&new)?;
+                let mut message = store.messages_mut().append(&new)?;
+                store.pictures_mut().put(id, &pictures)?;
+                message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
                 let said = Said { chat: &row, persona: &persona, message: id, text: message.text(), now };
                 let done = if learns { memory::obey(store, &said)? } else { None };
                 Ok((message, done))
@@ -200,7 +211,7 @@ impl Engine {
         let (chat, last) = self.chat_and_last(&chat).await?;
         let aim = async {
             Ok(match last {
-                _ if !text.trim().is_empty() => {
+                _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
                     let mut state = self.macro_state(&chat).await?;
                     Aim::Words(self.resolve(&chat, text, &mut state).await?)
                 }
@@ -243,8 +254,8 @@ fn new_ids() -> (MessageId, SwipeId) {
     (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
 }
 
-fn check(text: &str) -> Answer<()> {
-    if text.trim().is_empty() {
+fn check(text: &str, alone: bool) -> Answer<()> {
+    if text.trim().is_empty() && alone {
         return Err(bad_input("There is nothing to send.", "Write something."));
     }
     if text.len() > MAX_MESSAGE {

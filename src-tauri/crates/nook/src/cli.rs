@@ -169,6 +169,9 @@ pub(crate) struct ChatArgs {
     /// Tokens of reply at the most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_tokens: Option<u32>,
+    /// A picture that goes with the first message (PNG, JPEG or WebP); may be given again
+    #[arg(long = "image", value_name = "FILE")]
+    pub(crate) images: Vec<PathBuf>,
     /// What to say; without it every line of stdin is said
     #[arg(long, value_name = "TEXT")]
     pub(crate) message: Option<String>,

@@ -17,6 +17,7 @@ use crate::table::message::{Messages, MessagesMut};
 use crate::table::message_text::MessageTexts;
 use crate::table::model::{Models, ModelsMut};
 use crate::table::persona::{Personas, PersonasMut};
+use crate::table::picture::{Pictures, PicturesMut};
 use crate::table::preset::{Presets, PresetsMut};
 use crate::table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
 use crate::table::setting::{Settings, SettingsMut};
@@ -77,6 +78,7 @@ tables! {
     messages: Messages, messages_mut: MessagesMut;
     swipes: Swipes, swipes_mut: SwipesMut;
     groups: Groups, groups_mut: GroupsMut;
+    pictures: Pictures, pictures_mut: PicturesMut;
     memories: Memories, memories_mut: MemoriesMut;
     manifests: Manifests, manifests_mut: ManifestsMut;
     token_counts: TokenCounts, token_counts_mut: TokenCountsMut;

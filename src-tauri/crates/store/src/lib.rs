@@ -51,6 +51,7 @@ pub use table::message::{Messages, MessagesMut, NewMessage, WindowMessage};
 pub use table::message_text::{MessageTexts, TextHit};
 pub use table::model::{Models, ModelsMut};
 pub use table::persona::{Personas, PersonasMut};
+pub use table::picture::{Pictures, PicturesMut};
 pub use table::preset::{Preset, PresetKind, Presets, PresetsMut};
 pub use table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
 pub use table::setting::{Settings, SettingsMut};

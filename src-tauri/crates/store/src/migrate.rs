@@ -11,6 +11,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003_endpoint_tokenizer.sql"),
     include_str!("migrations/0004_tool_calls.sql"),
     include_str!("migrations/0005_group.sql"),
+    include_str!("migrations/0006_message_pictures.sql"),
     include_str!("migrations/0008_turn_indexes.sql"),
 ];
 

@@ -50,6 +50,10 @@ export function client(call: Call) {
 		restoreChat: (id: string) => call("restore_chat", { id }) as Promise<void>,
 		/** Commits the user's words, then starts the reply. */
 		sendMessage: (chat: string, text: string) => call("send_message", { chat, text }) as Promise<Started>,
+		/** Takes in a picture to be sent. `data` is the file's content in base64 (PNG, JPEG or WebP). */
+		addPicture: (name: string, data: string) => call("add_picture", { name, data }) as Promise<Picture>,
+		/** Commits the user's words with pictures that were taken in, then starts the reply; the words may be empty. */
+		sendPictures: (chat: string, text: string, pictures: Picture[]) => call("send_pictures", { chat, text, pictures }) as Promise<Started>,
 		/** Starts another swipe of the last reply. */
 		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
 		/** Those who take part besides the chat's own character, in the order of their turns. */
@@ -610,6 +614,8 @@ export type Message = {
 	created: string,
 	/**  Kept in the prompt word for word when it leaves the window. */
 	pinned: boolean,
+	/**  What came with the words, in order. */
+	pictures: Picture[],
 };
 
 /**  A page of messages, ascending. */
@@ -668,6 +674,14 @@ export type Persona = {
 	id: string,
 	name: string,
 	description: string,
+};
+
+/**  A picture that goes with a message. */
+export type Picture = {
+	/**  Names its content among the assets. */
+	hash: string,
+	/**  What the file was called; empty for what was pasted. */
+	name: string,
 };
 
 /**  Where triggered lore and notes go. */
@@ -1040,6 +1054,8 @@ export type WhatIf = {
 	templateJson?: string | null,
 	/**  The prompt of a job beside the chat instead of the next turn's. */
 	ask?: Ask | null,
+	/**  What would be sent with the words. */
+	pictures?: Picture[],
 };
 
 /**  Zones of the prompt, top to bottom (design, section 4). */

@@ -3,6 +3,7 @@ import type { ApiError, Chat, Event, Figures, Message, ModelRef, Persona, Starte
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import type { Api } from "./api";
+import { Attachments } from "./attachments.svelte";
 import { typed } from "./commands";
 import { DraftSaver } from "./draft";
 import { ModeChoice } from "./mode.svelte";
@@ -43,6 +44,8 @@ export class ChatState {
 	failure = $state.raw<ApiError | null>(null);
 	/** A model's thoughts are open, not folded. */
 	thoughtsOpen = $state(false);
+	/** The model is said to look at pictures; those on this machine never do. */
+	seesPictures = $state(false);
 	draft = $state("");
 	/** The model is writing the user's next message into the composer. */
 	drafting = $state(false);
@@ -56,6 +59,7 @@ export class ChatState {
 	/** The menu of models is open. */
 	choosingModel = $state(false);
 	readonly mode: ModeChoice;
+	readonly attached: Attachments;
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
@@ -82,6 +86,7 @@ export class ChatState {
 		private readonly around: Surroundings,
 	) {
 		this.mode = new ModeChoice(api, id, (error) => around.failed(error));
+		this.attached = new Attachments(api, (error) => around.failed(error));
 		this.#saver = new DraftSaver((text) => this.#do(() => api.saveDraft(id, text)).then(() => {}));
 	}
 
@@ -95,7 +100,8 @@ export class ChatState {
 	/** Reads the settings that say how the chat is shown. Without them it is shown as built in. */
 	async readTastes(): Promise<void> {
 		const all = await this.api.layeredSettings({ scope: "chat", id: this.id }).catch(() => null);
-		this.thoughtsOpen = all?.settings.find(({ key }) => key === "show_thoughts")?.value === true;
+		const on = (name: string) => all?.settings.find(({ key }) => key === name)?.value === true;
+		[this.thoughtsOpen, this.seesPictures] = [on("show_thoughts"), on("sees_images")];
 	}
 
 	receive = (event: Event): void => {
@@ -122,7 +128,8 @@ export class ChatState {
 	/** Sends what stands in the composer. The words leave it only when they are on disk. */
 	async send(): Promise<void> {
 		const draft = this.draft;
-		if (draft.trim() === "") return;
+		const pictures = this.attached.all;
+		if ((draft.trim() === "" && pictures.length === 0) || this.attached.coming > 0) return;
 		const asked = typed(draft);
 		if (asked.kind === "mode") return this.#command(draft, () => this.setMode(asked.name));
 		if (asked.kind === "impersonate") {
@@ -132,9 +139,11 @@ export class ChatState {
 		if (this.busy) return;
 		const { text } = asked;
 		const before = this.last?.id;
-		const started = await this.#start(() => this.api.sendMessage(this.id, text));
+		const send = () => (pictures.length === 0 ? this.api.sendMessage(this.id, text) : this.api.sendPictures(this.id, text, pictures));
+		const started = await this.#start(send);
 		if (!started && !(await this.#committed(before, text))) return;
 		this.#clear(draft);
+		this.attached.sent(pictures);
 	}
 
 	/** Why it was refused; empty when it was set. */
@@ -269,6 +278,7 @@ export class ChatState {
 	async setModel(model: ModelRef | null): Promise<void> {
 		await this.#do(() => this.api.setChatModel(this.id, model));
 		if (this.info) this.info = { ...this.info, model };
+		await this.readTastes();
 	}
 
 	async setPersona(persona: Persona): Promise<void> {

@@ -2,6 +2,7 @@ import { asApiError } from "../api/errors";
 import type { ApiError, CardScripts, Character, CharacterFields, LoreEntry } from "../api/generated";
 import type { TextField } from "./fields";
 import type { Api } from "./api";
+import { base64 } from "./base64";
 
 const EMPTY: CharacterFields = {
 	name: "",
@@ -117,14 +118,4 @@ export class Editor {
 			return false;
 		}
 	}
-}
-
-async function base64(file: File): Promise<string> {
-	const url = await new Promise<string>((resolve, reject) => {
-		const reader = new FileReader();
-		reader.onload = () => resolve(String(reader.result));
-		reader.onerror = () => reject(reader.error);
-		reader.readAsDataURL(file);
-	});
-	return url.slice(url.indexOf(",") + 1);
 }

@@ -7,6 +7,8 @@ export interface Answering {
 	name: string;
 	/** Host of the endpoint; `null` where everything stays on this machine. */
 	host: string | null;
+	/** It is no file on this machine. */
+	endpoint: boolean;
 }
 
 /** Everything that can answer: files on this machine and endpoints elsewhere. */
@@ -41,11 +43,11 @@ export class Models {
 }
 
 function ofModel(model: Model | undefined): Answering | null {
-	return model ? { name: model.name, host: null } : null;
+	return model ? { name: model.name, host: null, endpoint: false } : null;
 }
 
 function ofEndpoint(endpoint: Endpoint | undefined): Answering | null {
-	return endpoint ? { name: endpoint.model || endpoint.name, host: hostOf(endpoint.url) } : null;
+	return endpoint ? { name: endpoint.model || endpoint.name, host: hostOf(endpoint.url), endpoint: true } : null;
 }
 
 /** `null` for this machine itself. */

@@ -15,9 +15,9 @@ async function models(local: Model[], endpoints: Endpoint[]) {
 
 test("the chat's own model answers before the default", async () => {
 	const all = await models([model("small", { default: true }), model("large")], [endpoint("far", "https://far.example/v1")]);
-	expect(all.answering(null)).toEqual({ name: "small", host: null });
+	expect(all.answering(null)).toEqual({ name: "small", host: null, endpoint: false });
 	expect(all.answering({ kind: "local", id: "large" })?.name).toBe("large");
-	expect(all.answering({ kind: "remote", id: "far" })).toEqual({ name: "far", host: "far.example" });
+	expect(all.answering({ kind: "remote", id: "far" })).toEqual({ name: "far", host: "far.example", endpoint: true });
 });
 
 test("a choice that is gone gives way to the default", async () => {

@@ -159,6 +159,8 @@ pub struct HistoryMessage {
     pub pinned: bool,
     /// 1-10 (C10). Where nothing has judged it yet, [`judge`](crate::importance::judge) does when it leaves the window.
     pub importance: Option<u8>,
+    /// Names of the pictures that are sent with it, by their content.
+    pub pictures: Vec<String>,
     /// Tokens of what is no text, such as pictures (S2.8).
     pub extra_tokens: u32,
 }
@@ -184,7 +186,18 @@ impl HistoryMessage {
             context: None,
             pinned: false,
             importance: None,
+            pictures: Vec::new(),
             extra_tokens: 0,
+        }
+    }
+
+    /// `reason`, with what its pictures cost.
+    pub(crate) fn reason(&self, reason: &str) -> String {
+        let tokens = self.extra_tokens;
+        match self.pictures.len() {
+            0 => reason.to_owned(),
+            1 => format!("{reason}; 1 image, {tokens} tokens"),
+            count => format!("{reason}; {count} images, {tokens} tokens"),
         }
     }
 

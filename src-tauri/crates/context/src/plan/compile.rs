@@ -9,7 +9,7 @@ use domain::prompt::{Prompt, PromptMessage, PromptRole, Segment};
 use super::draft::{Draft, prompt_role};
 use super::head::Seat;
 use super::item::Item;
-use super::{AssembleError, Assembled, Dropped, PlannedBlock, Retention, epoch, head};
+use super::{AssembleError, Assembled, Dropped, PlannedBlock, PlannedPicture, Retention, epoch, head};
 use crate::chat_template::{Piece, Turn};
 use crate::frame::{BlockKind, Place, Priority, Source, Zone};
 use crate::frozen::{EpochState, FrozenBlock};
@@ -238,7 +238,7 @@ impl<'a> Draft<'a> {
                 .task
                 .clone()
                 .unwrap_or_else(|| Source::Message { id: message.id, speaker: message.speaker.clone() }),
-            reason: regex_script::reason(reason, scripts),
+            reason: regex_script::reason(&message.reason(reason), scripts),
             priority: if index == self.last { Priority::Must } else { Priority::Trimmable },
             role,
             message: message.task.is_none().then_some(message.id),
@@ -330,11 +330,25 @@ impl<'a> Draft<'a> {
         total
     }
 
+    fn pictures(&self, blocks: &[PlannedBlock]) -> Vec<PlannedPicture> {
+        let mut with =
+            self.frame.history[self.start..].iter().filter(|message| !message.pictures.is_empty()).peekable();
+        let mut planned = Vec::new();
+        for block in blocks.iter().filter(|block| block.kind == BlockKind::Message) {
+            let message = with.next_if(|message| Some(message.id) == block.message);
+            if let (Some(message), Some(turn)) = (message, block.turn) {
+                planned.extend(message.pictures.iter().map(|hash| PlannedPicture { turn, hash: hash.clone() }));
+            }
+        }
+        planned
+    }
+
     /// The account of it all.
     pub(crate) fn finish(mut self, compiled: Compiled) -> Assembled {
         let Compiled { blocks, messages, segments, tokens, total, continues } = compiled;
         let window = self.window_state();
         let context_blocks = self.context_blocks();
+        let pictures = self.pictures(&blocks);
         let of_zone = |zone: Zone| -> u32 {
             blocks.iter().filter(|block| block.zone == zone && block.dropped.is_none()).map(|block| block.tokens).sum()
         };
@@ -352,12 +366,14 @@ impl<'a> Draft<'a> {
             prompt: Prompt {
                 messages,
                 segments: if local { segments.clone() } else { Vec::new() },
+                pictures: Vec::new(),
                 continues,
                 stop: self.setup.stop.to_vec(),
             },
             segments,
             segment_tokens: tokens,
             blocks,
+            pictures,
             total,
             shares: self.shares,
             budget: self.setup.budget,

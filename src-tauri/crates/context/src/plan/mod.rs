@@ -203,6 +203,15 @@ pub struct Shares {
     pub digest_used: u32,
 }
 
+/// A picture that the prompt has a place for. Its bytes are the caller's to bring.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedPicture {
+    /// Index into [`Prompt::messages`].
+    pub turn: usize,
+    /// Names its content.
+    pub hash: String,
+}
+
 /// A prompt with the account of how it came to be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assembled {
@@ -212,6 +221,8 @@ pub struct Assembled {
     /// Of each segment.
     pub segment_tokens: Vec<u32>,
     pub blocks: Vec<PlannedBlock>,
+    /// Of the messages that are kept, in their order.
+    pub pictures: Vec<PlannedPicture>,
     /// Tokens of the prompt.
     pub total: u32,
     pub shares: Shares,

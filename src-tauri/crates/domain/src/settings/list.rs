@@ -208,6 +208,10 @@ settings! {
     message_ceiling: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 10_000 }, Messages, Context, EVERYWHERE;
     placement: Placement = text("cache-first"), Kind::Choice(Placement::WORDS), None, Context, EVERYWHERE;
     context_retention: ContextRetention = text("append-only"), Kind::Choice(ContextRetention::WORDS), None, Context, EVERYWHERE;
+    /// The model can look at pictures. Off: it is told in words that there was one (S2.8). Models on this machine see none.
+    sees_images: bool = Value::Switch(false), Kind::Switch, None, Context, MACHINE;
+    /// Tokens that a picture counts, whatever its size (S2.8): what OpenAI's models take for a square of 1,024 pixels.
+    image_tokens: u32 = Value::Whole(765), Kind::Whole { min: 0, max: 100_000 }, Tokens, Context, MACHINE;
     /// A local model reads what the next turn will need while nobody waits: the open chat at the start, and a window that is
     /// due to be cut (design, section 4). Off: it works only when it is asked.
     read_ahead: bool = Value::Switch(true), Kind::Switch, None, Context, MACHINE;

@@ -114,6 +114,18 @@ pub struct Message {
     pub created: String,
     /// Kept in the prompt word for word when it leaves the window.
     pub pinned: bool,
+    /// What came with the words, in order.
+    pub pictures: Vec<Picture>,
+}
+
+/// A picture that goes with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Picture {
+    /// Names its content among the assets.
+    pub hash: String,
+    /// What the file was called; empty for what was pasted.
+    pub name: String,
 }
 
 /// A page of messages, ascending.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{Figures, ModelRef};
+use super::{Figures, ModelRef, Picture};
 
 /// Zones of the prompt, top to bottom (design, section 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
@@ -278,6 +278,8 @@ pub struct WhatIf {
     pub template_json: Option<String>,
     /// The prompt of a job beside the chat instead of the next turn's.
     pub ask: Option<Ask>,
+    /// What would be sent with the words.
+    pub pictures: Vec<Picture>,
 }
 
 /// A past turn, for the list on the X-ray's page.

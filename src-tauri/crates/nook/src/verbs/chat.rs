@@ -1,9 +1,10 @@
 //! `chat`: one turn, or a conversation line by line.
 
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
+use std::path::Path;
 
-use engine::api::Chat;
-use engine::{Engine, TurnOptions};
+use engine::api::{Chat, Picture};
+use engine::{Engine, MAX_PICTURE_BYTES, TurnOptions};
 use tokio::sync::mpsc;
 
 use super::library::shown;
@@ -30,7 +31,21 @@ async fn options(engine: &Engine, args: &ChatArgs) -> Result<TurnOptions, Failur
     options.sampler.seed = args.seed;
     options.sampler.temperature = args.temperature;
     options.sampler.max_tokens = args.max_tokens;
+    for file in &args.images {
+        options.pictures.push(picture(engine, file).await?);
+    }
     Ok(options)
+}
+
+async fn picture(engine: &Engine, file: &Path) -> Result<Picture, Failure> {
+    // A little more than may come in, so that what is too large is refused as such and nothing is read without end.
+    let limit = MAX_PICTURE_BYTES as u64 + 1;
+    let mut bytes = Vec::new();
+    std::fs::File::open(file)
+        .and_then(|opened| opened.take(limit).read_to_end(&mut bytes))
+        .map_err(|error| Failure::because("badInput", format!("{} cannot be read: {error}", file.display())))?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(engine.add_picture_bytes(name, bytes).await?)
 }
 
 async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, Failure> {

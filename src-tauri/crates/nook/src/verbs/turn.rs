@@ -49,6 +49,8 @@ impl Talk<'_> {
         // Subscribed first, so that no event of this turn is missed.
         let mut events = self.engine.subscribe();
         let started = self.engine.send_with(self.chat.clone(), text, self.options.clone()).await?;
+        // They went with the first words.
+        self.options.pictures.clear();
         if let Some(sent) = &started.sent {
             self.out.event(&json!({ "event": "sent", "chat": self.chat, "message": sent.id }))?;
         }

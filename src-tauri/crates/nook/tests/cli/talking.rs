@@ -81,6 +81,22 @@ fn a_chat_goes_on_in_another_run() {
 }
 
 #[test]
+fn a_picture_goes_with_the_first_message() {
+    let world = World::without_model();
+    let (file, picture) = (world.file("mira.json", card("Mira Quay")), png(&world));
+    let args = ["--json", "chat", "--character", &file, "--message", "Look.", "--image"];
+    world.run(&[&args[..], &[world.path("gone.png").to_str().unwrap()]].concat()).assert_failed("badInput");
+    world.run(&[&args[..], &[&world.file("words.png", "no picture")]].concat()).assert_failed("badInput");
+    let done = world.run(&[&args[..], &[&picture, "--image", &picture]].concat());
+    assert_eq!(done.ends()[0]["error"]["kind"], "noModel", "{done:?}");
+    let shown = world.json(&["show", "chat", "Mira Quay"]);
+    let messages = shown["page"]["messages"].as_array().unwrap();
+    let names: Vec<_> =
+        messages[1]["pictures"].as_array().unwrap().iter().map(|picture| picture["name"].as_str().unwrap()).collect();
+    assert_eq!((messages.len(), names), (2, vec!["mira.png", "mira.png"]));
+}
+
+#[test]
 fn another_run_reads_only_what_is_new() {
     let world = World::with_model();
     let file = world.file("mira.json", card("Mira Quay"));

@@ -110,7 +110,7 @@ impl Dialect {
 pub(super) struct Body<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     model: &'a str,
-    messages: Vec<Message>,
+    messages: Vec<Message<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
@@ -134,10 +134,60 @@ pub(super) struct Body<'a> {
     extras: Option<Extras>,
 }
 
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct Message {
+#[derive(Debug, Serialize)]
+struct Message<'a> {
     role: &'static str,
-    content: String,
+    content: Content<'a>,
+}
+
+/// Plain text wherever it can be: many servers know nothing else.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(String),
+    Parts(Vec<Part<'a>>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text { text: String },
+    ImageUrl { image_url: ImageUrl<'a> },
+}
+
+#[derive(Debug, Serialize)]
+struct ImageUrl<'a> {
+    url: &'a str,
+}
+
+impl<'a> Content<'a> {
+    /// Goes on with a paragraph.
+    fn say(&mut self, text: &str) {
+        let before = match self {
+            Self::Text(before) => before,
+            Self::Parts(parts) => {
+                let Some(Part::Text { text: before }) = parts.last_mut() else {
+                    return parts.push(Part::Text { text: text.to_owned() });
+                };
+                before
+            }
+        };
+        if !before.is_empty() {
+            before.push_str("\n\n");
+        }
+        before.push_str(text);
+    }
+
+    fn show(&mut self, url: &'a str) {
+        if let Self::Text(text) = self {
+            let text = std::mem::take(text);
+            let words = (!text.is_empty()).then_some(Part::Text { text });
+            *self = Self::Parts(words.into_iter().collect());
+        }
+        if let Self::Parts(parts) = self {
+            parts.push(Part::ImageUrl { image_url: ImageUrl { url } });
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -204,28 +254,33 @@ pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: Dialect) -
 }
 
 /// One message per turn: many endpoints demand that roles alternate, and refuse empty contents.
-fn messages(prompt: &Prompt) -> Vec<Message> {
-    let mut merged: Vec<Message> = Vec::with_capacity(prompt.messages.len());
-    for message in prompt.messages.iter().filter(|message| !message.text.is_empty()) {
+fn messages(prompt: &Prompt) -> Vec<Message<'_>> {
+    let mut merged: Vec<Message<'_>> = Vec::with_capacity(prompt.messages.len());
+    for (index, message) in prompt.messages.iter().enumerate() {
+        let mut pictures = prompt.pictures.iter().filter(|picture| picture.message == index).peekable();
+        if message.text.is_empty() && pictures.peek().is_none() {
+            continue;
+        }
         let role = match message.role {
             PromptRole::System => "system",
             PromptRole::User => "user",
             PromptRole::Character => "assistant",
         };
-        match merged.last_mut() {
-            Some(last) if last.role == role => {
-                last.content.push_str("\n\n");
-                last.content.push_str(&message.text);
-            }
-            _ => merged.push(Message { role, content: message.text.clone() }),
+        if merged.last().is_none_or(|last| last.role != role) {
+            merged.push(Message { role, content: Content::Text(String::new()) });
         }
+        let Some(Message { content, .. }) = merged.last_mut() else { continue };
+        if !message.text.is_empty() {
+            content.say(&message.text);
+        }
+        pictures.for_each(|picture| content.show(&picture.url));
     }
     merged
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::prompt::PromptMessage;
+    use domain::prompt::{PromptMessage, PromptPicture};
     use domain::sampling::SamplerOptions;
     use serde_json::{Value, json};
 
@@ -263,6 +318,24 @@ mod tests {
                 {"role": "user", "content": "Hi."},
                 {"role": "assistant", "content": "Hello."},
                 {"role": "user", "content": "Who\n\nare you?"},
+            ])
+        );
+    }
+
+    #[test]
+    fn pictures_go_behind_the_words_they_came_with() {
+        use PromptRole::{Character, User};
+        let mut request =
+            request(&[(User, "Look."), (Character, "At what?"), (User, ""), (User, "There."), (User, "Now.")]);
+        let picture = |message, url: &str| PromptPicture { message, url: url.to_owned() };
+        request.prompt.pictures = vec![picture(0, "data:a"), picture(0, "data:b"), picture(2, "data:c")];
+        let shown = |url| json!({"type": "image_url", "image_url": {"url": url}});
+        assert_eq!(
+            sent(&request, Dialect::default())["messages"],
+            json!([
+                {"role": "user", "content": [{"type": "text", "text": "Look."}, shown("data:a"), shown("data:b")]},
+                {"role": "assistant", "content": "At what?"},
+                {"role": "user", "content": [shown("data:c"), {"type": "text", "text": "There.\n\nNow."}]},
             ])
         );
     }

@@ -9,7 +9,7 @@
 //! - Loopback endpoints are never asked through the system's proxy.
 //! - What a model asks of tools is handed on whole, though none are offered: a reply that is nothing else is no silence.
 //!
-//! Absent: images, and `reasoning_content`, which is skipped.
+//! Absent: `reasoning_content`, which is skipped.
 
 mod body;
 mod calls;

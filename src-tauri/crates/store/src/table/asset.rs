@@ -66,7 +66,8 @@ pub struct AssetsMut<'a> {
 }
 
 impl AssetsMut<'_> {
-    /// Keeps `bytes` and returns their hash. Known content is not written again.
+    /// Keeps `bytes` and returns their hash. Known content is not written again, and is as young as what is new: nothing may
+    /// refer to it yet.
     ///
     /// The file is on the disk before the row is. If the transaction fails, the file stays and serves the next `put`.
     pub fn put(&mut self, bytes: &[u8], mime: &str, now: Timestamp) -> Result<AssetHash, StoreError> {
@@ -79,7 +80,7 @@ impl AssetsMut<'_> {
         self.conn
             .prepare_cached(
                 "INSERT INTO asset (hash, mime, bytes, created) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (hash) DO NOTHING",
+                 ON CONFLICT (hash) DO UPDATE SET created = max(created, excluded.created)",
             )?
             .execute(params![Col(hash), mime, bytes.len() as i64, Col(now)])?;
         Ok(hash)
@@ -96,6 +97,7 @@ impl AssetsMut<'_> {
                      AND NOT EXISTS (SELECT 1 FROM character WHERE picture = hash)
                      AND NOT EXISTS (SELECT 1 FROM character WHERE source = hash)
                      AND NOT EXISTS (SELECT 1 FROM endpoint WHERE tokenizer = hash)
+                     AND NOT EXISTS (SELECT 1 FROM message_picture WHERE asset = hash)
                  RETURNING hash",
             )?
             .query_map([Col(before)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?

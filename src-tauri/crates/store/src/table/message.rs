@@ -4,6 +4,7 @@ use domain::chat::{Message, Role, Swipe, SwipeState};
 use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
+use super::picture;
 use super::swipe::{self, NewSwipe, SwipesMut};
 use crate::StoreError;
 use crate::sql::{Col, one};
@@ -54,7 +55,12 @@ impl Messages<'_> {
         messages.reverse();
         let (Some(first), Some(last)) = (messages.first(), messages.last()) else { return Ok(messages) };
         let swipes = swipe::between(self.conn, chat, first.position, last.position)?;
-        Ok(with_swipes(messages, swipes))
+        let mut pictures = picture::between(self.conn, chat, first.position, last.position)?;
+        let mut messages = with_swipes(messages, swipes);
+        for message in &mut messages {
+            message.pictures = pictures.remove(&message.id).unwrap_or_default();
+        }
+        Ok(messages)
     }
 
     /// Every message of the chat's scene from `anchor` on (from the scene's first if `None` or purged), oldest first.
@@ -198,6 +204,7 @@ impl Messages<'_> {
         let found = self.conn.prepare_cached(sql)?.query_row(params, from_row).optional()?;
         let Some(mut message) = found else { return Ok(None) };
         message.swipes = swipe::of(self.conn, message.id)?;
+        message.pictures = picture::of(self.conn, message.id)?;
         Ok(Some(message).filter(|message| !message.swipes.is_empty()))
     }
 }
@@ -243,6 +250,7 @@ impl MessagesMut<'_> {
             selected: new.selected,
             context_block: new.context_block.clone(),
             pinned: false,
+            pictures: Vec::new(),
         })
     }
 
@@ -369,6 +377,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
         selected: row.get("selected")?,
         context_block: row.get("context_block")?,
         pinned: row.get("pinned")?,
+        pictures: Vec::new(),
     })
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod message;
 pub(crate) mod message_text;
 pub(crate) mod model;
 pub(crate) mod persona;
+pub(crate) mod picture;
 pub(crate) mod preset;
 pub(crate) mod scoped_setting;
 pub(crate) mod setting;

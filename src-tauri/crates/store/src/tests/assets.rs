@@ -1,6 +1,6 @@
 use domain::Timestamp;
 
-use super::{CHARACTER, character, furnished};
+use super::{CHARACTER, CHAT, character, furnished, message_id, say};
 use crate::{AssetHash, NotAHash, Store};
 
 fn files_below(dir: &std::path::Path) -> usize {
@@ -66,4 +66,41 @@ async fn a_picture_goes_with_its_last_character() {
     assert_eq!(store.purge(Timestamp(5)).await.unwrap().assets, 1);
     assert!(!store.asset_path(own).exists());
     assert!(store.asset_path(shared).exists());
+}
+
+#[tokio::test]
+async fn a_picture_goes_with_its_message_and_not_before() {
+    let store = furnished().await;
+    let (sent, unsent) = (put(&store, b"sent").await, put(&store, b"unsent").await);
+    say(&store, 1, "look").await;
+    let pictures = [(sent, "lamp.png".to_owned()), (sent, String::new())];
+    store.write(move |w| w.pictures_mut().put(message_id(1), &pictures)).await.unwrap();
+    let message = store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap();
+    let names: Vec<_> = message.pictures.iter().map(|picture| (picture.hash.clone(), picture.name.as_str())).collect();
+    assert_eq!(names, [(sent.to_string(), "lamp.png"), (sent.to_string(), "")]);
+    let page = store.read(|r| r.messages().page(CHAT, None, 9)).await.unwrap();
+    assert_eq!(page, [message]);
+    let found = store.read(|r| r.pictures().from(CHAT, 0)).await.unwrap();
+    assert_eq!(found[&message_id(1)], page[0].pictures);
+    assert!(store.read(|r| r.pictures().from(CHAT, 1)).await.unwrap().is_empty());
+
+    assert_eq!(store.purge(Timestamp(4)).await.unwrap().assets, 1);
+    assert!(store.asset_path(sent).exists() && !store.asset_path(unsent).exists());
+    store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(5))).await.unwrap();
+    assert_eq!(store.purge(Timestamp(4)).await.unwrap().assets, 0);
+    assert_eq!(store.purge(Timestamp(5)).await.unwrap().assets, 1);
+    assert!(!store.asset_path(sent).exists());
+
+    let stray = store.write(move |w| w.pictures_mut().put(message_id(1), &[(unsent, String::new())])).await;
+    assert!(matches!(stray, Err(crate::StoreError::Conflict { .. })), "{stray:?}");
+}
+
+/// It is about to be sent: a purge of what was there before must not take it.
+#[tokio::test]
+async fn what_is_put_again_is_as_young_as_what_is_new() {
+    let store = furnished().await;
+    let hash = put(&store, b"picture").await;
+    store.write(|w| w.assets_mut().put(b"picture", "image/png", Timestamp(9))).await.unwrap();
+    assert_eq!(store.purge(Timestamp(8)).await.unwrap().assets, 0);
+    assert!(store.asset_path(hash).exists());
 }

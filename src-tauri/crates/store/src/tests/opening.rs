@@ -237,4 +237,5 @@ async fn a_file_from_before_tool_calls_is_upgraded_and_its_texts_asked_for_none(
     let id = domain::ChatId(uuid::Uuid::nil());
     let page = opened.store.read(move |r| r.messages().page(id, None, 9)).await.unwrap();
     assert_eq!((page[0].text(), &page[0].swipe().tool_calls[..]), ("hello", &[][..]));
+    assert!(page[0].pictures.is_empty());
 }

@@ -1,0 +1,58 @@
+import { expect, test, vi } from "vitest";
+import { chat, FakeShell, says } from "../../../tests/unit/shell";
+import type { ApiError, Picture } from "../api/generated";
+import { api } from "./api";
+import { Attachments, pasted } from "./attachments.svelte";
+import { ChatState } from "./chat.svelte";
+
+const file = (name: string, type = "image/png") => new File([name], name, { type });
+const REFUSED: ApiError = { kind: "badInput", message: "The picture cannot be read.", hint: "Use a PNG." };
+
+function shelf(answers: Record<string, (args: never) => unknown> = {}) {
+	const failures: ApiError[] = [];
+	const shell = new FakeShell({ add_picture: ({ name, data }: Picture & { data: string }) => ({ hash: atob(data), name }), ...answers });
+	return { attached: new Attachments(api(shell), (error) => failures.push(error)), shell, failures };
+}
+
+test("files become pictures in their order, and a refused one keeps none away", async () => {
+	const refusing = ({ data }: { data: string }) => {
+		if (atob(data) === "bad.png") throw REFUSED;
+		return { hash: atob(data), name: "" };
+	};
+	const { attached, failures } = shelf({ add_picture: refusing });
+	const adding = attached.add([file("a.png"), file("bad.png"), file("b.png")]);
+	expect(attached.coming).toBe(3);
+	await adding;
+	expect([attached.coming, attached.all.map(({ hash }) => hash), failures]).toEqual([0, ["a.png", "b.png"], [REFUSED]]);
+	attached.remove(0);
+	expect(attached.all.map(({ hash }) => hash)).toEqual(["b.png"]);
+});
+
+test("what was pasted has no name, and a paste with text is text", async () => {
+	const { attached } = shelf();
+	await attached.add([file("image.png")], false);
+	expect(attached.all).toEqual([{ hash: "image.png", name: "" }]);
+	const paste = (types: string[], files: File[]) => pasted({ types, files } as unknown as DataTransfer);
+	expect(paste(["Files"], [file("a.png"), file("b.pdf", "application/pdf")]).map(({ name }) => name)).toEqual(["a.png"]);
+	expect(paste(["text/plain", "Files"], [file("a.png")])).toEqual([]);
+	expect(pasted(null)).toEqual([]);
+});
+
+test("pictures go with the words, alone too, and leave the composer when they are sent", async () => {
+	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+	const around = { deleted: () => {}, failed: () => {}, replied: () => {}, said: () => {}, turned: () => {} };
+	const picture = { hash: "a.png", name: "a.png" };
+	const sent = { ...says("u", "user", ""), pictures: [picture] };
+	const { shell } = shelf({
+		open_chat: () => chat([says("g", "character", "Good evening.")]),
+		save_draft: () => null,
+		send_pictures: () => ({ sent, reply: says("a", "character", "") }),
+	});
+	const state = new ChatState("chat", api(shell), around);
+	await state.load();
+	await state.attached.add([file("a.png")]);
+	await state.send();
+	expect(shell.asked.at(-1)).toEqual({ operation: "send_pictures", args: { chat: "chat", text: "", pictures: [picture] } });
+	expect([state.attached.all, state.messages.map(({ id }) => id)]).toEqual([[], ["g", "u", "a"]]);
+	vi.useRealTimers();
+});

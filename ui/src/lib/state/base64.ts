@@ -1,0 +1,10 @@
+/** The content of a file, as operations take it. */
+export async function base64(file: File): Promise<string> {
+	const url = await new Promise<string>((resolve, reject) => {
+		const reader = new FileReader();
+		reader.onload = () => resolve(String(reader.result));
+		reader.onerror = () => reject(reader.error);
+		reader.readAsDataURL(file);
+	});
+	return url.slice(url.indexOf(",") + 1);
+}
