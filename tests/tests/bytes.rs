@@ -93,7 +93,12 @@ fn assert_holds(body: &[u8], canaries: &[&str]) {
 async fn memory_lore_persona_and_mode_are_in_the_bytes_of_the_request() {
     let wired = Wired::with(card()).await;
     let told = wired.chat().await;
-    let persona = Persona { id: String::new(), name: "Wren".into(), description: "{{user}} draws maps.".into() };
+    let persona = Persona {
+        id: String::new(),
+        name: "Wren".into(),
+        description: "{{user}} draws maps.".into(),
+        instructions: String::new(),
+    };
     let persona = wired.engine.save_persona(persona).await.unwrap().id;
     wired.engine.set_chat_persona(told.clone(), persona.clone()).await.unwrap();
     wired.say(&told, "Remember that I own a boat named ZEPHYRINE.").await;

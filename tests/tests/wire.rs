@@ -98,7 +98,12 @@ impl Lighthouse {
 #[tokio::test]
 async fn persona_lore_mode_notes_and_settings_reach_the_model() {
     let house = Lighthouse::open().await;
-    let persona = Persona { id: String::new(), name: "Wren".into(), description: "A mapmaker with a canary.".into() };
+    let persona = Persona {
+        id: String::new(),
+        name: "Wren".into(),
+        description: "A mapmaker with a canary.".into(),
+        instructions: String::new(),
+    };
     let persona = house.app.engine.save_persona(persona).await.unwrap();
     house.app.engine.set_chat_persona(house.chat.clone(), persona.id).await.unwrap();
     house.set("mode", "study").await;

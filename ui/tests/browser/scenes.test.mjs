@@ -182,4 +182,22 @@ test("others take part, are called upon, and leave", async () => {
 	await id("stop").waitFor({ state: "detached" });
 });
 
+test("a chat has its own words until the card's come back, by keyboard", async () => {
+	await show("owntexts");
+	const row = (field) => id(`setting-row-text-${field}`);
+	const text = (field) => id(`text-${field}`);
+	assert.ok(await text("scenario").evaluate((node) => node === document.activeElement));
+	assert.match(await text("scenario").inputValue(), /A storm/);
+	await row("messageExamples").getByText("Left out in this chat.").waitFor();
+	await text("personality").fill("merry");
+	await text("personality").press("Tab");
+	await row("personality").getByText("This chat").waitFor();
+	await row("scenario").getByRole("button", { name: "Scenario: back to the card's words" }).focus();
+	await page.keyboard.press("Enter");
+	await row("scenario").getByText("Card", { exact: true }).waitFor();
+	assert.doesNotMatch(await text("scenario").inputValue(), /A storm/);
+	assert.ok(await text("scenario").evaluate((node) => node === document.activeElement));
+	assert.equal(await text("personality").inputValue(), "merry");
+});
+
 test("nothing failed in any scene", () => assert.deepEqual(errors, []));

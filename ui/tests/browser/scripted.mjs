@@ -11,7 +11,7 @@ export const SCENES = [
 	...["failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures"],
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover"],
 	...["memory", "memoryedit", "memorynone"],
-	...["tuning", "toast", "lost", "broken", "drop"],
+	...["tuning", "owntexts", "toast", "lost", "broken", "drop"],
 	...["templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts", "cardscripts"],
 	...["people", "editor", "lore", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
 ];

@@ -54,8 +54,8 @@ function character(id: string, content: CharacterFields): Character {
 }
 
 export const personas: Persona[] = [
-	{ id: "p1", name: "Wanderer", description: "A traveller who keeps a notebook and asks too many questions." },
-	{ id: "p2", name: "Sam", description: "" },
+	{ id: "p1", name: "Wanderer", description: "A traveller who keeps a notebook and asks too many questions.", instructions: "" },
+	{ id: "p2", name: "Sam", description: "", instructions: "" },
 ];
 
 export const models: Model[] = [

@@ -1,4 +1,4 @@
-import type { ApiError, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
+import type { ApiError, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import * as data from "./data";
 import { MockLayers } from "./layers";
@@ -18,6 +18,7 @@ export interface MockChat {
 	persona: Persona;
 	generating: Generating | null;
 	members: string[];
+	texts: Partial<Record<CardField, string>>;
 }
 
 const PAGE = 50;
@@ -158,8 +159,8 @@ export class MockEngine implements Transport {
 	}
 
 	#chat(character: string, messages: Message[], hours: number, title = ""): void {
-		const persona = this.personas[0] ?? { id: "p1", name: "Wanderer", description: "" };
-		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null, members: [] });
+		const persona = this.personas[0] ?? { id: "p1", name: "Wanderer", description: "", instructions: "" };
+		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null, members: [], texts: {} });
 	}
 
 	#more(): void {
@@ -284,6 +285,18 @@ export class MockEngine implements Transport {
 	op_set_chat_model = ({ id, model }: { id: string; model: Chat["model"] }) => void (this.chat(id).model = model);
 	op_set_chat_persona = ({ id, persona }: { id: string; persona: string }) => {
 		this.chat(id).persona = this.personas.find((known) => known.id === persona) ?? this.chat(id).persona;
+	};
+	op_chat_texts = ({ chat: id }: { chat: string }): ChatText[] => {
+		const chat = this.chat(id);
+		const fields = this.op_get_character({ id: chat.character })?.fields;
+		const all: CardField[] = ["description", "personality", "scenario", "messageExamples", "systemPrompt", "postHistoryInstructions"];
+		return all.map((field) => ({ field, card: fields?.[field] ?? "", own: chat.texts[field] ?? null }));
+	};
+	op_set_chat_text = ({ chat, field, text }: { chat: string; field: CardField; text: string | null }) => {
+		const { texts } = this.chat(chat);
+		if (text === null || this.op_chat_texts({ chat }).some((known) => known.field === field && known.card === text)) delete texts[field];
+		else texts[field] = text;
+		return this.op_chat_texts({ chat });
 	};
 	op_save_draft = ({ chat, text }: { chat: string; text: string }) => void (this.chat(chat).draft = text);
 	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id);

@@ -7,7 +7,7 @@ import type { MockChat, MockEngine } from "./engine";
 export const SCENES = [
 	"chat", "crowd", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures",
-	"xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "toast", "lost", "broken", "drop",
+	"xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "owntexts", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"people", "editor", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
 ] as const;
@@ -65,6 +65,10 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene.startsWith("xray")) await xray(scene, engine, app);
 	if (scene.startsWith("memory")) await memory(scene, app);
 	if (scene === "tuning") app.tuning = true;
+	if (scene === "owntexts" && chat) {
+		chat.texts = { scenario: "A storm has put out every lamp but one, and {{user}} comes in from the rain.", messageExamples: "" };
+		app.tune("text-scenario");
+	}
 	if (scene === "toast") {
 		await app.import();
 		await until(() => app.toasts.items.length === 2);

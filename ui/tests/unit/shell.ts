@@ -54,7 +54,7 @@ export function chat(messages: Message[], over: Partial<Chat> = {}): Chat {
 		character: "mira",
 		characterName: "Mira",
 		picture: null,
-		persona: { id: "sam", name: "Sam", description: "" },
+		persona: { id: "sam", name: "Sam", description: "", instructions: "" },
 		draft: "",
 		model: null,
 		page: { messages, more: false },

@@ -13,6 +13,7 @@ pub mod id;
 pub mod lorebook;
 pub mod memory;
 pub mod model;
+pub mod overrides;
 pub mod persona;
 pub mod prompt;
 pub mod regex_script;

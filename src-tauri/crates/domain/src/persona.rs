@@ -12,4 +12,6 @@ pub struct Persona {
     pub name: String,
     /// Goes into the head of the prompt; may be empty.
     pub description: String,
+    /// How the model is to deal with this persona: stands for the instructions of chat and card (S2.20). May be empty.
+    pub instructions: String,
 }

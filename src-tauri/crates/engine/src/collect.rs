@@ -11,6 +11,7 @@ use context::prompt_template::{Mode, ResolvedTemplate};
 use context::{AssembleError, Assembled, Setup, Watermark, assemble};
 use domain::card::Card;
 use domain::chat::{Chat, Message, Role};
+use domain::overrides::Overrides;
 use domain::persona::Persona;
 use domain::settings::Values;
 use domain::{MessageId, Timestamp};
@@ -20,6 +21,7 @@ use uuid::Uuid;
 use crate::Engine;
 use crate::answer::{Answerer, Counter};
 use crate::api::{self, Ask, AssemblyTimings};
+use crate::chat_texts::ChatCard;
 use crate::content;
 use crate::convert::{self, Speakers};
 use crate::error::Answer;
@@ -55,9 +57,11 @@ pub(crate) enum Aim {
 /// Everything one turn needs from the store.
 pub(crate) struct Collected {
     pub(crate) chat: Chat,
+    /// With what the chat says instead.
     pub(crate) card: Arc<Card>,
-    /// Changes with the card.
+    /// Changes with the card of the character.
     pub(crate) card_hash: u64,
+    pub(crate) own_texts: Overrides,
     pub(crate) persona: Persona,
     pub(crate) values: Values,
     pub(crate) template: ResolvedTemplate,
@@ -152,15 +156,14 @@ impl Engine {
         });
         let values = answerer.values.clone();
         let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode));
-        let (character, persona, group, mode, variables) = tokio::try_join!(
-            self.character(chat.character),
+        let (ChatCard { card, hash: card_hash, own: own_texts }, persona, group, mode, variables) = tokio::try_join!(
+            self.chat_card(&chat),
             self.persona_of(chat.persona),
             self.group(&chat),
             mode,
             self.macro_state(&chat),
         )?;
         let (history, mut pictures, (messages, of_character), newest) = read.await?;
-        let (card, card_hash) = self.card(&character)?;
         let (template, notice) = match &options.template_json {
             Some(json) => (self.written_template(json).await?, None),
             None => {
@@ -212,6 +215,7 @@ impl Engine {
             chat,
             card,
             card_hash,
+            own_texts,
             persona,
             values,
             template,

@@ -130,7 +130,8 @@ pub(crate) fn stored_picture(picture: &api::Picture) -> Picture {
 }
 
 pub(crate) fn persona(persona: Persona) -> api::Persona {
-    api::Persona { id: persona.id.to_string(), name: persona.name, description: persona.description }
+    let Persona { id, name, description, instructions } = persona;
+    api::Persona { id: id.to_string(), name, description, instructions }
 }
 
 pub(crate) fn model_ref(choice: ModelChoice) -> api::ModelRef {

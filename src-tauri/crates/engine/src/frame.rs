@@ -6,6 +6,7 @@ use context::prompt_template::{
     self, Composed, ComposedSection, Flags, Heading, Placement, ResolvedTemplate, SectionKind, SectionRole,
 };
 use domain::Timestamp;
+use domain::overrides::{CardText, Instructor};
 use domain::prompt::PromptRole;
 use serde_json::Value;
 
@@ -271,20 +272,18 @@ impl<'a> Builder<'a> {
     }
 
     fn source(&self, section: &ComposedSection) -> Source {
-        let card = |field: &str| Source::CardField {
-            card: self.collected.card.spoken_name().to_owned(),
-            field: field.to_owned(),
-        };
+        let persona = || Source::Persona { name: self.collected.persona.name.clone() };
         match section.kind {
             _ if section.original.is_some() && section.kind == SectionKind::PostHistory => {
-                card("post_history_instructions")
+                self.card_text(CardText::PostHistory)
             }
-            _ if section.original.is_some() => card("system_prompt"),
-            SectionKind::Description => card("description"),
-            SectionKind::Personality => card("personality"),
-            SectionKind::Scenario => card("scenario"),
-            SectionKind::Examples => card("mes_example"),
-            SectionKind::Persona => Source::Persona { name: self.collected.persona.name.clone() },
+            _ if section.original.is_some() && self.collected.instructions().0 == Instructor::Persona => persona(),
+            _ if section.original.is_some() => self.card_text(CardText::SystemPrompt),
+            SectionKind::Description => self.card_text(CardText::Description),
+            SectionKind::Personality => self.card_text(CardText::Personality),
+            SectionKind::Scenario => self.card_text(CardText::Scenario),
+            SectionKind::Examples => self.card_text(CardText::Examples),
+            SectionKind::Persona => persona(),
             SectionKind::Mode => Source::Mode { name: self.collected.mode.name.clone() },
             SectionKind::Reminder => Source::Reminder,
             SectionKind::Scene => Source::Setting { key: "scene".to_owned() },
@@ -292,6 +291,14 @@ impl<'a> Builder<'a> {
             SectionKind::Extra => Source::Setting { key: "extra_instructions".to_owned() },
             SectionKind::Rating => Source::Setting { key: "content_rating".to_owned() },
             _ => Source::Template { template: self.collected.template.id.clone(), section: section.name.clone() },
+        }
+    }
+
+    fn card_text(&self, text: CardText) -> Source {
+        let field = text.as_str().to_owned();
+        match self.collected.own_texts.get(text) {
+            Some(_) => Source::ChatText { field },
+            None => Source::CardField { card: self.collected.card.spoken_name().to_owned(), field },
         }
     }
 

@@ -178,9 +178,6 @@ impl Group {
             .text("character.description", joined(Member::description, "\n\n"))
             .text("character.personality", "")
             .text("character.examplesRaw", joined(Member::examples, "\n<START>\n"))
-            // One card's own prompt is written for that card alone.
-            .text("character.systemPrompt", "")
-            .text("character.postHistory", "")
     }
 
     /// `message` with its speaker's name in front, as a model must see it that reads several voices.
@@ -252,7 +249,8 @@ impl Engine {
         let (rows, speakers) = read.await?;
         let mut members = Vec::with_capacity(rows.len());
         for row in rows.iter().flatten() {
-            members.push(Member { id: row.id, card: self.card(row)?.0 });
+            let card = if row.id == chat.character { self.chat_card(chat).await?.card } else { self.card(row)?.0 };
+            members.push(Member { id: row.id, card });
         }
         if members.len() < 2 {
             members.clear();

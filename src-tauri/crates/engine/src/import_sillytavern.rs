@@ -126,7 +126,12 @@ impl Engine {
                 continue;
             }
             let text = about.and_then(|about| about.get(picture)?.get("description")?.as_str()).unwrap_or_default();
-            let persona = Persona { id: String::new(), name: name.to_owned(), description: text.to_owned() };
+            let persona = Persona {
+                id: String::new(),
+                name: name.to_owned(),
+                description: text.to_owned(),
+                instructions: String::new(),
+            };
             match self.save_persona(persona).await {
                 Ok(saved) => {
                     known.push(saved.name.clone());

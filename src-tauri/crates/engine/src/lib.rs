@@ -18,6 +18,7 @@ mod backups;
 mod characters;
 mod chat_export;
 mod chat_formats;
+mod chat_texts;
 mod chats;
 mod clock;
 mod collect;

@@ -44,6 +44,10 @@ macro_rules! operations {
             rename_chat(id: String, title: String) -> ();
             set_chat_model(id: String, model: Option<ModelRef>) -> ();
             set_chat_persona(id: String, persona: String) -> ();
+            /// The texts of the card that a chat may replace, and what this one says instead.
+            chat_texts(chat: String) -> Vec<ChatText>;
+            /// Lets a chat say `text` instead of its card; without one, the card's words are back.
+            set_chat_text(chat: String, field: CardField, text: Option<String>) -> Vec<ChatText>;
             /// Keeps what stands in the composer.
             save_draft(chat: String, text: String) -> ();
             /// Can be undone by `restore_chat` until the app ends.

@@ -22,7 +22,7 @@ impl Engine {
         }
         let new = persona.id.is_empty();
         let id = if new { PersonaId(Uuid::now_v7()) } else { persona.id.parse()? };
-        let saved = Persona { id, name, description: persona.description };
+        let saved = Persona { id, name, description: persona.description, instructions: persona.instructions };
         let row = saved.clone();
         self.store()
             .write(move |store| match new {
@@ -55,6 +55,7 @@ impl Engine {
             id: PersonaId(Uuid::nil()),
             name: "You".into(),
             description: String::new(),
+            instructions: String::new(),
         }))
     }
 }

@@ -171,6 +171,7 @@ fn origin(source: &Source, collected: &Collected) -> api::Origin {
             api::Origin::Template { template: template.clone(), section: section.clone() }
         }
         Source::CardField { field, .. } => api::Origin::Card { character: character(), field: field.clone() },
+        Source::ChatText { field } => api::Origin::ChatText { field: field.clone() },
         Source::Persona { .. } => api::Origin::Persona { id: collected.persona.id.to_string() },
         Source::Lore { book, entry, .. } => api::Origin::Lore { book: book.clone(), entry: entry.clone() },
         Source::Memory { id } => api::Origin::Memory { id: id.clone() },

@@ -69,8 +69,7 @@ impl Engine {
         text: &str,
         state: &mut MacroState,
     ) -> Answer<String> {
-        let character = self.character(chat.character).await?;
-        let (card, _) = self.card(&character)?;
+        let card = self.chat_card(chat).await?.card;
         let persona = self.persona_of(chat.persona).await?;
         let end = self.chat_end(chat).await?;
         let seed = words::seed(chat.id, Some(message));

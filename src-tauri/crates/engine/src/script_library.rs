@@ -97,7 +97,7 @@ impl Engine {
         let (persona, card, id) = match chat {
             Some(id) => {
                 let chat = self.chat(id.parse()?).await?;
-                let card = self.card(&self.character(chat.character).await?)?.0;
+                let card = self.chat_card(&chat).await?.card;
                 (self.persona_of(chat.persona).await?, Some(card), chat.id)
             }
             None => (self.persona_of(None).await?, None, domain::ChatId(Uuid::nil())),

@@ -278,8 +278,7 @@ impl Engine {
     }
 
     async fn with_scripts<T>(&self, chat: &Chat, work: impl FnOnce(&mut Run<'_>, &mut MacroState) -> T) -> Answer<T> {
-        let character = self.character(chat.character).await?;
-        let (card, _) = self.card(&character)?;
+        let card = self.chat_card(chat).await?.card;
         let persona = self.persona_of(chat.persona).await?;
         let words = Words::new(&card, &persona, chat.id);
         let mut state = MacroState { local: Kept::of(chat).variables, global: self.global_variables().await? };
@@ -301,7 +300,12 @@ mod tests {
     /// What a run until `until` makes of `text`, and tells.
     fn run(scripts: &Scripts, text: &str, until: Instant) -> (Rewritten, Vec<String>) {
         let card = Card::new("Ada").unwrap();
-        let persona = Persona { id: PersonaId(Uuid::nil()), name: "Sam".into(), description: String::new() };
+        let persona = Persona {
+            id: PersonaId(Uuid::nil()),
+            name: "Sam".into(),
+            description: String::new(),
+            instructions: String::new(),
+        };
         let words = Words::new(&card, &persona, ChatId(Uuid::nil()));
         let mut run = Run { until, ..Run::new(scripts, &words, Moment::default()) };
         let rewritten = run.apply(text, SAID, &mut MacroState::default());

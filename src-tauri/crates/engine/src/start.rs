@@ -91,8 +91,12 @@ impl Engine {
             return Ok(());
         }
         if personas.is_empty() {
-            let persona =
-                Persona { id: PersonaId(Uuid::now_v7()), name: "Traveller".into(), description: String::new() };
+            let persona = Persona {
+                id: PersonaId(Uuid::now_v7()),
+                name: "Traveller".into(),
+                description: String::new(),
+                instructions: String::new(),
+            };
             self.store().write(move |store| store.personas_mut().insert(&persona)).await?;
         }
         let mut host = None;

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::Engine;
 use crate::api::{self, Ask, Changed, ModelRef, Picture, Placement, PromptReport, Started, WhatIf};
+use crate::chat_texts::ChatCard;
 use crate::collect::Aim;
 use crate::convert;
 use crate::error::{Answer, bad_input};
@@ -135,9 +136,8 @@ impl Engine {
 
     /// `text` as it is said: after the user's regex scripts, its macros resolved. What nobody knows stays as it was written.
     async fn resolve(&self, chat: &Chat, text: String, state: &mut MacroState) -> Answer<String> {
-        let (character, persona, end) =
-            tokio::try_join!(self.character(chat.character), self.persona_of(chat.persona), self.chat_end(chat))?;
-        let (card, _) = self.card(&character)?;
+        let (ChatCard { card, .. }, persona, end) =
+            tokio::try_join!(self.chat_card(chat), self.persona_of(chat.persona), self.chat_end(chat))?;
         let moment = end.moment(chat, self.clock(), self.now());
         let words = Words::new(&card, &persona, chat.id);
         let scripts = self.scripts(chat.character, &words, state).await?;

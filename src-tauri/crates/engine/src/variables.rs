@@ -18,7 +18,9 @@ use crate::memory::Recalled;
 pub(crate) fn of(collected: &Collected) -> Answer<Variables> {
     let Collected { card, persona, values, mode, memory, lore, story, group, .. } = collected;
     let given = story.tell(given(card, persona, values, mode, memory, lore));
-    let (given, _) = group.tell(given, collected.speaker()).details(&collected.values.details);
+    let given =
+        instructed(group.tell(given, collected.speaker()), collected.instructions().1, collected.post_history());
+    let (given, _) = given.details(&collected.values.details);
     let unknown =
         |error: template::UnknownVariable| bad_input(error.to_string(), "Report this as a fault of the program.");
     // What stands for lore means something in the sections of lore alone.
@@ -30,7 +32,7 @@ pub(crate) fn of(collected: &Collected) -> Answer<Variables> {
     Variables::resolve(given.text("mode.text", spoken)).map_err(unknown)
 }
 
-/// All but the mode's text.
+/// All but the instructions and the mode's text.
 fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &Recalled, lore: &Lore) -> Given {
     let classic = values.placement == Placement::Classic;
     Given::default()
@@ -40,8 +42,6 @@ fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &
         .text("character.personality", card.personality())
         .text("character.scenario", card.scenario())
         .text("character.examplesRaw", card.mes_example())
-        .text("character.systemPrompt", card.system_prompt())
-        .text("character.postHistory", card.post_history_instructions())
         .list("character.tags", card.tags().into_iter().map(str::to_owned))
         .text("persona.name", &persona.name)
         .text("persona.description", &persona.description)
@@ -58,6 +58,11 @@ fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &
         .text("memory.count", memory.count().to_string())
         .text("lore.before", lore.mark(Place::BeforeCharacter, classic))
         .text("lore.after", lore.mark(Place::AfterCharacter, classic))
+}
+
+/// Adds what stands for the template's own instructions.
+fn instructed(given: Given, system_prompt: &str, post_history: &str) -> Given {
+    given.text("character.systemPrompt", system_prompt).text("character.postHistory", post_history)
 }
 
 /// What the details name in vain.
@@ -99,11 +104,16 @@ mod tests {
     #[test]
     fn the_reference_knows_what_is_given() {
         let card = Card::new("Mira").unwrap();
-        let persona = Persona { id: PersonaId(Uuid::nil()), name: "Tom".into(), description: String::new() };
+        let persona = Persona {
+            id: PersonaId(Uuid::nil()),
+            name: "Tom".into(),
+            description: String::new(),
+            instructions: String::new(),
+        };
         let mode = Mode { name: "study".into(), title: String::new(), text: String::new() };
         let given = given(&card, &persona, &Values::default(), &mode, &Recalled::default(), &Lore::default());
         // `of` adds it, as it is made from the others.
-        let given = Story::default().tell(given).text("mode.text", "");
+        let given = instructed(Story::default().tell(given), "", "").text("mode.text", "");
         let given: BTreeSet<&str> = given.names().collect();
         let reference = reference();
         let plain = |doc: &&VariableDoc| doc.source == VariableSource::Given && doc.supplied;

@@ -9,6 +9,7 @@ use crate::table::asset::{Assets, AssetsMut};
 use crate::table::calibration::{Calibrations, CalibrationsMut};
 use crate::table::character::{Characters, CharactersMut};
 use crate::table::chat::{Chats, ChatsMut};
+use crate::table::chat_text::{ChatTexts, ChatTextsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
 use crate::table::group::{Groups, GroupsMut};
 use crate::table::manifest::{Manifests, ManifestsMut};
@@ -75,6 +76,7 @@ tables! {
     characters: Characters, characters_mut: CharactersMut;
     personas: Personas, personas_mut: PersonasMut;
     chats: Chats, chats_mut: ChatsMut;
+    chat_texts: ChatTexts, chat_texts_mut: ChatTextsMut;
     messages: Messages, messages_mut: MessagesMut;
     swipes: Swipes, swipes_mut: SwipesMut;
     groups: Groups, groups_mut: GroupsMut;

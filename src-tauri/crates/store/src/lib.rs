@@ -43,6 +43,7 @@ pub use table::asset::{Asset, Assets, AssetsMut};
 pub use table::calibration::{Calibrations, CalibrationsMut};
 pub use table::character::{Character, Characters, CharactersMut, ListedCharacter};
 pub use table::chat::{ChatSummary, Chats, ChatsMut};
+pub use table::chat_text::{ChatTexts, ChatTextsMut};
 pub use table::endpoint::{Endpoints, EndpointsMut};
 pub use table::group::{Groups, GroupsMut};
 pub use table::manifest::{Manifests, ManifestsMut, StoredManifest};

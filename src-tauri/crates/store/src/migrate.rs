@@ -12,6 +12,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_tool_calls.sql"),
     include_str!("migrations/0005_group.sql"),
     include_str!("migrations/0006_message_pictures.sql"),
+    include_str!("migrations/0007_chat_text.sql"),
     include_str!("migrations/0008_turn_indexes.sql"),
 ];
 

@@ -43,6 +43,10 @@ export function client(call: Call) {
 		renameChat: (id: string, title: string) => call("rename_chat", { id, title }) as Promise<void>,
 		setChatModel: (id: string, model: ModelRef | null) => call("set_chat_model", { id, model }) as Promise<void>,
 		setChatPersona: (id: string, persona: string) => call("set_chat_persona", { id, persona }) as Promise<void>,
+		/** The texts of the card that a chat may replace, and what this one says instead. */
+		chatTexts: (chat: string) => call("chat_texts", { chat }) as Promise<ChatText[]>,
+		/** Lets a chat say `text` instead of its card; without one, the card's words are back. */
+		setChatText: (chat: string, field: CardField, text: string | null) => call("set_chat_text", { chat, field, text }) as Promise<ChatText[]>,
 		/** Keeps what stands in the composer. */
 		saveDraft: (chat: string, text: string) => call("save_draft", { chat, text }) as Promise<void>,
 		/** Can be undone by `restore_chat` until the app ends. */
@@ -192,6 +196,9 @@ export type AssemblyTimings = {
 	counted?: number,
 };
 
+/**  A text of a card that a chat may have its own of. */
+export type CardField = "description" | "personality" | "scenario" | "messageExamples" | "systemPrompt" | "postHistoryInstructions";
+
 /**  The forms a card can leave in. */
 export type CardFormat = "png" | "json-v2" | "json-v3";
 
@@ -310,6 +317,15 @@ export type ChatSummary = {
 	lastLine: string,
 	messageCount: number,
 	updated: string,
+};
+
+/**  A text of the card, and what one chat says instead. */
+export type ChatText = {
+	field: CardField,
+	/**  What the card says. */
+	card: string,
+	/**  `null` where the chat says what the card says; empty where it leaves that out. */
+	own: string | null,
 };
 
 /**  How far the figures of a prompt can be trusted (S0.6). */
@@ -654,7 +670,9 @@ export type Model = {
 export type ModelRef = { kind: "local"; id: string } | { kind: "remote"; id: string };
 
 /**  Where a block comes from, so that the X-ray can lead there. */
-export type Origin = { of: "builtIn" } | { of: "template"; template: string; section: string } | { of: "card"; character: string; field: string } | { of: "persona"; id: string } | { of: "lore"; book: string; entry: string } | { of: "memory"; id: string } | { of: "keyframe"; id: string } | { of: "message"; id: string } | 
+export type Origin = { of: "builtIn" } | { of: "template"; template: string; section: string } | { of: "card"; character: string; field: string } | 
+/**  What the chat says instead of a field of the card. */
+{ of: "chatText"; field: string } | { of: "persona"; id: string } | { of: "lore"; book: string; entry: string } | { of: "memory"; id: string } | { of: "keyframe"; id: string } | { of: "message"; id: string } | 
 /**  Messages that are outside the window. */
 { of: "older"; first: string; last: string; count: number } | { of: "document"; name: string } | { of: "clock" } | { of: "mode"; name: string } | { of: "setting"; key: string };
 
@@ -674,6 +692,8 @@ export type Persona = {
 	id: string,
 	name: string,
 	description: string,
+	/**  How the model is to deal with it: stands for the instructions of chat and card. May be empty. */
+	instructions: string,
 };
 
 /**  A picture that goes with a message. */

@@ -210,6 +210,7 @@ export class App {
 		else if (place?.to === "template") this.openPrompts({ tab: "templates", id: place.template, section: place.section });
 		else if (place?.to === "mode") this.openPrompts({ tab: "modes", name: place.name });
 		else if (place?.to === "setting") this.tune(place.key);
+		else if (place?.to === "chatText") this.tune(`text-${place.field}`);
 		else if (place?.to === "persona") this.go("settings");
 	}
 

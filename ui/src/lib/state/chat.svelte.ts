@@ -9,6 +9,7 @@ import { DraftSaver } from "./draft";
 import { ModeChoice } from "./mode.svelte";
 import { isReply, olderThan, put, putBefore, shownSwipe, shownWords, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
+import { OwnTexts } from "./texts.svelte";
 
 const PAGE = 50;
 /** A page while an old message is looked for. */
@@ -60,6 +61,7 @@ export class ChatState {
 	choosingModel = $state(false);
 	readonly mode: ModeChoice;
 	readonly attached: Attachments;
+	readonly texts: OwnTexts;
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
@@ -87,6 +89,7 @@ export class ChatState {
 	) {
 		this.mode = new ModeChoice(api, id, (error) => around.failed(error));
 		this.attached = new Attachments(api, (error) => around.failed(error));
+		this.texts = new OwnTexts(api, id, around);
 		this.#saver = new DraftSaver((text) => this.#do(() => api.saveDraft(id, text)).then(() => {}));
 	}
 

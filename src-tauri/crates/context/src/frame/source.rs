@@ -17,6 +17,10 @@ pub enum Source {
         card: String,
         field: String,
     },
+    /// What the chat says instead of a field of the card.
+    ChatText {
+        field: String,
+    },
     Persona {
         name: String,
     },
@@ -67,6 +71,7 @@ impl Source {
             Self::BuiltIn => "built in".to_owned(),
             Self::Template { template, section } => format!("section {section} of {template}"),
             Self::CardField { card, .. } => format!("card of {card}"),
+            Self::ChatText { .. } => "this chat's own words".to_owned(),
             Self::Persona { name } => format!("persona {name}"),
             Self::Lore { book, title, entry } => {
                 format!("lorebook {book}: {}", if title.is_empty() { entry } else { title })
@@ -91,6 +96,7 @@ impl Source {
             Self::BuiltIn => "builtIn".to_owned(),
             Self::Template { template, section } => format!("template:{template}/{section}"),
             Self::CardField { card, field } => format!("card:{card}/{field}"),
+            Self::ChatText { field } => format!("chatText:{field}"),
             Self::Persona { name } => format!("persona:{name}"),
             Self::Lore { book, entry, .. } => format!("lore:{book}/{entry}"),
             Self::Memory { id } => format!("memory:{id}"),

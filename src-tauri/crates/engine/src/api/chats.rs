@@ -137,6 +137,29 @@ pub struct MessagePage {
     pub more: bool,
 }
 
+/// A text of a card that a chat may have its own of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum CardField {
+    Description,
+    Personality,
+    Scenario,
+    MessageExamples,
+    SystemPrompt,
+    PostHistoryInstructions,
+}
+
+/// A text of the card, and what one chat says instead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ChatText {
+    pub field: CardField,
+    /// What the card says.
+    pub card: String,
+    /// `null` where the chat says what the card says; empty where it leaves that out.
+    pub own: Option<String>,
+}
+
 /// A character who takes part in a chat besides its own (S4.20).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

@@ -75,6 +75,8 @@ pub struct Persona {
     pub id: String,
     pub name: String,
     pub description: String,
+    /// How the model is to deal with it: stands for the instructions of chat and card. May be empty.
+    pub instructions: String,
 }
 
 /// What came in.

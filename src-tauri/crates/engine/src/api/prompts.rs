@@ -39,6 +39,10 @@ pub enum Origin {
         character: String,
         field: String,
     },
+    /// What the chat says instead of a field of the card.
+    ChatText {
+        field: String,
+    },
     Persona {
         id: String,
     },

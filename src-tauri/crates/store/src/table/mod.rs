@@ -4,6 +4,7 @@ pub(crate) mod asset;
 pub(crate) mod calibration;
 pub(crate) mod character;
 pub(crate) mod chat;
+pub(crate) mod chat_text;
 pub(crate) mod endpoint;
 pub(crate) mod group;
 pub(crate) mod manifest;

@@ -16,7 +16,7 @@ impl Personas<'_> {
     pub fn list(&self) -> Result<Vec<Persona>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT id, name, description FROM persona ORDER BY name COLLATE NOCASE, id")?
+            .prepare_cached("SELECT id, name, description, instructions FROM persona ORDER BY name COLLATE NOCASE, id")?
             .query_map([], from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -25,7 +25,7 @@ impl Personas<'_> {
     pub fn get(&self, id: PersonaId) -> Result<Option<Persona>, StoreError> {
         let row = self
             .conn
-            .prepare_cached("SELECT id, name, description FROM persona WHERE id = ?1")?
+            .prepare_cached("SELECT id, name, description, instructions FROM persona WHERE id = ?1")?
             .query_row([Col(id)], from_row)
             .optional()?;
         Ok(row)
@@ -39,16 +39,16 @@ pub struct PersonasMut<'a> {
 impl PersonasMut<'_> {
     pub fn insert(&mut self, persona: &Persona) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("INSERT INTO persona (id, name, description) VALUES (?1, ?2, ?3)")?
-            .execute(params![Col(persona.id), persona.name, persona.description])?;
+            .prepare_cached("INSERT INTO persona (id, name, description, instructions) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![Col(persona.id), persona.name, persona.description, persona.instructions])?;
         Ok(())
     }
 
     pub fn update(&mut self, persona: &Persona) -> Result<(), StoreError> {
         let rows = self
             .conn
-            .prepare_cached("UPDATE persona SET name = ?2, description = ?3 WHERE id = ?1")?
-            .execute(params![Col(persona.id), persona.name, persona.description])?;
+            .prepare_cached("UPDATE persona SET name = ?2, description = ?3, instructions = ?4 WHERE id = ?1")?
+            .execute(params![Col(persona.id), persona.name, persona.description, persona.instructions])?;
         one(rows, "persona")
     }
 
@@ -60,5 +60,10 @@ impl PersonasMut<'_> {
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Persona> {
-    Ok(Persona { id: row.get::<_, Col<_>>(0)?.0, name: row.get(1)?, description: row.get(2)? })
+    Ok(Persona {
+        id: row.get::<_, Col<_>>(0)?.0,
+        name: row.get(1)?,
+        description: row.get(2)?,
+        instructions: row.get(3)?,
+    })
 }

@@ -2,6 +2,7 @@
 
 use domain::chat::{Role, WindowState};
 use domain::model::{Endpoint, LocalModel, ModelChoice};
+use domain::overrides::CardText;
 use domain::persona::Persona;
 use domain::settings::Owner;
 use domain::{CharacterId, ChatId, EndpointId, ModelId, PersonaId, Timestamp};
@@ -72,7 +73,7 @@ async fn an_edited_card_keeps_every_byte() {
 async fn a_chat_goes_on_when_its_persona_is_deleted() {
     let store = furnished().await;
     let id = PersonaId(uuid(1));
-    let mut persona = Persona { id, name: "Kit".into(), description: "a smith".into() };
+    let mut persona = Persona { id, name: "Kit".into(), description: "a smith".into(), instructions: String::new() };
     let first = persona.clone();
     store
         .write(move |w| {
@@ -82,6 +83,7 @@ async fn a_chat_goes_on_when_its_persona_is_deleted() {
         .await
         .unwrap();
     persona.description = "a retired smith".into();
+    persona.instructions = "Speak slowly.".into();
     let second = persona.clone();
     store.write(move |w| w.personas_mut().update(&second)).await.unwrap();
     let (list, one) = store.read(move |r| Ok((r.personas().list()?, r.personas().get(id)?))).await.unwrap();
@@ -382,4 +384,26 @@ async fn an_endpoints_tokenizer_outlives_its_edits_and_goes_with_it() {
     store.write(move |w| w.endpoints_mut().delete(id)).await.unwrap();
     assert_eq!(store.read(move |r| r.endpoints().tokenizer(id)).await.unwrap(), None);
     assert_eq!(store.purge(Timestamp(5)).await.unwrap().assets, 1);
+}
+
+#[tokio::test]
+async fn a_chat_keeps_its_own_texts_until_they_are_taken_back_or_it_is_purged() {
+    let store = furnished().await;
+    let of = async |chat| store.read(move |r| r.chat_texts().of(chat)).await.unwrap();
+    let set = async |field, text: Option<&'static str>| {
+        store.write(move |w| w.chat_texts_mut().set(CHAT, field, text)).await.unwrap();
+    };
+    set(CardText::Scenario, Some("an inn")).await;
+    set(CardText::Scenario, Some("a ship")).await;
+    set(CardText::Examples, Some("")).await;
+    let texts = of(CHAT).await;
+    assert_eq!((texts.get(CardText::Scenario), texts.get(CardText::Examples)), (Some("a ship"), Some("")));
+    assert!(of(ChatId(uuid(70))).await.is_empty());
+    set(CardText::Scenario, None).await;
+    assert_eq!(of(CHAT).await.get(CardText::Scenario), None);
+
+    store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(9))).await.unwrap();
+    assert!(!of(CHAT).await.is_empty(), "what can be undone is kept");
+    store.purge(Timestamp(9)).await.unwrap();
+    assert!(of(CHAT).await.is_empty());
 }

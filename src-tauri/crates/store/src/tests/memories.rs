@@ -73,7 +73,12 @@ async fn a_scope_sees_its_own_and_nothing_else() {
     store
         .write(move |w| {
             w.characters_mut().insert(&super::character(other, "Bo"))?;
-            w.personas_mut().insert(&domain::persona::Persona { id: persona, name: "P".into(), description: "".into() })
+            w.personas_mut().insert(&domain::persona::Persona {
+                id: persona,
+                name: "P".into(),
+                description: "".into(),
+                instructions: "".into(),
+            })
         })
         .await
         .unwrap();

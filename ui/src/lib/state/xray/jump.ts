@@ -4,6 +4,7 @@ import type { TextField } from "../fields";
 /** Where a block can be looked at, or changed. */
 export type Place =
 	| { to: "card"; field: TextField | null }
+	| { to: "chatText"; field: TextField | null }
 	| { to: "lore"; entry: string }
 	| { to: "memory"; id: string }
 	| { to: "persona" }
@@ -42,6 +43,8 @@ export function placeOf(origin: Origin): Place | null {
 	switch (origin.of) {
 		case "card":
 			return { to: "card", field: fieldOf(origin.field) };
+		case "chatText":
+			return { to: "chatText", field: fieldOf(origin.field) };
 		case "lore":
 			return { to: "lore", entry: origin.entry };
 		case "memory":

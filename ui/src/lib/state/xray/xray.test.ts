@@ -214,6 +214,7 @@ test("past turns come in pages, and begin anew after a turn", async () => {
 test("a block leads to where it comes from", () => {
 	expect(placeOf({ of: "card", character: "c", field: "mes_example" })).toEqual({ to: "card", field: "messageExamples" });
 	expect(placeOf({ of: "card", character: "c", field: "depth_prompt" })).toEqual({ to: "card", field: null });
+	expect(placeOf({ of: "chatText", field: "mes_example" })).toEqual({ to: "chatText", field: "messageExamples" });
 	expect(placeOf({ of: "lore", book: "The Hill Town", entry: "4" })).toEqual({ to: "lore", entry: "4" });
 	expect(placeOf({ of: "memory", id: "m" })).toEqual({ to: "memory", id: "m" });
 	expect(placeOf({ of: "older", first: "a", last: "b", count: 3 })).toEqual({ to: "message", id: "b" });

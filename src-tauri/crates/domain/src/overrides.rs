@@ -1,0 +1,183 @@
+//! What a chat says instead of its character's card, and whose instructions the model follows (S2.20, C20).
+
+use std::collections::BTreeMap;
+
+use crate::card::Card;
+use crate::persona::Persona;
+
+/// A text of a card that a chat may replace for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CardText {
+    Description,
+    Personality,
+    Scenario,
+    Examples,
+    SystemPrompt,
+    PostHistory,
+}
+
+impl CardText {
+    /// In the order of a card's editor.
+    pub const ALL: [Self; 6] =
+        [Self::Description, Self::Personality, Self::Scenario, Self::Examples, Self::SystemPrompt, Self::PostHistory];
+
+    /// The name of the field in a card.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Description => "description",
+            Self::Personality => "personality",
+            Self::Scenario => "scenario",
+            Self::Examples => "mes_example",
+            Self::SystemPrompt => "system_prompt",
+            Self::PostHistory => "post_history_instructions",
+        }
+    }
+
+    /// The text whose field is called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|text| text.as_str() == name)
+    }
+
+    pub fn of(self, card: &Card) -> &str {
+        match self {
+            Self::Description => card.description(),
+            Self::Personality => card.personality(),
+            Self::Scenario => card.scenario(),
+            Self::Examples => card.mes_example(),
+            Self::SystemPrompt => card.system_prompt(),
+            Self::PostHistory => card.post_history_instructions(),
+        }
+    }
+
+    fn put(self, card: &mut Card, text: &str) {
+        match self {
+            Self::Description => card.set_description(text),
+            Self::Personality => card.set_personality(text),
+            Self::Scenario => card.set_scenario(text),
+            Self::Examples => card.set_mes_example(text),
+            Self::SystemPrompt => card.set_system_prompt(text),
+            Self::PostHistory => card.set_post_history_instructions(text),
+        }
+    }
+}
+
+/// A chat's own texts. An empty one leaves the card's out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overrides(BTreeMap<CardText, String>);
+
+impl Overrides {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn get(&self, text: CardText) -> Option<&str> {
+        self.0.get(&text).map(String::as_str)
+    }
+
+    /// The card as this chat has it.
+    pub fn over(&self, card: &Card) -> Card {
+        let mut card = card.clone();
+        for (text, own) in &self.0 {
+            text.put(&mut card, own);
+        }
+        card
+    }
+}
+
+impl FromIterator<(CardText, String)> for Overrides {
+    fn from_iter<I: IntoIterator<Item = (CardText, String)>>(texts: I) -> Self {
+        Self(texts.into_iter().collect())
+    }
+}
+
+/// Whose text stands for the template's own instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instructor {
+    Persona,
+    Chat,
+    Card,
+    /// Nobody's: the template's stand.
+    Template,
+}
+
+/// Whose instructions the model follows, and their words: the persona's, else the chat's, else the card's, else the
+/// template's own (S2.20). Descriptions are no instructions, and stay whoever instructs (C20).
+pub fn instructions<'t>(persona: &'t Persona, own: &'t Overrides, card: &'t Card) -> (Instructor, &'t str) {
+    let (of, text) = match (persona.instructions.trim(), own.get(CardText::SystemPrompt)) {
+        ("", Some(text)) => (Instructor::Chat, text.trim()),
+        ("", None) => (Instructor::Card, card.system_prompt().trim()),
+        (text, _) => (Instructor::Persona, text),
+    };
+    if text.is_empty() { (Instructor::Template, "") } else { (of, text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::PersonaId;
+
+    fn persona(instructions: &str) -> Persona {
+        Persona {
+            id: PersonaId(Uuid::nil()),
+            name: "Tom".into(),
+            description: "a smith".into(),
+            instructions: instructions.into(),
+        }
+    }
+
+    fn card(system_prompt: &str) -> Card {
+        let mut card = Card::new("Mira").unwrap();
+        card.set_system_prompt(system_prompt);
+        card
+    }
+
+    fn of_chat(text: &str) -> Overrides {
+        [(CardText::SystemPrompt, text.to_owned())].into_iter().collect()
+    }
+
+    /// S2.20: persona > chat > card, in all eight combinations.
+    #[test]
+    fn the_persona_instructs_before_the_chat_and_the_chat_before_the_card() {
+        let (none, chats) = (Overrides::default(), of_chat("chat"));
+        let table = [
+            ("", &none, "", (Instructor::Template, "")),
+            ("", &none, "card", (Instructor::Card, "card")),
+            ("", &chats, "", (Instructor::Chat, "chat")),
+            ("", &chats, "card", (Instructor::Chat, "chat")),
+            ("persona", &none, "", (Instructor::Persona, "persona")),
+            ("persona", &none, "card", (Instructor::Persona, "persona")),
+            ("persona", &chats, "", (Instructor::Persona, "persona")),
+            ("persona", &chats, "card", (Instructor::Persona, "persona")),
+        ];
+        for (of_persona, of_chat, of_card, expected) in table {
+            let (persona, card) = (persona(of_persona), card(of_card));
+            assert_eq!(instructions(&persona, of_chat, &card), expected, "{of_persona}, {of_chat:?}, {of_card}");
+        }
+    }
+
+    #[test]
+    fn an_empty_text_of_the_chat_silences_the_card_and_blanks_instruct_nobody() {
+        assert_eq!(instructions(&persona(" \n"), &of_chat(" "), &card("card")), (Instructor::Template, ""));
+        assert_eq!(instructions(&persona(" \n"), &Overrides::default(), &card(" ")), (Instructor::Template, ""));
+    }
+
+    #[test]
+    fn a_chat_replaces_the_texts_it_has_and_no_others() {
+        let mut card = card("card");
+        for text in CardText::ALL {
+            text.put(&mut card, &format!("the card's {}", text.as_str()));
+        }
+        for text in CardText::ALL {
+            let own: Overrides = [(text, String::from("the chat's"))].into_iter().collect();
+            let seen = own.over(&card);
+            for other in CardText::ALL {
+                let expected = if other == text { "the chat's" } else { other.of(&card) };
+                assert_eq!(other.of(&seen), expected, "{text:?} {other:?}");
+            }
+            assert_eq!(CardText::named(text.as_str()), Some(text));
+        }
+        assert_eq!(CardText::named("first_mes"), None);
+    }
+}
