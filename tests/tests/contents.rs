@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use engine::api::{
-    ApiError, EndReason, EndpointDraft, ModelRef, Picture, PromptBlock, SettingOwner, SettingValue, SettingsChange,
-    WhatIf,
+    ApiError, ChatFileFormat, EndReason, EndpointDraft, ModelRef, Picture, PromptBlock, SettingOwner, SettingValue,
+    SettingsChange, WhatIf,
 };
 use engine::{Engine, Options};
 use provider::FinishReason;
@@ -177,6 +177,17 @@ async fn only_what_was_taken_in_as_a_picture_is_sent_as_one() {
     }
     assert!(refused(app.engine.send_pictures(chat.clone(), " ".into(), Vec::new()).await.unwrap_err()));
     assert_eq!(app.engine.whole_chat(chat).await.unwrap().page.messages.len(), 1, "nothing was sent");
+}
+
+#[tokio::test]
+async fn a_chat_that_goes_out_tells_that_its_pictures_do_not() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let warnings = async || app.engine.export_chat(chat.clone(), ChatFileFormat::Jsonl).await.unwrap().warnings;
+    assert!(warnings().await.is_empty());
+    let picture = dot(&app.engine).await;
+    show(&app, &chat, "Look.", vec![picture.clone(), picture]).await;
+    assert_eq!(warnings().await, ["2 pictures are not in the file"]);
 }
 
 /// An endpoint that hands on the bodies of the requests it gets.

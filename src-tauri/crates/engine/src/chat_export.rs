@@ -11,8 +11,8 @@ use crate::convert::{Speakers, is_reply};
 use crate::error::Answer;
 
 impl Engine {
-    /// The chat as a file that other apps, or people, can read. What a model hid from the reader besides its thoughts is
-    /// not in it, and is told.
+    /// The chat as a file that other apps, or people, can read. Pictures, and what a model hid from the reader besides its
+    /// thoughts, are not in it, and that is told.
     ///
     /// # Errors
     /// `NotFound`.
@@ -33,17 +33,18 @@ impl Engine {
             ChatFileFormat::Text => (file.to_text(), "txt", "text/plain"),
             ChatFileFormat::Markdown => (file.to_markdown(&chat.title), "md", "text/markdown"),
         };
-        let warnings = match left_out {
-            0 => Vec::new(),
-            _ => vec![format!(
-                "{left_out} replies have hidden figures, summaries or tool calls, which are not in the file"
-            )],
-        };
+        let told = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what} not in the file"));
+        let pictures = messages.iter().map(|message| message.pictures.len()).sum();
+        let warnings = [
+            told(left_out, "replies have hidden figures, summaries or tool calls, which are"),
+            told(pictures, "pictures are"),
+        ];
+        let warnings = warnings.into_iter().flatten().collect();
         Ok(Exported { file_name: file_name(&chat.title, ending), mime, bytes: text.into_bytes(), warnings })
     }
 }
 
-fn said(message: &Message, speakers: &Speakers, left_out: &mut u32) -> Said {
+fn said(message: &Message, speakers: &Speakers, left_out: &mut usize) -> Said {
     Said {
         name: speakers.of(message.id, message.role).to_owned(),
         by: match message.role {
@@ -59,10 +60,10 @@ fn said(message: &Message, speakers: &Speakers, left_out: &mut u32) -> Said {
 }
 
 /// People's own words are written as they are.
-fn version(role: Role, swipe: &Swipe, left_out: &mut u32) -> Version {
+fn version(role: Role, swipe: &Swipe, left_out: &mut usize) -> Version {
     let display = context::display::display(&swipe.text).filter(|_| is_reply(role));
     let hidden = display.as_ref().is_some_and(|display| display.has_metrics || display.has_keyframe);
-    *left_out += u32::from(hidden || !swipe.tool_calls.is_empty());
+    *left_out += usize::from(hidden || !swipe.tool_calls.is_empty());
     let (text, thoughts) = match display {
         Some(display) => (display.shown, display.thoughts),
         None => (swipe.text.clone(), String::new()),
