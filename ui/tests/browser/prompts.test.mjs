@@ -36,7 +36,7 @@ test("blocks are found by why they are there, and by why they are not", async ()
 test("the stages of a turn are told, and the model's only once it has answered", async () => {
 	await show("xray");
 	const summary = id("xray-timings").locator("summary");
-	assert.equal(await summary.innerText(), "made in 6.3 ms · read 270 ms · first words 310 ms");
+	assert.equal(await summary.innerText(), "made in 7.4 ms · read 270 ms · first words 310 ms");
 	await summary.click();
 	const stages = await id("xray-timings").locator("dt, dd:not(.about)").allInnerTexts();
 	assert.deepEqual(stages, ["collect", "3.1 ms", "recall", "1.8 ms", "count", "0.4 ms", "plan", "1 ms", "read", "270 ms", "first words", "310 ms"]);

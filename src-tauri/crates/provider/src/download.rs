@@ -143,10 +143,16 @@ fn client(source: &Source) -> Result<Client, DownloadError> {
 
 /// Hubs answer with the address of the file itself.
 fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
-    match attempt.previous().len() <= MAX_REDIRECTS && is_safe(attempt.url()) {
+    let known = attempt.previous();
+    match known.len() <= MAX_REDIRECTS && known.first().is_some_and(|first| may_lead(first, attempt.url())) {
         true => attempt.follow(),
         false => attempt.stop(),
     }
+}
+
+/// No other machine leads to what this one serves for itself.
+fn may_lead(from: &Url, to: &Url) -> bool {
+    is_safe(to) && (is_loopback(from) || !is_loopback(to))
 }
 
 fn is_safe(url: &Url) -> bool {
@@ -197,4 +203,19 @@ fn file(path: &Path, source: std::io::Error) -> DownloadError {
 
 fn broken(bytes: u64, error: reqwest::Error) -> DownloadError {
     DownloadError::Broken { bytes, source: Some(error.without_url()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_machine_leads_to_this_one() {
+        let leads = |from: &str, to: &str| may_lead(&from.parse().unwrap(), &to.parse().unwrap());
+        let (hub, files, here) = ("https://hub.example/a", "https://files.example/b", "http://127.0.0.1:9/c");
+        assert!(leads(hub, files) && leads(here, files) && leads(here, "http://localhost:8/d"));
+        for own in [here, "https://localhost/c", "http://[::1]:9/c", "http://files.example/b"] {
+            assert!(!leads(hub, own), "{own}");
+        }
+    }
 }
