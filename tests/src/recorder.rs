@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use engine::Engine;
+use engine::api::{EndpointDraft, ModelRef};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -37,6 +39,19 @@ impl Recorder {
 
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    /// Tells `engine` of it, as `model`, which holds 16,384 tokens.
+    pub async fn join(&self, engine: &Engine, model: &str) -> ModelRef {
+        let draft = EndpointDraft {
+            id: None,
+            name: "Recorder".into(),
+            url: self.url(),
+            model: model.into(),
+            context: 16_384,
+            key: None,
+        };
+        ModelRef::Remote { id: engine.save_endpoint(draft).await.expect("an endpoint").id }
     }
 
     /// The body of the newest request that holds `text`.

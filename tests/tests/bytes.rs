@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{EndReason, EndpointDraft, ModelRef, Persona, SettingOwner, SettingValue};
-use engine::{Clock, Engine, Options};
+use engine::Engine;
+use engine::api::{EndReason, ModelRef, Persona, SettingOwner, SettingValue};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tests::headless::{NOW, ended};
+use tests::headless::{Headless, ended};
 use tests::recorder::{Recorder, holds};
 
 /// A card with macros in every text.
@@ -38,24 +38,9 @@ struct Wired {
 
 impl Wired {
     async fn with(card: Value) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let options = Options {
-            data_dir: dir.path().to_owned(),
-            without_keychain: true,
-            clock: Clock::stopped(NOW),
-            ..Options::default()
-        };
-        let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
+        let Headless { engine, dir, .. } = Headless::without_provider().await;
         let endpoint = Recorder::start().await;
-        let draft = EndpointDraft {
-            id: None,
-            name: "Recorder".into(),
-            url: endpoint.url(),
-            model: "tiny".into(),
-            context: 16_384,
-            key: None,
-        };
-        let model = ModelRef::Remote { id: engine.save_endpoint(draft).await.unwrap().id };
+        let model = endpoint.join(&engine, "tiny").await;
         let report = engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
         Self { engine, endpoint, model, character: report.imported[0].id.clone(), _dir: dir }
     }
@@ -128,15 +113,7 @@ async fn a_chat_goes_on_with_another_endpoint_as_if_nothing_had_changed() {
     let before = wired.say(&chat, "Is it foggy?").await;
     let settings = wired.engine.layered_settings(SettingOwner::Chat { id: chat.clone() }).await.unwrap().settings;
     let other = Recorder::start().await;
-    let draft = EndpointDraft {
-        id: None,
-        name: "Other".into(),
-        url: other.url(),
-        model: "vast".into(),
-        context: 16_384,
-        key: None,
-    };
-    let model = ModelRef::Remote { id: wired.engine.save_endpoint(draft).await.unwrap().id };
+    let model = other.join(&wired.engine, "vast").await;
     wired.engine.set_chat_model(chat.clone(), Some(model)).await.unwrap();
     let mut events = wired.engine.subscribe();
     wired.engine.send_message(chat.clone(), "And now?".into()).await.unwrap();

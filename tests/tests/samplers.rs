@@ -5,9 +5,7 @@
 use std::collections::BTreeMap;
 
 use domain::sampling::{Dry, Sampling, Xtc};
-use engine::api::{
-    ApiError, EndpointDraft, LayeredSetting, ModelRef, SamplerPreset, SettingLayer, SettingOwner, SettingValue,
-};
+use engine::api::{ApiError, LayeredSetting, SamplerPreset, SettingLayer, SettingOwner, SettingValue};
 use serde_json::{Value, json};
 use tests::headless::{Headless, ended};
 use tests::recorder::Recorder;
@@ -166,15 +164,7 @@ async fn presets_are_changed_and_go_out_as_they_came_in() {
 async fn the_request_to_an_endpoint_has_exactly_the_samplers_that_work() {
     let app = Headless::without_provider().await;
     let endpoint = Recorder::start().await;
-    let draft = EndpointDraft {
-        id: None,
-        name: "Recorder".into(),
-        url: endpoint.url(),
-        model: "tiny".into(),
-        context: 16_384,
-        key: None,
-    };
-    let model = ModelRef::Remote { id: app.engine.save_endpoint(draft).await.unwrap().id };
+    let model = endpoint.join(&app.engine, "tiny").await;
     let chat = app.first_chat().await.id;
     app.engine.set_chat_model(chat.clone(), Some(model.clone())).await.unwrap();
     let (id, _) = import(&app, "Big O", &big_o()).await;

@@ -1,5 +1,5 @@
-import { asApiError } from "../api/errors";
 import type { ApiError, CardScripts, Character, CharacterFields, LoreEntry } from "../api/generated";
+import { attempt } from "./attempt";
 import type { TextField } from "./fields";
 import type { Api } from "./api";
 import { base64 } from "./base64";
@@ -53,7 +53,7 @@ export class Editor {
 		if (!this.id) return;
 		this.loading = true;
 		const id = this.id;
-		await this.#try(async () => {
+		await attempt(this, async () => {
 			const [character, scripts, lore] = await Promise.all([this.api.getCharacter(id), this.api.cardScripts(id), this.api.cardLore(id)]);
 			this.#show(character);
 			[this.scripts, this.lore] = [scripts, lore];
@@ -64,7 +64,7 @@ export class Editor {
 	/** True when everything typed is on disk. */
 	async save(): Promise<boolean> {
 		this.saving = true;
-		const done = await this.#try(async () => {
+		const done = await attempt(this, async () => {
 			const fields = $state.snapshot(this.fields);
 			this.#show(this.id ? await this.api.updateCharacter(this.id, fields) : await this.api.createCharacter(fields));
 		});
@@ -76,7 +76,7 @@ export class Editor {
 	async setPicture(file: File): Promise<void> {
 		if (!this.id && !(await this.save())) return;
 		const data = await base64(file);
-		await this.#try(async () => {
+		await attempt(this, async () => {
 			const character = await this.api.setCharacterPicture(this.id ?? "", data);
 			this.picture = character.picture;
 		});
@@ -86,7 +86,7 @@ export class Editor {
 	async allowScripts(allowed: boolean): Promise<void> {
 		const { id, scripts } = this;
 		if (!id || !scripts) return;
-		await this.#try(async () => {
+		await attempt(this, async () => {
 			await this.api.allowCardScripts(id, allowed);
 			this.scripts = { ...scripts, allowed };
 		});
@@ -106,16 +106,5 @@ export class Editor {
 		this.picture = character.picture;
 		this.spec = character.spec;
 		this.#saved = JSON.stringify(character.fields);
-	}
-
-	async #try(action: () => Promise<void>): Promise<boolean> {
-		this.failure = null;
-		try {
-			await action();
-			return true;
-		} catch (thrown) {
-			this.failure = asApiError(thrown);
-			return false;
-		}
 	}
 }

@@ -1,53 +1,23 @@
-import { asApiError } from "../api/errors";
 import type { ApiError, LayeredSetting, LayeredSettings, SettingLayer, SettingOwner, SettingValue } from "../api/generated";
 import type { Api } from "./api";
+import { Kept } from "./kept.svelte";
 
 /** In the order in which they matter to somebody who writes. */
 export const GROUPS = ["prompt", "story", "sampler", "context", "chat"] as const satisfies readonly LayeredSetting["group"][];
 
-/** Settings of prompts and replies as they are for one owner. What is refused is told and changes nothing. */
-export class Layered {
-	all = $state.raw<LayeredSettings | null>(null);
-	failure = $state.raw<ApiError | null>(null);
-	#sending: Promise<unknown> = Promise.resolve();
-	#asked = 0;
-
+/** Settings of prompts and replies as they are for one owner. */
+export class Layered extends Kept<LayeredSettings> {
 	constructor(
 		private readonly api: Api,
 		readonly owner: SettingOwner,
-		private readonly failed: (error: ApiError) => void,
-	) {}
-
-	load = async (): Promise<void> => {
-		const asked = ++this.#asked;
-		try {
-			const all = await this.api.layeredSettings(this.owner);
-			if (asked === this.#asked) [this.all, this.failure] = [all, null];
-		} catch (thrown) {
-			if (asked === this.#asked) this.failure = asApiError(thrown);
-		}
-	};
-
-	/** Loads now, and for an effect again with whatever it is given. */
-	follow(..._news: unknown[]): void {
-		void this.load();
+		failed: (error: ApiError) => void,
+	) {
+		super(() => api.layeredSettings(owner), failed);
 	}
 
 	/** `null` lets the layer below decide again. */
 	set(key: string, value: SettingValue | null): Promise<unknown> {
-		// One after the other: of two quick changes the second must win.
-		this.#sending = this.#sending
-			.then(() => this.api.setSetting(this.owner, key, value))
-			.then((all) => {
-				this.#asked++;
-				this.all = all;
-			})
-			.catch((thrown: unknown) => {
-				this.failed(asApiError(thrown));
-				// What the control shows is not what is stored.
-				return this.load();
-			});
-		return this.#sending;
+		return this.send(() => this.api.setSetting(this.owner, key, value));
 	}
 
 	/** The value in use. */

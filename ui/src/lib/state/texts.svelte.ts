@@ -1,6 +1,6 @@
-import { asApiError } from "../api/errors";
 import type { ApiError, CardField, ChatText } from "../api/generated";
 import type { Api } from "./api";
+import { Kept } from "./kept.svelte";
 
 interface Surroundings {
 	failed(error: ApiError): void;
@@ -8,49 +8,24 @@ interface Surroundings {
 	turned(): void;
 }
 
-/** What one chat says instead of its card. What is refused is told and changes nothing. */
-export class OwnTexts {
-	all = $state.raw<ChatText[] | null>(null);
-	failure = $state.raw<ApiError | null>(null);
-	#sending: Promise<unknown> = Promise.resolve();
-	#asked = 0;
-
+/** What one chat says instead of its card. */
+export class OwnTexts extends Kept<ChatText[]> {
 	constructor(
 		private readonly api: Api,
 		private readonly chat: string,
 		private readonly around: Surroundings,
-	) {}
-
-	load = async (): Promise<void> => {
-		const asked = ++this.#asked;
-		try {
-			const all = await this.api.chatTexts(this.chat);
-			if (asked === this.#asked) [this.all, this.failure] = [all, null];
-		} catch (thrown) {
-			if (asked === this.#asked) this.failure = asApiError(thrown);
-		}
-	};
-
-	/** Loads now, and for an effect again with whatever it is given. */
-	follow(..._news: unknown[]): void {
-		void this.load();
+	) {
+		super(
+			() => api.chatTexts(chat),
+			(error) => around.failed(error),
+		);
 	}
 
 	/** `null` brings the card's words back. */
 	set(field: CardField, text: string | null): Promise<unknown> {
-		// One after the other: of two quick changes the second must win.
-		this.#sending = this.#sending
-			.then(() => this.api.setChatText(this.chat, field, text))
-			.then((all) => {
-				this.#asked++;
-				this.all = all;
-				this.around.turned();
-			})
-			.catch((thrown: unknown) => {
-				this.around.failed(asApiError(thrown));
-				// What the control shows is not what is stored.
-				return this.load();
-			});
-		return this.#sending;
+		return this.send(
+			() => this.api.setChatText(this.chat, field, text),
+			() => this.around.turned(),
+		);
 	}
 }

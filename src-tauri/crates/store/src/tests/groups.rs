@@ -10,6 +10,13 @@ use crate::{Notice, migrate, open as opening};
 const BO: CharacterId = CharacterId(Uuid::from_u128(21));
 const CY: CharacterId = CharacterId(Uuid::from_u128(22));
 
+/// In files from before, whose tables the store's own inserts do not fit.
+const CHAT_OF_TWO: &str =
+    "INSERT INTO character VALUES (zeroblob(16), 'Ada', '{}', 'chara_card_v3', NULL, NULL, 1, 1, NULL);
+    INSERT INTO chat VALUES (zeroblob(16), zeroblob(16), NULL, 'An evening', NULL, '', 0, NULL, '', '', NULL, '{}', 1, 1, NULL);";
+const A_MESSAGE: &str = "INSERT INTO message (id, chat, position, role, created, selected)
+    VALUES (zeroblob(16), zeroblob(16), 0, 'narrator', 1, 0);";
+
 #[tokio::test]
 async fn members_keep_their_order_and_leave_with_their_characters() {
     let store = furnished().await;
@@ -60,11 +67,8 @@ async fn a_file_from_before_groups_is_upgraded_and_its_chats_are_of_two() {
     let dir = tempfile::tempdir().unwrap();
     let before = migrate::MIGRATIONS.iter().position(|step| step.contains("chat_member")).unwrap();
     let old = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..before]).unwrap();
-    let rows = "INSERT INTO character VALUES (zeroblob(16), 'Ada', '{}', 'chara_card_v3', NULL, NULL, 1, 1, NULL);
-        INSERT INTO chat VALUES (zeroblob(16), zeroblob(16), NULL, 'An evening', NULL, '', 0, NULL, '', '', NULL, '{}', 1, 1, NULL);
-        INSERT INTO message (id, chat, position, role, created, selected)
-            VALUES (zeroblob(16), zeroblob(16), 0, 'character', 1, 0);";
-    old.store.on_writer(|conn| conn.execute_batch(rows).unwrap()).await.unwrap();
+    let rows = [CHAT_OF_TWO, A_MESSAGE].concat();
+    old.store.on_writer(move |conn| conn.execute_batch(&rows).unwrap()).await.unwrap();
     drop(old);
     let opened = open(dir.path());
     assert!(matches!(opened.notices[..], [Notice::Upgraded { .. }]), "{:?}", opened.notices);
@@ -80,12 +84,9 @@ async fn speakers_from_before_they_named_their_chat_are_found_after_the_upgrade(
     let dir = tempfile::tempdir().unwrap();
     let before = migrate::MIGRATIONS.iter().position(|step| step.contains("message_speaker_chat")).unwrap();
     let old = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..before]).unwrap();
-    let rows = "INSERT INTO character VALUES (zeroblob(16), 'Ada', '{}', 'chara_card_v3', NULL, NULL, 1, 1, NULL);
-        INSERT INTO chat VALUES (zeroblob(16), zeroblob(16), NULL, '', NULL, '', 0, NULL, '', '', NULL, '{}', 1, 1, NULL);
-        INSERT INTO message (id, chat, position, role, created, selected)
-            VALUES (zeroblob(16), zeroblob(16), 0, 'narrator', 1, 0);
-        INSERT INTO message_speaker (message, name) VALUES (zeroblob(16), 'Narrator');";
-    old.store.on_writer(|conn| conn.execute_batch(rows).unwrap()).await.unwrap();
+    let said = "INSERT INTO message_speaker (message, name) VALUES (zeroblob(16), 'Narrator');";
+    let rows = [CHAT_OF_TWO, A_MESSAGE, said].concat();
+    old.store.on_writer(move |conn| conn.execute_batch(&rows).unwrap()).await.unwrap();
     drop(old);
     let chat = domain::ChatId(Uuid::nil());
     let speakers = open(dir.path()).store.read(move |r| r.groups().speakers(chat)).await.unwrap();

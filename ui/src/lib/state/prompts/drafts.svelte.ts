@@ -1,6 +1,6 @@
 import { SvelteMap } from "svelte/reactivity";
-import { asApiError } from "../../api/errors";
 import type { ApiError } from "../../api/generated";
+import { attempt } from "../attempt";
 
 /** How things of one kind are kept, and which of their fields are edited. */
 interface Keeping<Stored, Fields> {
@@ -31,7 +31,7 @@ export class Drafts<Stored extends { id: string; name: string }, Fields extends 
 
 	constructor(private readonly keeping: Keeping<Stored, Fields>) {}
 
-	load = (): Promise<boolean> => this.attempt(async () => this.#show(await this.keeping.list()));
+	load = (): Promise<boolean> => attempt(this, async () => this.#show(await this.keeping.list()));
 
 	isOpen = (id: string): boolean => this.#current === id;
 
@@ -74,7 +74,7 @@ export class Drafts<Stored extends { id: string; name: string }, Fields extends 
 	}
 
 	save = (): Promise<boolean> =>
-		this.attempt(async () => {
+		attempt(this, async () => {
 			const { editing } = this;
 			const id = this.#current;
 			if (!editing) return;
@@ -88,7 +88,7 @@ export class Drafts<Stored extends { id: string; name: string }, Fields extends 
 		});
 
 	remove = ({ id }: Stored): Promise<boolean> =>
-		this.attempt(async () => {
+		attempt(this, async () => {
 			await this.keeping.remove(id);
 			this.#drafts.delete(id);
 			if (this.#current === id) this.#current = "";
@@ -97,22 +97,11 @@ export class Drafts<Stored extends { id: string; name: string }, Fields extends 
 
 	/** Puts back what was removed, under its id. */
 	restore = (stored: Stored): Promise<boolean> =>
-		this.attempt(async () => {
+		attempt(this, async () => {
 			await this.keeping.save(stored.id, this.keeping.fields(stored));
 			this.#show(await this.keeping.list());
 			this.open(stored.id);
 		});
-
-	async attempt(action: () => Promise<void>): Promise<boolean> {
-		this.failure = null;
-		try {
-			await action();
-			return true;
-		} catch (thrown) {
-			this.failure = asApiError(thrown);
-			return false;
-		}
-	}
 
 	/** What nobody has typed into shows what is stored now. */
 	#show(all: Stored[]): void {

@@ -1,5 +1,5 @@
-import { asApiError } from "../../api/errors";
 import type { ApiError, Mode } from "../../api/generated";
+import { attempt } from "../attempt";
 import type { Api } from "../api";
 
 /** The modes, and one of them being edited. */
@@ -14,7 +14,7 @@ export class Modes {
 	constructor(private readonly api: Api) {}
 
 	load = async (): Promise<void> => {
-		await this.#try(async () => void (this.all = await this.api.listModes()));
+		await attempt(this, async () => void (this.all = await this.api.listModes()));
 		this.loaded = true;
 	};
 
@@ -28,7 +28,7 @@ export class Modes {
 	};
 
 	save = (): Promise<boolean> =>
-		this.#try(async () => {
+		attempt(this, async () => {
 			const { editing } = this;
 			if (!editing) return;
 			const { name, text } = editing;
@@ -39,7 +39,7 @@ export class Modes {
 
 	/** Deletes one of the user's, or brings a built-in back as it was. The mode as it was before, to undo it with. */
 	async remove(mode: Mode): Promise<Mode | null> {
-		const done = await this.#try(async () => {
+		const done = await attempt(this, async () => {
 			await this.api.deleteMode(mode.name);
 			this.all = await this.api.listModes();
 			this.editing = null;
@@ -49,20 +49,9 @@ export class Modes {
 	}
 
 	restore = (mode: Mode): Promise<boolean> =>
-		this.#try(async () => {
+		attempt(this, async () => {
 			await this.api.saveMode(mode);
 			this.all = await this.api.listModes();
 			this.open(mode.name);
 		});
-
-	async #try(action: () => Promise<void>): Promise<boolean> {
-		this.failure = null;
-		try {
-			await action();
-			return true;
-		} catch (thrown) {
-			this.failure = asApiError(thrown);
-			return false;
-		}
-	}
 }

@@ -1,4 +1,5 @@
 import type { LayeredSetting, SamplerPreset, SettingValue } from "../../api/generated";
+import { attempt } from "../attempt";
 import type { Api } from "../api";
 import { Drafts } from "./drafts.svelte";
 
@@ -22,7 +23,7 @@ export class Samplers extends Drafts<SamplerPreset, Fields> {
 	}
 
 	loadSettings = (): Promise<boolean> =>
-		this.attempt(async () => {
+		attempt(this, async () => {
 			const { settings } = await this.api.layeredSettings({ scope: "global" });
 			this.settings = settings.filter(({ group, key }) => group === "sampler" && key !== "sampler_preset");
 		});

@@ -1,5 +1,5 @@
-import { asApiError } from "../../api/errors";
 import type { ApiError, RegexScriptRow } from "../../api/generated";
+import { attempt } from "../attempt";
 import type { Api } from "../api";
 import { enabled, fieldsOf, NEW_SCRIPT, withFields, type ScriptFields } from "./script";
 
@@ -15,7 +15,7 @@ export class Scripts {
 	constructor(private readonly api: Api) {}
 
 	load = async (): Promise<void> => {
-		await this.#try(async () => void (this.all = await this.api.listRegexScripts()));
+		await attempt(this, async () => void (this.all = await this.api.listRegexScripts()));
 		this.loaded = true;
 	};
 
@@ -30,21 +30,21 @@ export class Scripts {
 	};
 
 	save = (): Promise<boolean> =>
-		this.#try(async () => {
+		attempt(this, async () => {
 			const { row } = this;
 			const fields = $state.snapshot(this.fields);
 			if (row && fields) this.open(await this.#put({ ...row, name: fields.name.trim(), json: withFields(row.json, fields) }));
 		});
 
 	switch = (row: RegexScriptRow, on: boolean): Promise<boolean> =>
-		this.#try(async () => {
+		attempt(this, async () => {
 			const saved = await this.#put({ ...row, enabled: on, json: enabled(row.json, on) });
 			if (this.row?.id === saved.id) this.row = saved;
 		});
 
 	/** One place earlier (-1) or later (1): each works on the result of the one before. */
 	move = (row: RegexScriptRow, by: -1 | 1): Promise<boolean> =>
-		this.#try(async () => {
+		attempt(this, async () => {
 			const ids = this.all.map(({ id }) => id);
 			const [from, to] = [ids.indexOf(row.id), ids.indexOf(row.id) + by];
 			if (from < 0 || to < 0 || to >= ids.length) return;
@@ -53,28 +53,17 @@ export class Scripts {
 		});
 
 	remove = (row: RegexScriptRow): Promise<boolean> =>
-		this.#try(async () => {
+		attempt(this, async () => {
 			await this.api.deleteRegexScript(row.id);
 			this.all = await this.api.listRegexScripts();
 			if (this.row?.id === row.id) this.close();
 		});
 
-	restore = (row: RegexScriptRow): Promise<boolean> => this.#try(async () => void (await this.#put(row)));
+	restore = (row: RegexScriptRow): Promise<boolean> => attempt(this, async () => void (await this.#put(row)));
 
 	async #put(row: RegexScriptRow): Promise<RegexScriptRow> {
 		const saved = await this.api.saveRegexScript(row);
 		this.all = await this.api.listRegexScripts();
 		return saved;
-	}
-
-	async #try(action: () => Promise<void>): Promise<boolean> {
-		this.failure = null;
-		try {
-			await action();
-			return true;
-		} catch (thrown) {
-			this.failure = asApiError(thrown);
-			return false;
-		}
 	}
 }

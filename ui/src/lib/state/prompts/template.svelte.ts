@@ -1,5 +1,6 @@
 import { asApiError } from "../../api/errors";
 import type { ApiError, PromptReport, RenderedTemplate, TemplateDocument, TemplateProblem, TemplateSummary } from "../../api/generated";
+import { attempt } from "../attempt";
 import type { Api } from "../api";
 import { Later } from "../later";
 
@@ -33,7 +34,7 @@ export class TemplateEditor {
 
 	load = async (): Promise<void> => {
 		this.loading = true;
-		await this.#try(async () => this.#show(await this.api.getTemplate(this.id)));
+		await attempt(this, async () => this.#show(await this.api.getTemplate(this.id)));
 		this.loading = false;
 		await this.check();
 	};
@@ -92,7 +93,7 @@ export class TemplateEditor {
 	async save(): Promise<boolean> {
 		this.saving = true;
 		const { json } = this;
-		const done = await this.#try(async () => {
+		const done = await attempt(this, async () => {
 			const document = await this.api.saveTemplate(this.id, json);
 			// What was typed meanwhile stays.
 			if (this.json === json) this.#show(document);
@@ -109,17 +110,6 @@ export class TemplateEditor {
 
 	#show({ summary, json }: TemplateDocument): void {
 		[this.id, this.summary, this.json, this.#saved] = [summary.id, summary, json, json];
-	}
-
-	async #try(action: () => Promise<void>): Promise<boolean> {
-		this.failure = null;
-		try {
-			await action();
-			return true;
-		} catch (thrown) {
-			this.failure = asApiError(thrown);
-			return false;
-		}
 	}
 }
 
