@@ -28,9 +28,13 @@ macro_rules! engine_commands {
                 $($name,)*
                 shell::subscribe,
                 shell::pick_import,
+                shell::pick_chats,
                 shell::pick_model,
                 shell::pick_tokenizer,
-                shell::export_character
+                shell::export_character,
+                shell::export_characters,
+                shell::export_chat,
+                shell::export_lorebook
             ]
         }
     };

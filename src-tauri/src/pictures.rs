@@ -1,4 +1,4 @@
-//! Pictures for the page, by content hash: `nook://localhost/asset/<hash>`. The page cannot name a file.
+//! Pictures for the page, by content hash: `nook://localhost/asset/<hash>`, and `/thumbnail/<hash>` for lists. The page cannot name a file.
 
 use engine::Asset;
 use engine::api::ApiError;
@@ -15,21 +15,30 @@ const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/gif
 /// Answers one request.
 pub(crate) fn serve(context: UriSchemeContext<'_, Wry>, request: Request<Vec<u8>>, responder: UriSchemeResponder) {
     let app = context.app_handle().clone();
-    let hash = hash(request.uri().path()).map(str::to_owned);
+    let wanted = wanted(request.uri().path()).map(|(size, hash)| (size, hash.to_owned()));
     tauri::async_runtime::spawn(async move {
-        let asset = match hash {
-            Some(hash) => app.state::<Core>().engine().await.asset(hash).await,
+        let asset = match wanted {
+            Some((Size::Whole, hash)) => app.state::<Core>().engine().await.asset(hash).await,
+            Some((Size::Small, hash)) => app.state::<Core>().engine().await.thumbnail(hash).await,
             None => Err(ApiError::NotFound { message: "not an asset's address".into() }),
         };
         responder.respond(response(asset));
     });
 }
 
-/// The hash in `/asset/<hash>`: 64 small hex digits and nothing else.
-fn hash(path: &str) -> Option<&str> {
-    let hash = path.strip_prefix("/asset/")?;
+/// Of a picture there is a small copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Whole,
+    Small,
+}
+
+/// What `/asset/<hash>` and `/thumbnail/<hash>` ask for; the hash has 64 small hex digits and nothing else.
+fn wanted(path: &str) -> Option<(Size, &str)> {
+    let whole = path.strip_prefix("/asset/").map(|hash| (Size::Whole, hash));
+    let (size, hash) = whole.or_else(|| path.strip_prefix("/thumbnail/").map(|hash| (Size::Small, hash)))?;
     let is_hash = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    is_hash.then_some(hash)
+    is_hash.then_some((size, hash))
 }
 
 fn response(asset: Result<Asset, ApiError>) -> Response<Vec<u8>> {
@@ -62,11 +71,12 @@ mod tests {
     #[test]
     fn only_a_hash_is_looked_up() {
         let digits = "0123456789abcdef".repeat(4);
-        assert_eq!(hash(&format!("/asset/{digits}")), Some(digits.as_str()));
+        assert_eq!(wanted(&format!("/asset/{digits}")), Some((Size::Whole, digits.as_str())));
+        assert_eq!(wanted(&format!("/thumbnail/{digits}")), Some((Size::Small, digits.as_str())));
         for path in ["/asset/", "/asset/../../etc/passwd", "/", &format!("/{digits}"), &format!("/asset/{digits}0")] {
-            assert_eq!(hash(path), None, "{path}");
+            assert_eq!(wanted(path), None, "{path}");
         }
-        assert_eq!(hash(&format!("/asset/{}", digits.to_uppercase())), None);
+        assert_eq!(wanted(&format!("/asset/{}", digits.to_uppercase())), None);
     }
 
     #[test]

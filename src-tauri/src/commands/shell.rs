@@ -4,7 +4,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use engine::api::{ApiError, CardFormat, Endpoint, Event, ImportReport, Model};
+use engine::Exported;
+use engine::api::{ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model};
 use tauri::ipc::Channel;
 use tauri::{Manager, State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FileDialogBuilder, FilePath};
@@ -42,10 +43,27 @@ pub(crate) async fn pick_import(
     core: State<'_, Core>,
 ) -> Result<Option<ImportReport>, ApiError> {
     let dialog = dialog(&window, "Import")
-        .add_filter("Cards, chats and models", &["png", "apng", "json", "jsonl", "gguf"])
+        .add_filter(
+            "Cards, chats and models",
+            &["png", "apng", "json", "charx", "byaf", "yaml", "yml", "jpg", "jpeg", "jsonl", "gguf"],
+        )
         .add_filter("All files", &["*"]);
     match answer(|tell| dialog.pick_files(tell)).await {
         Some(files) => core.engine().await.import_paths(paths(files)).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Lets the user pick chats that SillyTavern wrote and imports them as chats of `character`; `null` when nothing was picked.
+#[tauri::command]
+pub(crate) async fn pick_chats(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    character: String,
+) -> Result<Option<ImportReport>, ApiError> {
+    let dialog = dialog(&window, "Import chats").add_filter("Chats", &["jsonl"]);
+    match answer(|tell| dialog.pick_files(tell)).await {
+        Some(files) => core.engine().await.import_chats_with(character, paths(files)).await.map(Some),
         None => Ok(None),
     }
 }
@@ -83,14 +101,68 @@ pub(crate) async fn export_character(
     format: CardFormat,
 ) -> Result<Option<String>, ApiError> {
     let exported = core.engine().await.export_character(id, format).await?;
-    let dialog = dialog(&window, "Export").set_file_name(&exported.file_name);
+    save(&window, exported).await
+}
+
+/// Writes a chat to where the user says, as [`export_character`] does.
+#[tauri::command]
+pub(crate) async fn export_chat(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    id: String,
+    format: ChatFileFormat,
+) -> Result<Option<String>, ApiError> {
+    let exported = core.engine().await.export_chat(id, format).await?;
+    save(&window, exported).await
+}
+
+/// Writes cards into a folder that the user picks, beside what is there already, and tells the page which folder it was;
+/// `null` when nothing was picked.
+#[tauri::command]
+pub(crate) async fn export_characters(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    ids: Vec<String>,
+    format: CardFormat,
+) -> Result<Option<String>, ApiError> {
+    let dialog = dialog(&window, "Export to a folder");
+    let Some(folder) = answer(|tell| dialog.pick_folder(tell)).await.and_then(|folder| folder.into_path().ok()) else {
+        return Ok(None);
+    };
+    let engine = core.engine().await;
+    let mut failed = Vec::new();
+    for id in ids {
+        match engine.export_character(id.clone(), format).await {
+            Ok(exported) => {
+                let path = free_path(&folder, &exported.file_name);
+                write(&path, exported.bytes).await.map_err(|error| not_written(&path, &error))?;
+            }
+            Err(error) => failed.push(format!("{id}: {error}")),
+        }
+    }
+    if !failed.is_empty() {
+        dialogs::tell(window.app_handle(), "Not every card could be exported", &failed.join("\n"));
+    }
+    Ok(Some(folder.display().to_string()))
+}
+
+/// Writes a lorebook to where the user says, and tells the page where that was; `null` when the dialog was cancelled.
+#[tauri::command]
+pub(crate) async fn export_lorebook(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    id: String,
+    format: LorebookFormat,
+) -> Result<Option<String>, ApiError> {
+    save(&window, core.engine().await.export_lorebook(id, format).await?).await
+}
+
+async fn save(window: &WebviewWindow, exported: Exported) -> Result<Option<String>, ApiError> {
+    let dialog = dialog(window, "Export").set_file_name(&exported.file_name);
     let Some(path) = answer(|tell| dialog.save_file(tell)).await.and_then(|file| file.into_path().ok()) else {
         return Ok(None);
     };
-    write(&path, exported.bytes).await.map_err(|error| ApiError::Storage {
-        message: format!("{} could not be written: {error}", path.display()),
-        hint: "Export again to a folder you may write to, with room on its disk.".into(),
-    })?;
+    write(&path, exported.bytes).await.map_err(|error| not_written(&path, &error))?;
     if !exported.warnings.is_empty() {
         dialogs::tell(
             window.app_handle(),
@@ -99,6 +171,21 @@ pub(crate) async fn export_character(
         );
     }
     Ok(Some(path.display().to_string()))
+}
+
+fn not_written(path: &Path, error: &io::Error) -> ApiError {
+    ApiError::Storage {
+        message: format!("{} could not be written: {error}", path.display()),
+        hint: "Export again to a folder you may write to, with room on its disk.".into(),
+    }
+}
+
+/// A place in `folder` that no file has: `Mira.png`, else `Mira-2.png` and so on.
+fn free_path(folder: &Path, name: &str) -> PathBuf {
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let numbered = (2_u32..).map(|number| format!("{stem}-{number}.{ending}"));
+    let mut places = std::iter::once(name.to_owned()).chain(numbered).map(|name| folder.join(name));
+    places.find(|place| !place.exists()).unwrap_or_else(|| folder.join(name))
 }
 
 fn dialog(window: &WebviewWindow, title: &str) -> FileDialogBuilder<tauri::Wry> {
@@ -146,6 +233,16 @@ mod tests {
         std::fs::create_dir(folder.path().join("Mira.png.part")).unwrap();
         write(&card, b"second".to_vec()).await.unwrap_err();
         assert_eq!(std::fs::read(&card).unwrap(), b"first");
+    }
+
+    #[test]
+    fn an_export_of_many_stands_beside_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        for expected in ["Mira.png", "Mira-2.png", "Mira-3.png"] {
+            let place = free_path(folder.path(), "Mira.png");
+            assert_eq!(place, folder.path().join(expected));
+            std::fs::write(place, b"card").unwrap();
+        }
     }
 
     #[tokio::test]

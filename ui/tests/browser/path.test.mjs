@@ -263,6 +263,58 @@ test("a new character is written, saved and exported", async () => {
 	await id("library-card").filter({ hasText: "Juniper" }).waitFor();
 });
 
+test("characters are found by their descriptions, marked, tagged, exported and deleted together", async () => {
+	const card = (name) => id("library-card").filter({ hasText: name });
+	const pick = (name) => card(name).locator("[data-card]").click({ modifiers: ["Control"] });
+	await id("search").fill("calm quilla");
+	await page.waitForFunction(() => document.querySelectorAll("[data-testid=library-card]").length === 1);
+	await card("Quillabee").hover();
+	await card("Quillabee").getByTestId("card-star").click();
+	await id("search").fill("");
+	await id("only-favourites").click();
+	await page.waitForFunction(() => document.querySelectorAll("[data-testid=library-card]").length === 1);
+	await id("clear-filters").click();
+
+	await pick("Quillabee");
+	await pick("Juniper");
+	await id("bulk-tags").click();
+	await page.getByRole("dialog").getByTestId("field-tags").fill("garden");
+	await id("bulk-apply").click();
+	await page.waitForFunction(() => [...document.querySelectorAll("[data-testid=library-card] .tags")].filter((one) => one.textContent.includes("garden")).length === 2);
+	await id("bulk-export").click();
+	const download = page.waitForEvent("download");
+	await page.getByRole("menuitem", { name: "Export as JSON (V3)" }).click();
+	const archive = await readFile(await (await download).path(), "latin1");
+	assert.match(archive, /^PK\x03\x04.*Quillabee\.json.*Juniper\.json.*PK\x05\x06/s);
+
+	await id("bulk-delete").click();
+	await card("Quillabee").waitFor({ state: "detached" });
+	await id("toast").filter({ hasText: "2 characters were deleted" }).getByTestId("undo").click();
+	await card("Quillabee").waitFor();
+	await card("Juniper").waitFor();
+});
+
+test("a chat leaves as a file and comes back into another character", async () => {
+	const menu = async (name) => {
+		await id("library-card").filter({ hasText: name }).hover();
+		await id("library-card").filter({ hasText: name }).getByTestId("card-menu").click();
+	};
+	await id("library-card").filter({ hasText: "Quillabee" }).locator(".card").click();
+	await page.locator("[data-testid=message] q", { hasText: "Hold still" }).waitFor();
+	await id("chat-menu").click();
+	const download = page.waitForEvent("download");
+	await id("export-jsonl").click();
+	const chat = await readFile(await (await download).path());
+	await id("nav-people").click();
+	await menu("Juniper");
+	const chooser = page.waitForEvent("filechooser");
+	await id("import-chats").click();
+	await (await chooser).setFiles({ name: "The bees.jsonl", mimeType: "application/jsonl", buffer: chat });
+	await id("toast").filter({ hasText: "The bees is here" }).getByTestId("toast-action").click();
+	await page.locator("[data-testid=message] q", { hasText: "Hold still" }).waitFor();
+	await page.locator("header .who", { hasText: "Juniper" }).waitFor();
+});
+
 test("the theme is kept by the engine", async () => {
 	await id("nav-settings").click();
 	const light = page.waitForResponse((response) => response.url().endsWith("/api/op/update_settings"));

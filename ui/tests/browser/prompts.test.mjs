@@ -113,6 +113,23 @@ test("the raw prompt shows its control tokens and can be copied", async () => {
 	assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^<\|im_start\|>system\nWrite Mira's next reply/);
 });
 
+test("a prompt is followed from what is written to what is sent, and a block tells how it was written", async () => {
+	await show("xraystages");
+	const lines = (change) => id("xray-stage").locator(`.${change}`).allInnerTexts().then((texts) => texts.join("\n"));
+	assert.match(await lines("removed"), /\$\{character\.name\}/);
+	assert.match(await lines("added"), /Write Mira's next reply/);
+	await id("choice-sources").click();
+	await id("xray-stage").locator(".same", { hasText: "{{char}}: “Is it?" }).waitFor();
+	assert.equal(await id("xray-stage").locator(".fold").count(), 0);
+	await id("choice-budget").click();
+	await id("xray-stage").locator(".removed", { hasText: "Mira: “Is it?" }).waitFor();
+	await id("choice-sent").click();
+	await id("xray-stage").locator(".added", { hasText: "<|im_start|>system" }).waitFor();
+	await id("xray-blocks").click();
+	await rows().nth(1).click();
+	await id("written").getByText("{{char}}").waitFor();
+});
+
 test("lines that are alike are folded and open", async () => {
 	await show("xraydiff");
 	await page.getByRole("button", { name: "… 418 lines alike …" }).click();

@@ -46,6 +46,31 @@ test("a picture that waits is told of, and can be taken back by keyboard", async
 	assert.ok(await id("send").isDisabled());
 });
 
+test("texts are attached, counted, and taken out and back by keyboard", async () => {
+	await show("documents");
+	await id("setting-row-document-book1").waitFor();
+	await id("document-file").setInputFiles({ name: "notes.md", mimeType: "text/markdown", buffer: Buffer.from("# The lamp\n\nIt burns oil.") });
+	await page.getByTitle("notes.md").waitFor();
+	assert.equal(await id("documents-count").textContent(), "3 texts attached");
+	await page.getByRole("button", { name: "Remove notes.md from this chat" }).focus();
+	await page.keyboard.press("Enter");
+	await page.getByTitle("notes.md").waitFor({ state: "detached" });
+	assert.ok(await id("document-add").evaluate((node) => node === document.activeElement));
+	await page.getByRole("button", { name: "Undo" }).click();
+	await page.getByTitle("notes.md").waitFor();
+});
+
+test("the composer takes texts for the chat and pictures for the message", async () => {
+	await show("chat");
+	const file = (name, mimeType) => ({ name, mimeType, buffer: Buffer.from("text") });
+	await id("attach-file").setInputFiles([file("notes.md", ""), file("lamp.png", "image/png")]);
+	await id("attached").waitFor();
+	await id("documents-count").waitFor();
+	assert.equal(await id("attached").getByRole("listitem").count(), 1);
+	await id("documents-count").click();
+	await page.getByTitle("notes.md").waitFor();
+});
+
 test("a chat opens at its end", async () => {
 	await show("long");
 	await page.locator("[data-message-id=l599]").waitFor();

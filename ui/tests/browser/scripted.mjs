@@ -8,12 +8,14 @@ const ui = fileURLToPath(new URL("../..", import.meta.url));
 /** Every scene of the scripted engine; tests/mock/scenes.ts says what each is about. */
 export const SCENES = [
 	...["chat", "first", "crowd", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
-	...["failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures"],
-	...["xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover"],
+	...["failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents"],
+	...["xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover"],
 	...["memory", "memoryedit", "memorynone"],
 	...["tuning", "owntexts", "toast", "lost", "broken", "drop"],
 	...["templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts", "cardscripts"],
-	...["people", "editor", "lore", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
+	...["books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry"],
+	...["people", "peoplelist", "chosen", "bulktags", "filtered", "imported"],
+	...["editor", "editorscene", "editornote", "editorcard", "lore", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
 ];
 
 /** Builds the UI on the scripted engine and serves it. */

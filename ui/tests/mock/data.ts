@@ -17,9 +17,13 @@ const fields = (over: Partial<CharacterFields>): CharacterFields => ({
 	systemPrompt: "",
 	postHistoryInstructions: "",
 	creatorNotes: "",
+	translatedNotes: [],
 	creator: "",
 	characterVersion: "",
 	tags: [],
+	groupOnlyGreetings: [],
+	depthPrompt: { text: "", depth: 4, role: "system" },
+	talkativeness: null,
 	...over,
 });
 
@@ -39,8 +43,12 @@ export const characters: Character[] = [
 		alternateGreetings: [OTHER],
 		creatorNotes: "A lamplighter who listens.",
 		creator: "Inglenook",
+		translatedNotes: [{ language: "de", text: "Eine Laternenanzünderin, die zuhört." }],
 		characterVersion: "1.0",
 		tags: ["cozy", "fantasy", "slice of life"],
+		groupOnlyGreetings: ["*Mira counts heads.* “That is one cup too few.”"],
+		depthPrompt: { text: "{{char}} notices light before faces.", depth: 4, role: "system" },
+		talkativeness: 0.35,
 	})),
 	character("c2", fields({ name: "Captain Osei", description: "Retired cartographer of a drowned coast, now pilot of the night ferry.", tags: ["adventure", "sea"], firstMessage: "“Mind the third plank.”" })),
 	character("c3", fields({ name: "Dr. Ines Valdivieso-Montenegro", description: "An archivist who answers every question with a better one.", tags: ["mystery"], firstMessage: "“Ah. You found the wrong door.”" })),
@@ -50,7 +58,7 @@ export const characters: Character[] = [
 ];
 
 function character(id: string, content: CharacterFields): Character {
-	return { id, picture: id === "c6" ? null : id, spec: "chara_card_v3", fields: content, created: ago(400), updated: ago(30) };
+	return { id, picture: id === "c6" ? null : id, spec: "chara_card_v3", fields: content, sources: id === "c1" ? ["https://cards.example/mira", "a1b2c3d4"] : [], created: ago(400), updated: ago(30) };
 }
 
 export const personas: Persona[] = [

@@ -1,5 +1,6 @@
-import type { ApiError, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
+import type { ApiError, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatDocument, ChatSummary, ChatText, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
+import { MockBooks } from "./books";
 import * as data from "./data";
 import { MockLayers } from "./layers";
 import { MockMemories } from "./memories";
@@ -19,6 +20,7 @@ export interface MockChat {
 	generating: Generating | null;
 	members: string[];
 	texts: Partial<Record<CardField, string>>;
+	documents: ChatDocument[];
 }
 
 const PAGE = 50;
@@ -35,6 +37,7 @@ export class MockEngine implements Transport {
 	readonly layered = new MockLayers();
 	readonly prompts: MockPrompts;
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
+	readonly books = new MockBooks((event) => this.emit(event));
 	readonly memories = new MockMemories((event) => this.emit(event));
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
@@ -42,6 +45,7 @@ export class MockEngine implements Transport {
 	/** Fails every operation with this. */
 	broken: ApiError | null = null;
 	#deleted: { undo: () => void; id: string }[] = [];
+	readonly #favourites = new Set(["c1", "c5"]);
 	#next = 1;
 
 	constructor(
@@ -57,6 +61,8 @@ export class MockEngine implements Transport {
 		else if (scene !== "empty") this.#chat("c1", data.conversation(), 0.2);
 		if (!["first", "empty"].includes(scene)) this.#more();
 		if (scene === "crowd") this.#crowd(2000);
+		if (scene === "horde") this.#crowd(20_000);
+		if (scene === "booksnone") this.books.clear();
 		if (scene === "memorynone") this.memories.items = [];
 		if (scene === "nomodel" || scene === "empty") [this.models, this.endpoints] = [[], []];
 	}
@@ -64,7 +70,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.prompts, this.presets, this.memories]
+		const handler = [this, this.prompts, this.presets, this.memories, this.books]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -79,14 +85,22 @@ export class MockEngine implements Transport {
 	}
 
 	assetUrl = async (hash: string) => data.portrait(hash);
+	pickChats = async () => null;
+	exportCharacters = async () => "/home/sam/Documents/cards";
+	exportChat = async () => "/home/sam/Documents/Mira.jsonl";
 	pickModel = async () => null;
 	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
+	exportLorebook = async () => "/home/sam/Downloads/the-hill-town.json";
 	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
 	pickImport = async (): Promise<ImportReport> => {
 		const report: ImportReport = {
-			imported: [{ kind: "character", id: "c4", name: "Juniper", file: "juniper.png", warnings: ["The card's lorebook has two entries without keys; they were kept."] }],
-			skipped: [],
+			imported: [
+				{ kind: "character", id: "c4", name: "Juniper", file: "juniper.png", warnings: ["The card's lorebook has two entries without keys; they were kept."] },
+				{ kind: "character", id: "c2", name: "Captain Osei", file: "osei.json", warnings: [] },
+				{ kind: "chat", id: "chat1", name: "The night ferry", file: "The night ferry.jsonl", warnings: ["3 notes that nobody said are left out"] },
+			],
+			skipped: [{ id: "c1", file: "mira (2).png", reason: "Mira is in the library already" }],
 			refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture holds no character card." }],
 		};
 		this.emit({ event: "imported", report });
@@ -160,7 +174,7 @@ export class MockEngine implements Transport {
 
 	#chat(character: string, messages: Message[], hours: number, title = ""): void {
 		const persona = this.personas[0] ?? { id: "p1", name: "Wanderer", description: "", instructions: "" };
-		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null, members: [], texts: {} });
+		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null, members: [], texts: {}, documents: [] });
 	}
 
 	#more(): void {
@@ -182,7 +196,7 @@ export class MockEngine implements Transport {
 
 	#summary({ id, picture, fields, created }: Character): CharacterSummary {
 		const chat = this.chats.find((known) => known.character === id);
-		return { id, name: fields.name, tagline: fields.creatorNotes || fields.description, picture, tags: fields.tags, creator: fields.creator, lastChat: chat?.updated ?? null, created };
+		return { id, name: fields.name, tagline: fields.creatorNotes || fields.description, picture, tags: fields.tags, creator: fields.creator, favourite: this.#favourites.has(id), lastChat: chat?.updated ?? null, created };
 	}
 
 	#message(id: string): { chat: MockChat; message: Message } {
@@ -237,13 +251,25 @@ export class MockEngine implements Transport {
 	op_list_characters = () => this.characters.map((character) => this.#summary(character));
 	op_get_character = ({ id }: { id: string }) => this.characters.find((character) => character.id === id);
 	op_create_character = ({ fields }: { fields: CharacterFields }) => {
-		const made: Character = { id: `n${this.#next++}`, picture: null, spec: "chara_card_v3", fields, created: data.ago(0), updated: data.ago(0) };
+		const made: Character = { id: `n${this.#next++}`, picture: null, spec: "chara_card_v3", fields, sources: [], created: data.ago(0), updated: data.ago(0) };
 		this.characters.unshift(made);
 		return made;
 	};
 	op_update_character = ({ id, fields }: { id: string; fields: CharacterFields }) => Object.assign(this.op_get_character({ id }) ?? {}, { fields });
-	op_delete_character = ({ id }: { id: string }) => this.#delete(this.characters, id);
-	op_restore_character = ({ id }: { id: string }) => this.#restore(id);
+	op_find_characters = ({ query }: { query: string }) => {
+		const words = query.toLowerCase().split(/\s+/);
+		const text = ({ fields }: Character) => `${fields.name} ${fields.creator} ${fields.tags.join(" ")} ${fields.description}`.toLowerCase();
+		return this.characters.filter((character) => words.every((word) => text(character).includes(word))).map(({ id }) => id);
+	};
+	op_set_favourites = ({ characters, favourite }: { characters: string[]; favourite: boolean }) => {
+		for (const id of characters) this.#favourites[favourite ? "add" : "delete"](id);
+	};
+	op_tag_characters = ({ characters, add, remove }: { characters: string[]; add: string[]; remove: string[] }) => {
+		for (const { id, fields } of this.characters) if (characters.includes(id)) fields.tags = [...new Set([...fields.tags.filter((tag) => !remove.includes(tag)), ...add])];
+	};
+	op_delete_characters = ({ characters }: { characters: string[] }) => characters.forEach((id) => this.#delete(this.characters, id));
+	op_restore_characters = ({ characters }: { characters: string[] }) => characters.toReversed().forEach((id) => this.#restore(id));
+	op_count_fields = ({ texts }: { texts: string[] }) => ({ tokens: texts.map((text) => Math.ceil(text.length / 4)), model: this.models[0]?.name ?? "", exact: this.models.length > 0 });
 	op_list_personas = () => this.personas;
 	op_save_persona = ({ persona }: { persona: Persona }) => {
 		const saved = { ...persona, id: persona.id || `p${this.#next++}` };
@@ -298,6 +324,17 @@ export class MockEngine implements Transport {
 		else texts[field] = text;
 		return this.op_chat_texts({ chat });
 	};
+	op_list_documents = ({ chat }: { chat: string }) => [...this.chat(chat).documents];
+	op_attach_document = ({ chat, name, data: file }: { chat: string; name: string; data: string }): ChatDocument => {
+		const { length } = atob(file);
+		if (length === 0) throw { kind: "badInput", message: `"${name}" cannot be attached: there is no text in it.`, hint: "Choose another file." } satisfies ApiError;
+		const document = { id: `d${this.#next++}`, name, bytes: length, passages: Math.ceil(length / 800), created: data.ago(0) };
+		this.chat(chat).documents.push(document);
+		this.emit({ event: "changed", what: "documents", id: chat });
+		return document;
+	};
+	op_remove_document = ({ id }: { id: string }) => this.#delete(this.chats.find(({ documents }) => documents.some((one) => one.id === id))?.documents ?? [], id);
+	op_restore_document = ({ id }: { id: string }) => this.#restore(id);
 	op_save_draft = ({ chat, text }: { chat: string; text: string }) => void (this.chat(chat).draft = text);
 	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id);
 	op_restore_chat = ({ id }: { id: string }) => this.#restore(id);

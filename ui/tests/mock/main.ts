@@ -5,6 +5,7 @@ import { play, type Scene } from "./scenes";
 const query = new URLSearchParams(location.search);
 const scene = (query.get("scene") ?? "chat") as Scene;
 const theme = query.get("theme") ?? "dark";
+localStorage.removeItem("inglenook.library");
 localStorage.setItem("inglenook.look", JSON.stringify({ theme, layout: query.get("layout") ?? "bubbles" }));
 
 const engine = new MockEngine(scene, theme as "light" | "dark", query.get("language") ?? "en");

@@ -1,4 +1,4 @@
-import type { ApiError, ChangedText, Message, Origin, PastTurn, PromptBlock, PromptComparison, PromptReport, WhatIf, Zone } from "../../src/lib/api/generated";
+import type { ApiError, ChangedText, Message, Origin, PastTurn, PromptBlock, PromptComparison, PromptReport, PromptStage, StageComparison, WhatIf, Zone } from "../../src/lib/api/generated";
 import { ago, characters, conversation, figures } from "./data";
 import { sectionsOf } from "./presets";
 
@@ -10,7 +10,7 @@ let made = 0;
 function block(zone: Zone, kind: string, source: string, origin: Origin, tokens: number, text: string, over: Partial<PromptBlock> = {}): PromptBlock {
 	const id = `b${made++}`;
 	const role = zone === "head" || zone === "digest" ? "system" : "user";
-	return { id, zone, priority: zone === "digest" ? "high" : kind === "message" || zone === "input" ? "trimmable" : "must", kind, source, origin, key: `${kind}:${id}`, reason: "always", role, turn: 0, segment: 1, score: null, tokens, kept: true, droppedReason: null, reused: zone !== "input", text, ...over };
+	return { id, zone, priority: zone === "digest" ? "high" : kind === "message" || zone === "input" ? "trimmable" : "must", kind, source, origin, key: `${kind}:${id}`, reason: "always", role, turn: 0, segment: 1, score: null, tokens, kept: true, droppedReason: null, reused: zone !== "input", text, ownText: null, sourceText: null, ...over };
 }
 
 const left = (droppedReason: string): Partial<PromptBlock> => ({ kept: false, droppedReason, turn: null, segment: null, reused: false });
@@ -21,16 +21,18 @@ function said(message: Message, over: Partial<PromptBlock> = {}): PromptBlock {
 }
 
 const RULES = "Write Mira's next reply in a chat with Wanderer. Write two to four paragraphs, in the third person and the present tense.\n1. Never write Wanderer's words or deeds.\n2. Let the world answer back.\n3. End where Wanderer can act.";
+const RULES_WRITTEN = RULES.replaceAll("Mira", "${character.name}").replaceAll("Wanderer", "${persona.name}");
+const EXAMPLES_WRITTEN = "<START>\n{{user}}: Good evening.\n{{char}}: “Is it? I had lost count.”";
 
 function blocks(): PromptBlock[] {
 	const talk = conversation();
 	return [
 		block("head", "rules", "section rules of Base Role-play", template("rules"), 58, RULES),
-		block("head", "description", "card of Mira", card("description"), 71, characters[0]?.fields.description ?? ""),
+		block("head", "description", "card of Mira", card("description"), 71, characters[0]?.fields.description ?? "", { sourceText: characters[0]?.fields.description.replaceAll("Mira", "{{char}}") ?? null }),
 		block("head", "personality", "card of Mira", card("personality"), 9, "warm, dry-witted, observant"),
 		block("head", "scenario", "card of Mira", card("scenario"), 12, "A rainy evening in Mira's workshop."),
 		block("head", "persona", "persona Wanderer", { of: "persona", id: "p1" }, 17, "A traveller who keeps a notebook and asks too many questions."),
-		block("head", "examples", "card of Mira", card("mes_example"), 340, "<START>\n{{user}}: Good evening.\n{{char}}: “Is it? I had lost count.”", { reason: "kept while there is room", ...left("no room for examples beside the history") }),
+		block("head", "examples", "card of Mira", card("mes_example"), 340, "<START>\nWanderer: Good evening.\nMira: “Is it? I had lost count.”", { sourceText: EXAMPLES_WRITTEN, reason: "kept while there is room", ...left("no room for examples beside the history") }),
 		block("digest", "keyframe", "summary of earlier messages", { of: "keyframe", id: "k1" }, 88, "Wanderer came up from the coast road in the rain and found the workshop by its light. Mira made tea.", { reason: "stands for messages before the window" }),
 		block("digest", "pinned", "said by Wanderer", { of: "message", id: "g" }, 24, "“I promised my sister I would be home by the first snow.”", { reason: "pinned by you" }),
 		block("window", "message", "38 older messages", { of: "older", first: "g", last: "g", count: 38 }, 4210, "", { reason: "before the window", ...left("older than the window") }),
@@ -89,6 +91,25 @@ const PARTS: ChangedText[] = [
 	{ change: "added", text: "<|im_start|>assistant\n“Every lamp, and most of the people who sit beneath them,” Mira says.\n<|im_end|>\n<|im_start|>user\nCould you draw me a map of them?\n<|im_end|>\n<|im_start|>assistant\n" },
 ];
 
+const TALK = "Mira keeps the lamps of a small hill town.\nwarm, dry-witted, observant\nIs it true you know every lamp in town?\nCould you draw me a map of them? All the lights, and who lives beneath.\n";
+const EXAMPLES = "<START>\nWanderer: Good evening.\nMira: “Is it? I had lost count.”\n";
+
+/** What each stage has beside the one before it. */
+const STAGES: Record<PromptStage, StageComparison> = {
+	sources: { stage: "sources", before: null, parts: [{ change: "same", text: `${RULES_WRITTEN}\n${TALK}${EXAMPLES_WRITTEN}\n` }] },
+	filled: {
+		stage: "filled",
+		before: "sources",
+		parts: [{ change: "removed", text: `${RULES_WRITTEN}\n` }, { change: "added", text: `${RULES}\n` }, { change: "same", text: `${TALK}<START>\n` }, { change: "removed", text: EXAMPLES_WRITTEN.replace("<START>\n", "") }, { change: "added", text: EXAMPLES.replace("<START>\n", "") }],
+	},
+	budget: { stage: "budget", before: "filled", parts: [{ change: "same", text: `${RULES}\n${TALK}` }, { change: "removed", text: EXAMPLES }] },
+	sent: {
+		stage: "sent",
+		before: "budget",
+		parts: [{ change: "added", text: "<|im_start|>system\n" }, { change: "same", text: `${RULES}\n${TALK}` }, { change: "added", text: "<|im_end|>\n<|im_start|>assistant\n" }],
+	},
+};
+
 /** What the scripted engine knows of prompts. */
 export class MockPrompts {
 	/** Every prompt is refused so. */
@@ -118,6 +139,8 @@ export class MockPrompts {
 	};
 	op_compare_prompt = ({ swipe }: { swipe: string }): PromptComparison => ({ previous: `before ${swipe}`, parts: PARTS });
 	op_compare_next = ({ text }: { text: string }): PromptComparison => ({ previous: "a2s1", parts: [...PARTS.slice(0, 1), { change: "added", text: `${text}\n` }] });
+	op_prompt_stage = ({ stage }: { stage: PromptStage }): StageComparison => STAGES[stage];
+	op_next_stage = ({ stage }: { stage: PromptStage }): StageComparison => STAGES[stage];
 	op_past_turns = ({ before, limit }: { before: string | null; limit: number }): PastTurn[] => {
 		const from = before === null ? 0 : Number(before.slice(1)) + 1;
 		const count = Math.max(0, Math.min(limit, 90 - from));

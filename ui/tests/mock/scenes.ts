@@ -1,15 +1,17 @@
 import type { ApiError, Message } from "../../src/lib/api/generated";
 import type { App } from "../../src/lib/state/app.svelte";
+import type { TextField } from "../../src/lib/state/fields";
 import type { Tab } from "../../src/lib/state/xray/xray.svelte";
 import { message, REPLY, swipe } from "./data";
 import type { MockChat, MockEngine } from "./engine";
 
 export const SCENES = [
-	"chat", "crowd", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
-	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures",
-	"xray", "xraynext", "xraymany", "xrayraw", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "owntexts", "toast", "lost", "broken", "drop",
+	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
+	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
+	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "owntexts", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
-	"people", "editor", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
+	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
+	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "editor", "editorscene", "editornote", "editorcard", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
 ] as const;
 
 export type Scene = (typeof SCENES)[number];
@@ -55,6 +57,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		app.tuning = true;
 	}
 	if (scene === "pictures" && chat) await pictures(chat, app);
+	if (scene === "documents" && chat) await documents(chat, app);
 	if (scene === "editing") app.chat?.editLastOwn();
 	if (scene === "window") await app.chat?.pin(app.chat.messages[0] as Message, true);
 	if (scene === "command") app.chat?.type("/mode ");
@@ -71,14 +74,24 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene === "toast") {
 		await app.import();
-		await until(() => app.toasts.items.length === 2);
+		await until(() => app.toasts.items.length === 3);
 		await app.deleteChat("chat1", "Captain Osei");
 	}
 	if (scene === "lost") engine.connection("lost");
 	if (scene === "drop") engine.drops?.over(true);
 	if (scene === "people" || scene === "models") app.go(scene);
-	if (scene === "empty" || scene === "crowd") app.go("people");
-	if (scene === "editor" || scene === "cardscripts") app.edit("c1");
+	if (["empty", "crowd", "horde"].includes(scene)) app.go("people");
+	if (["peoplelist", "chosen", "bulktags", "filtered"].includes(scene)) await library(scene, app);
+	if (scene === "imported") {
+		await app.import();
+		await press("[data-testid=toast-action]");
+	}
+	if (scene.startsWith("editor") || scene === "cardscripts") app.edit("c1", EDITED[scene as string] ?? null);
+	if (scene.startsWith("editor")) await until(() => Boolean(app.editor?.counts.by));
+	if (scene === "editorscene") {
+		await press("[data-testid=field-firstMessage-toggle]");
+		await until(() => document.querySelector("[data-testid=field-firstMessage-preview]") !== null);
+	}
 	if (scene === "lore") app.edit("c1", null, "e4");
 	if (scene === "lore") await until(() => document.querySelector("[data-entry=e4]") !== null);
 	if (scene === "cardscripts") await press("[data-testid=editor-scripts]");
@@ -99,11 +112,29 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		app.openPrompts({ tab: "scripts" });
 		await press("[data-testid=script]");
 	}
+	if (scene.startsWith("book") || scene.startsWith("entry")) await books(scene, app);
 	if (scene === "new") app.edit(null);
 	if (scene === "endpoint") await endpoint(app);
 	if (["settings", "writing", "personas", "health"].includes(scene)) await settings(scene, app);
 	document.documentElement.dataset.ready = "yes";
 }
+
+/** The library as a list, with some chosen, with their tags, and narrowed down. */
+async function library(scene: Scene, app: App): Promise<void> {
+	app.go("people");
+	await until(() => app.library.loaded);
+	app.library.set({ view: scene === "peoplelist" ? "list" : "grid" });
+	if (scene === "filtered") {
+		app.library.toggleTag("cozy");
+		app.library.toggleTag("fantasy");
+		app.library.set({ match: "any" });
+	}
+	if (scene === "chosen" || scene === "bulktags") app.library.selection.choose(["c1", "c4", "c6"]);
+	if (scene === "bulktags") await press("[data-testid=bulk-tags]");
+}
+
+/** The field that brings up a tab of the editor. */
+const EDITED: Record<string, TextField> = { editorscene: "scenario", editornote: "postHistoryInstructions", editorcard: "creator" };
 
 async function memory(scene: Scene, app: App): Promise<void> {
 	app.remember(scene === "memory" ? "m4" : null);
@@ -120,6 +151,25 @@ async function template(scene: Scene, app: App): Promise<void> {
 	if (scene === "templatebad") editor?.type(editor.json.replace("${character.name}, talking", "${character.mood}, talking"));
 	if (scene === "templatebad") await until(() => editor?.problems.length === 1);
 	if (scene === "variables") await press("[data-testid=choice-variables]");
+}
+
+async function books(scene: Scene, app: App): Promise<void> {
+	app.go("books");
+	await until(() => app.books.loaded);
+	if (scene === "books" || scene === "booksnone") return;
+	await app.books.open("b1", scene === "entry" ? "1" : null);
+	const { book } = app.books;
+	if (scene === "entry") await press("[data-testid=entry-form] details:last-of-type summary");
+	if (scene === "entry") book?.change({ title: "The mill in winter" });
+	if (scene === "entrynew") book?.create();
+	if (scene === "bookabout") app.books.tab = "about";
+	if (scene === "booktry") {
+		app.books.tab = "try";
+		app.books.trying.text = "The miller hears the bell.";
+		await until(() => app.books.trying.result !== null);
+	}
+	if (scene === "bookchosen" || scene === "bookcopy") for (const id of ["1", "3"]) book?.chosen.add(id);
+	if (scene === "bookcopy") await press("[data-testid=bulk-copy]");
 }
 
 async function endpoint(app: App): Promise<void> {
@@ -148,7 +198,7 @@ const TOO_MUCH: ApiError = { kind: "contextOverflow", message: "The prompt needs
 
 async function xray(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 	const chat = app.chat?.id ?? "";
-	const tab = { xrayraw: "raw", xraydiff: "diff", xraytry: "whatIf" }[scene as string] as Tab | undefined;
+	const tab = { xrayraw: "raw", xraystages: "stages", xraydiff: "diff", xraytry: "whatIf" }[scene as string] as Tab | undefined;
 	if (tab) app.xray.choose(tab);
 	if (scene === "xrayover") engine.prompts.failure = TOO_MUCH;
 	if (scene === "xraypage") app.xray.widen(chat);
@@ -164,6 +214,17 @@ async function xray(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 		app.xray.trial?.set({ limit: 1000 });
 		await until(() => app.xray.trial?.tried !== null);
 	}
+}
+
+/** Texts that are attached to the chat, one with a name that is too long for its line. */
+async function documents(chat: MockChat, app: App): Promise<void> {
+	const created = new Date().toISOString();
+	chat.documents = [
+		{ id: "book1", name: "The keeper's handbook.md", bytes: 48_213, passages: 74, created },
+		{ id: "book2", name: "Everything that is known of the hill town, its bell, its mill and those who kept them.txt", bytes: 1_204_880, passages: 1_688, created },
+	];
+	await app.chat?.documents.load();
+	app.tune("documents");
 }
 
 /** Pictures that were sent, a reply that asked for tools, and a picture that waits in the composer. */

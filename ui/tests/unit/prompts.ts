@@ -22,6 +22,8 @@ export function block(words: string, over: Partial<PromptBlock> = {}): PromptBlo
 		droppedReason: null,
 		reused: true,
 		text: text.join(" "),
+		ownText: null,
+		sourceText: null,
 		...over,
 	};
 }

@@ -31,10 +31,14 @@ export class FakeShell implements Transport {
 
 	assetUrl = async (hash: string) => `asset:${hash}`;
 	pickImport = async (): Promise<ImportReport | null> => null;
+	pickChats = async (): Promise<ImportReport | null> => null;
+	exportCharacters = async (): Promise<string | null> => null;
+	exportChat = async (): Promise<string | null> => null;
 	pickModel = async (): Promise<Model | null> => null;
 	pickTokenizer = async (_endpoint: string): Promise<Endpoint | null> => null;
 	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [] });
 	exportCharacter = async (): Promise<string | null> => null;
+	exportLorebook = async (): Promise<string | null> => null;
 	watchDrops(drops: Drops): () => void {
 		this.drops = drops;
 		return () => {};

@@ -27,6 +27,7 @@ fn head() -> Vec<HeadPart> {
         reason: String::new(),
         role: PromptRole::System,
         text: text.into(),
+        written: None,
     };
     parts.into_iter().map(part).collect()
 }

@@ -42,6 +42,7 @@ fn frame(messages: usize) -> Frame {
         reason: "always".into(),
         role: PromptRole::System,
         text: text(0).repeat(10),
+        written: None,
     };
     Frame {
         head: vec![head],

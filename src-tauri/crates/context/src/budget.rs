@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// Messages that stay in the window if the budget allows them at all (S1.11).
 pub const MIN_TAIL_MESSAGES: usize = 10;
 
+/// Tokens of retrieval at the most where nobody chose (S2).
+const MAX_RETRIEVAL: u32 = 50_000;
+
 /// How far a move of the anchor goes below the history budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,10 +23,10 @@ pub enum Chunk {
 
 /// Where the limit comes from and what is kept free. Figures are tokens, unless they say otherwise.
 ///
-/// The numbers sheet (requirements, section 2.4) is followed but for four figures. The reply's reserve is the longest reply
+/// The numbers sheet (requirements, section 2.4) is followed but for three figures. The reply's reserve is the longest reply
 /// that the sampler allows (512 unless set) and not 1,024 or 4,096: more could never be written. A local history has no cap of
-/// its own below its three quarters, for 8,000 tokens would leave most of a larger context empty. Retrieval takes at most a
-/// quarter of the limit, not of what is usable. And a local trim takes half (see [`Chunk::Auto`]).
+/// its own below its three quarters, for 8,000 tokens would leave most of a larger context empty. And a local trim takes half
+/// (see [`Chunk::Auto`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
@@ -35,8 +38,9 @@ pub struct Budget {
     pub margin: u32,
     /// History never takes more than this.
     pub history_cap: u32,
-    /// Digest and this turn's context together never take more than this.
-    pub retrieval_cap: u32,
+    /// Digest and this turn's context together never take more than this; `None` for a quarter of what is usable, 50,000
+    /// at the most. In a small context a larger share would end epochs sooner than what is recalled is worth.
+    pub retrieval_cap: Option<u32>,
     pub chunk: Chunk,
     /// Messages that stay in the window if the tokens allow it.
     pub min_tail_messages: usize,
@@ -56,7 +60,7 @@ impl Budget {
             reserve: reserve(limit, max_reply),
             margin: 0,
             history_cap: limit,
-            retrieval_cap: 50_000.min(limit / 4),
+            retrieval_cap: None,
             chunk: Chunk::Auto { divisor: 2 },
             min_tail_messages: MIN_TAIL_MESSAGES,
             message_trim: None,
@@ -92,7 +96,8 @@ impl Budget {
 
     /// What retrieval may take beside `history_used` tokens of history (S2.13).
     pub fn retrieval(&self, usable: u32, history_used: u32) -> u32 {
-        self.retrieval_cap.min(usable.saturating_sub(history_used))
+        let cap = self.retrieval_cap.unwrap_or_else(|| MAX_RETRIEVAL.min(usable / 4));
+        cap.min(usable.saturating_sub(history_used))
     }
 
     /// The memories' share of `retrieval`: a fifth, or the floor, but never more than half (C12).
@@ -138,9 +143,15 @@ mod tests {
     /// The table of S2.13.
     #[test]
     fn retrieval_gets_what_history_leaves_up_to_its_cap() {
-        let budget = Budget { retrieval_cap: 50_000, ..Budget::local(200_000, 0) };
+        let budget = Budget { retrieval_cap: Some(50_000), ..Budget::local(200_000, 0) };
         let left = |history| budget.retrieval(200_000, history);
         assert_eq!([150_000, 30_000, 180_000, 200_000, 250_000].map(left), [50_000, 50_000, 20_000, 0, 0]);
+    }
+
+    #[test]
+    fn retrieval_takes_a_quarter_of_what_is_usable_where_nobody_chose() {
+        assert_eq!(Budget::local(4_096, 512).retrieval(3_200, 0), 800);
+        assert_eq!(Budget::local(1_000_000, 512).retrieval(900_000, 0), 50_000);
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub struct FrozenBlock {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     pub text: String,
+    /// As [`Candidate::written`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
 }
 
 impl From<&Candidate> for FrozenBlock {
@@ -31,6 +34,7 @@ impl From<&Candidate> for FrozenBlock {
             heading: candidate.heading.trim().to_owned(),
             title: candidate.title.trim().to_owned(),
             text: candidate.text.trim().to_owned(),
+            written: candidate.written.clone(),
         }
     }
 }
@@ -45,6 +49,7 @@ impl FrozenBlock {
             heading: String::new(),
             title: String::new(),
             text: words.to_owned(),
+            written: None,
         }
     }
 }
@@ -119,8 +124,9 @@ mod tests {
     #[test]
     fn a_context_block_comes_back_as_it_was_stored() {
         let lore = Source::Lore { book: "b".into(), entry: "7".into(), title: "Lamps".into() };
-        let lore = FrozenBlock::from(&Candidate::new(BlockKind::Lore, lore, "key \"lamp\"", "They burn whale oil."));
-        for blocks in [vec![], vec![FrozenBlock::clock("noon"), lore]] {
+        let lore = Candidate::new(BlockKind::Lore, lore, "key \"lamp\"", "They burn whale oil.");
+        let made = FrozenBlock::from(&lore.clone().made_of("They burn {{oil}}."));
+        for blocks in [vec![], vec![FrozenBlock::clock("noon"), FrozenBlock::from(&lore), made]] {
             assert_eq!(read(&write(&blocks)), blocks);
         }
     }

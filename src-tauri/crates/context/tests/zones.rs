@@ -49,6 +49,40 @@ fn this_turns_context_stands_in_front_of_the_words_and_stays_there() {
     assert_eq!((again, next.prompt.messages.last().unwrap().text.as_str()), (2, "Go on."), "{}", plan(&next));
 }
 
+/// S0.11: a text keeps how it was written and what it says itself, kept, left out or sent again with its message.
+#[test]
+fn every_stage_of_a_text_is_told_of_whatever_becomes_of_it() {
+    let mut frame = frame(chat(1, 2), "", "");
+    frame.head[0].written = Some("You are ${character.name}.".into());
+    let huge = words(900);
+    frame.context = vec![
+        lore("lamp", "Mira burns\nwhale oil.", 2.0).made_of(" {{char}} burns\nwhale oil.\n"),
+        lore("plain", "It hisses.", 1.0).made_of("It hisses.\n"),
+        lore("huge", &huge, 3.0).made_of("{{words}}"),
+    ];
+    let stages = |sent: &Assembled, entry: &str| {
+        let block = sent.blocks.iter().find(|block| block.source.key().ends_with(entry)).unwrap();
+        (block.written.clone(), block.own.clone(), block.text.clone())
+    };
+    let sent = first(&frame, 200).unwrap();
+    let (written, own, text) = stages(&sent, "lamp");
+    assert_eq!(
+        (written.as_deref(), own.as_deref()),
+        (Some("{{char}} burns\nwhale oil."), Some("Mira burns\nwhale oil."))
+    );
+    assert_eq!(text, "[CONTEXT]\nLore:\n- Mira burns\n  whale oil.");
+    assert_eq!(stages(&sent, "plain").0, None);
+    assert_eq!(stages(&sent, "huge"), (Some("{{words}}".into()), None, huge));
+    assert_eq!(stages(&sent, "builtIn").0.as_deref(), Some("You are ${character.name}."));
+    assert_eq!(stages(&sent, "builtIn").1, None, "nothing stands around it");
+
+    store(&mut frame.history, &sent);
+    frame.context.clear();
+    frame.history.extend([said(1, Role::Character, "Indeed."), said(2, Role::User, "Go on.")]);
+    let next = with(&frame, budget(200), &sent.window).unwrap();
+    assert_eq!(stages(&next, "lamp"), stages(&sent, "lamp"));
+}
+
 /// Skip and continue (C28), the best first (S2.18).
 #[test]
 fn a_budget_is_filled_by_score_and_what_is_too_long_is_passed_over() {

@@ -51,4 +51,8 @@ ids! {
     EndpointId
     /// A model file in the library.
     ModelId
+    /// A text that is attached to a chat.
+    DocumentId
+    /// A lorebook outside a card.
+    LorebookId
 }

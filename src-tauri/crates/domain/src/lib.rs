@@ -6,9 +6,12 @@
 //!
 //! Absent: files, clocks, randomness, async, SQL, HTTP. Whoever needs the time or an id passes it in.
 
+pub mod archive;
+pub mod backyard;
 pub mod card;
 pub mod chat;
 pub mod chat_file;
+pub mod document;
 pub mod id;
 pub mod lorebook;
 pub mod memory;
@@ -22,6 +25,8 @@ pub mod settings;
 pub mod time;
 pub mod tool_call;
 
-pub use id::{CharacterId, ChatId, EndpointId, MemoryId, MessageId, ModelId, PersonaId, SwipeId};
+pub use id::{
+    CharacterId, ChatId, DocumentId, EndpointId, LorebookId, MemoryId, MessageId, ModelId, PersonaId, SwipeId,
+};
 pub use time::Timestamp;
 pub use tool_call::{Arguments, ToolCall};

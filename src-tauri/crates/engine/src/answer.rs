@@ -116,7 +116,7 @@ fn within(budget: Budget, values: &Values) -> Budget {
     Budget {
         reserve: values.reply_reserve.map_or(budget.reserve, |tokens| tokens.min(budget.limit / 4)),
         history_cap: values.history_cap.map_or(budget.history_cap, |tokens| tokens.min(budget.limit)),
-        retrieval_cap: values.retrieval_cap.unwrap_or(budget.retrieval_cap),
+        retrieval_cap: values.retrieval_cap.or(budget.retrieval_cap),
         chunk: values.trim_chunk.map_or(budget.chunk, Chunk::Tokens),
         min_tail_messages: values.min_tail_messages as usize,
         message_trim: values.message_ceiling.map(|messages| messages as usize),

@@ -11,9 +11,10 @@ use store::Character;
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::{self, CardFormat, Changed, CharacterFields, CharacterSummary};
+use crate::api::{self, Changed, CharacterFields};
+use crate::card_fields;
 use crate::clock::rfc3339;
-use crate::convert;
+use crate::convert::owned;
 use crate::error::{Answer, bad_input, internal, not_found};
 use crate::picture::{self, Picture};
 
@@ -27,11 +28,6 @@ pub struct Exported {
 }
 
 impl Engine {
-    pub async fn list_characters(&self) -> Answer<Vec<CharacterSummary>> {
-        let listed = self.store().read(|store| store.characters().list()).await?;
-        Ok(listed.iter().map(|each| convert::summary(each, card_of(&each.character).ok().as_ref())).collect())
-    }
-
     pub async fn get_character(&self, id: String) -> Answer<api::Character> {
         shown(&self.character(id.parse()?).await?)
     }
@@ -39,7 +35,7 @@ impl Engine {
     pub async fn create_character(&self, fields: CharacterFields) -> Answer<api::Character> {
         let now = self.now();
         let mut card = Card::new(&fields.name)?;
-        convert::apply_fields(&mut card, &fields)?;
+        card_fields::apply_fields(&mut card, &fields)?;
         card.set_creation_date(now);
         let character = self.add_character(card, None, None).await?;
         shown(&character)
@@ -48,7 +44,7 @@ impl Engine {
     pub async fn update_character(&self, id: String, fields: CharacterFields) -> Answer<api::Character> {
         let mut character = self.character(id.parse()?).await?;
         let mut card = card_of(&character)?;
-        convert::apply_fields(&mut card, &fields)?;
+        card_fields::apply_fields(&mut card, &fields)?;
         character.name = card.name().to_owned();
         character.card_json = card.to_json();
         self.save_character(character).await
@@ -64,58 +60,6 @@ impl Engine {
         self.save_character(character).await
     }
 
-    pub async fn delete_character(&self, id: String) -> Answer<()> {
-        let (id, now) = (id.parse::<CharacterId>()?, self.now());
-        self.store().write(move |store| store.characters_mut().soft_delete(id, now)).await?;
-        self.library_changed();
-        Ok(())
-    }
-
-    pub async fn restore_character(&self, id: String) -> Answer<()> {
-        let id = id.parse::<CharacterId>()?;
-        self.store().write(move |store| store.characters_mut().restore(id)).await?;
-        self.library_changed();
-        Ok(())
-    }
-
-    /// The card as a file that other apps can open.
-    ///
-    /// # Errors
-    /// `NotFound`; `BadInput` if the card is too large for its form.
-    pub async fn export_character(&self, id: String, format: CardFormat) -> Answer<Exported> {
-        let character = self.character(id.parse()?).await?;
-        let mut card = card_of(&character)?;
-        card.set_modification_date(self.now());
-        let (bytes, ending, mime) = match format {
-            CardFormat::Png => (card.to_png(&self.picture_png(&character).await?)?, "png", "image/png"),
-            CardFormat::JsonV2 => (card.to_json_v2().into_bytes(), "json", "application/json"),
-            CardFormat::JsonV3 => (card.to_json_v3().into_bytes(), "json", "application/json"),
-        };
-        Ok(Exported { file_name: file_name(card.name(), ending), mime, bytes, warnings: Vec::new() })
-    }
-
-    /// The original PNG where the card came in one, so that its pixels leave as they came (RT-2).
-    async fn picture_png(&self, character: &Character) -> Answer<Vec<u8>> {
-        let source = match (character.source, character.picture) {
-            (Some(source), Some(picture)) if self.picture_is_of(source, picture).await? => Some(source),
-            (_, picture) => picture,
-        };
-        match source {
-            Some(hash) => Ok(self.asset(hash.to_string()).await?.bytes),
-            None => Ok(picture::placeholder()?),
-        }
-    }
-
-    /// The picture was made from this imported file, and not replaced since.
-    async fn picture_is_of(&self, source: store::AssetHash, picture: store::AssetHash) -> Answer<bool> {
-        let original = self.asset(source.to_string()).await?;
-        if original.mime != "image/png" {
-            return Ok(false);
-        }
-        let remade = picture::read(original.bytes).await?;
-        Ok(store::AssetHash::of(&remade.png) == picture)
-    }
-
     /// Adds a card to the library with what it came from.
     pub(crate) async fn add_character(
         &self,
@@ -126,6 +70,9 @@ impl Engine {
         let now = self.now();
         let id = CharacterId(Uuid::now_v7());
         let (name, spec, card_json) = (card.name().to_owned(), spec(&card), card.to_json());
+        // SillyTavern keeps its user's favourites in the cards.
+        let favourite =
+            card.extensions().and_then(|all| all.get("fav")).is_some_and(|fav| *fav == true || *fav == "true");
         let character = self
             .store()
             .write(move |store| {
@@ -134,6 +81,9 @@ impl Engine {
                 let source = source.map(|(bytes, mime)| store.assets_mut().put(&bytes, mime, now)).transpose()?;
                 let character = Character { id, name, card_json, spec, picture, source, created: now, updated: now };
                 store.characters_mut().insert(&character)?;
+                if favourite {
+                    store.favourites_mut().add(id)?;
+                }
                 Ok(character)
             })
             .await?;
@@ -158,7 +108,7 @@ impl Engine {
         Ok(self.store().write(move |store| store.assets_mut().put(&bytes, mime, now)).await?)
     }
 
-    fn library_changed(&self) {
+    pub(crate) fn library_changed(&self) {
         self.events().changed(Changed::Characters, None);
         self.events().changed(Changed::Chats, None);
     }
@@ -204,11 +154,13 @@ pub(crate) fn spec(card: &Card) -> String {
 }
 
 fn shown(character: &Character) -> Answer<api::Character> {
+    let card = card_of(character)?;
     Ok(api::Character {
         id: character.id.to_string(),
         picture: character.picture.map(|hash| hash.to_string()),
         spec: character.spec.clone(),
-        fields: convert::fields(&card_of(character)?),
+        sources: owned(&card.source()),
+        fields: card_fields::fields(&card),
         created: rfc3339(character.created),
         updated: rfc3339(character.updated),
     })

@@ -11,7 +11,7 @@ use crate::convert::{Speakers, is_reply};
 use crate::error::Answer;
 
 impl Engine {
-    /// The chat as a file that other apps, or people, can read. Pictures, and what a model hid from the reader besides its
+    /// The chat as a file that other apps, or people, can read. Pictures and documents, and what a model hid from the reader besides its
     /// thoughts, are not in it, and that is told.
     ///
     /// # Errors
@@ -20,7 +20,10 @@ impl Engine {
         let chat = self.chat(id.parse()?).await?;
         let speakers = self.speakers(&chat).await?;
         let of = chat.id;
-        let messages = self.store().read(move |store| store.messages().page(of, None, u32::MAX)).await?;
+        let read = self
+            .store()
+            .read(move |store| Ok((store.messages().page(of, None, u32::MAX)?, store.documents().of(of)?.len())));
+        let (messages, documents) = read.await?;
         let mut left_out = 0;
         let file = ChatFile {
             user: speakers.persona.clone(),
@@ -38,6 +41,7 @@ impl Engine {
         let warnings = [
             told(left_out, "replies have hidden figures, summaries or tool calls, which are"),
             told(pictures, "pictures are"),
+            told(documents, if documents == 1 { "document is" } else { "documents are" }),
         ];
         let warnings = warnings.into_iter().flatten().collect();
         Ok(Exported { file_name: file_name(&chat.title, ending), mime, bytes: text.into_bytes(), warnings })

@@ -33,6 +33,7 @@ use crate::macro_variables::Changes;
 use crate::memory::Recalled;
 use crate::report::refusal;
 use crate::scripts::Scripts;
+use crate::step::Step;
 use crate::story::Story;
 use crate::tasks::Task;
 use crate::turn::TurnOptions;
@@ -111,12 +112,12 @@ pub(crate) struct Made {
 
 impl Collected {
     /// The time that the head tells in the epoch that is under way.
-    fn head_at(&self) -> Option<Timestamp> {
+    pub(crate) fn head_at(&self) -> Option<Timestamp> {
         Kept::of(&self.chat).head_at
     }
 
     /// When what is answered was said; `now` where nothing was.
-    fn answered_at(&self, now: Timestamp) -> Timestamp {
+    pub(crate) fn answered_at(&self, now: Timestamp) -> Timestamp {
         self.history.last().map_or(now, |message| message.created)
     }
 
@@ -243,13 +244,15 @@ impl Engine {
         self.rewrite(&mut collected, options).await?;
         let unknown = collected.unknown_in_messages();
         collected.notices.extend(unknown);
+        Step::Collect.done(id);
         let started = Instant::now();
         let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
         let (memory, lore) =
             tokio::join!(self.recall(&collected, answerer), self.lore(&collected, answerer, options, head_at));
         (collected.memory, collected.lore) = (memory, lore?);
-        collected.notices.extend(collected.memory.notice.clone());
+        collected.notices.extend(collected.memory.notices.iter().cloned());
         collected.timings.activate_ms = millis(started);
+        Step::Activate.done(id);
         if let Some(ask) = options.ask {
             collected.task = self.task(ask, &collected, answerer).await?;
         }
@@ -266,8 +269,10 @@ impl Engine {
         let now = collected.answered_at(self.now());
         let head_at = collected.head_at().unwrap_or(now);
         let built = frame::build(collected, answerer, self.clock(), head_at)?;
+        Step::Frame.done(collected.chat.id);
         let tells_time = built.volatile || answerer.template.as_ref().is_some_and(|template| template.tells_time());
         let made = self.plan(collected, answerer, options, built, head_at).await?;
+        Step::Plan.done(collected.chat.id);
         let began = made.assembled.new_epoch;
         if !tells_time || began.is_none() || head_at == now {
             return Ok(made);

@@ -9,7 +9,7 @@ use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::settings::Owner;
 use domain::{MessageId, ToolCall};
-use store::{AssetHash, ListedCharacter};
+use store::{AssetHash, Listed, Listing};
 
 use crate::api;
 use crate::clock::rfc3339;
@@ -157,18 +157,28 @@ pub(crate) fn owner(owner: &api::SettingOwner) -> Answer<Owner> {
     })
 }
 
-pub(crate) fn summary(listed: &ListedCharacter, card: Option<&Card>) -> api::CharacterSummary {
-    let character = &listed.character;
+pub(crate) fn summary(listed: Listed) -> api::CharacterSummary {
+    let Listing { tagline, creator, tags } = listed.listing.unwrap_or_default();
     api::CharacterSummary {
-        id: character.id.to_string(),
-        name: character.name.clone(),
-        tagline: card.map(tagline).unwrap_or_default(),
-        picture: character.picture.map(|hash| hash.to_string()),
-        tags: card.map(|card| owned(&card.tags())).unwrap_or_default(),
-        creator: card.map(|card| card.creator().to_owned()).unwrap_or_default(),
+        id: listed.id.to_string(),
+        name: listed.name,
+        tagline,
+        picture: listed.picture.map(|hash| hash.to_string()),
+        tags,
+        creator,
+        favourite: listed.favourite,
         last_chat: listed.last_chat.map(rfc3339),
-        created: rfc3339(character.created),
+        created: rfc3339(listed.created),
     }
+}
+
+/// What lists show of a card, and everything it is found by.
+pub(crate) fn listing(card: &Card) -> (Listing, String) {
+    let listing = Listing { tagline: tagline(card), creator: card.creator().to_owned(), tags: owned(&card.tags()) };
+    let mut words = vec![card.name(), card.nickname().unwrap_or_default(), card.creator()];
+    words.extend(card.tags());
+    words.extend([card.description(), card.personality(), card.scenario(), card.creator_notes()]);
+    (listing, words.join("\n"))
 }
 
 fn tagline(card: &Card) -> String {
@@ -182,56 +192,6 @@ fn tagline(card: &Card) -> String {
     }
 }
 
-pub(crate) fn fields(card: &Card) -> api::CharacterFields {
-    api::CharacterFields {
-        name: card.name().to_owned(),
-        nickname: card.nickname().unwrap_or_default().to_owned(),
-        description: card.description().to_owned(),
-        personality: card.personality().to_owned(),
-        scenario: card.scenario().to_owned(),
-        first_message: card.first_mes().to_owned(),
-        alternate_greetings: owned(&card.alternate_greetings()),
-        message_examples: card.mes_example().to_owned(),
-        system_prompt: card.system_prompt().to_owned(),
-        post_history_instructions: card.post_history_instructions().to_owned(),
-        creator_notes: card.creator_notes().to_owned(),
-        creator: card.creator().to_owned(),
-        character_version: card.character_version().to_owned(),
-        tags: owned(&card.tags()),
-    }
-}
-
-/// Writes what differs, so that an untouched field of the card stays exactly as it was imported.
-pub(crate) fn apply_fields(card: &mut Card, fields: &api::CharacterFields) -> Answer<()> {
-    let before = self::fields(card);
-    if fields.name != before.name {
-        card.set_name(&fields.name)?;
-    }
-    macro_rules! texts {
-        ($($field:ident: $set:ident;)*) => {
-            $(if fields.$field != before.$field {
-                card.$set(&fields.$field);
-            })*
-        };
-    }
-    texts! {
-        nickname: set_nickname;
-        description: set_description;
-        personality: set_personality;
-        scenario: set_scenario;
-        first_message: set_first_mes;
-        alternate_greetings: set_alternate_greetings;
-        message_examples: set_mes_example;
-        system_prompt: set_system_prompt;
-        post_history_instructions: set_post_history_instructions;
-        creator_notes: set_creator_notes;
-        creator: set_creator;
-        character_version: set_character_version;
-        tags: set_tags;
-    }
-    Ok(())
-}
-
-fn owned(texts: &[&str]) -> Vec<String> {
+pub(crate) fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }

@@ -1,6 +1,6 @@
 //! The frame of a turn: everything that may be sent, in the words of this card, persona and chat.
 
-use context::frame::{BlockKind, Candidate, Frame, HeadPart, LoreSection, Now, Place, Placed, Source};
+use context::frame::{BlockKind, Candidate, Frame, HeadPart, LoreSection, Now, Place, Placed, Source, unlike};
 use context::macros::{Expanded, MacroState};
 use context::prompt_template::{
     self, Composed, ComposedSection, Flags, Heading, Placement, ResolvedTemplate, SectionKind, SectionRole,
@@ -31,15 +31,16 @@ pub(crate) struct Built {
     /// The variables after all texts, and what those of the head made of them.
     pub(crate) variables: MacroState,
     pub(crate) head_changes: Changes,
-    /// Names of the template's sections, by the texts that they became.
-    sections: Vec<(String, String)>,
+    /// The template's sections, in order.
+    pub(crate) sections: Vec<Section>,
 }
 
-impl Built {
-    /// The template's sections with their texts, in order.
-    pub(crate) fn named_sections(self) -> Vec<(String, String)> {
-        self.sections
-    }
+/// A section of the template, and the text that it became.
+pub(crate) struct Section {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// As it stands in the template, or in the text that takes its place.
+    pub(crate) written: String,
 }
 
 /// Makes the frame. Macros in the head tell the time `head_at`, that of the epoch's beginning, for which the lore was read.
@@ -155,9 +156,9 @@ impl<'a> Builder<'a> {
             (Placement::AfterHistory, _) => self.placed(section, 0),
             (Placement::InChat, _) => self.placed(section, section.depth),
             (Placement::Context, _) => {
-                let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section));
-                if !text.is_empty() {
-                    self.built.frame.context.push(Candidate::new(kind, source, reason(kind), text));
+                let candidate = self.candidate(section);
+                if !candidate.text.is_empty() {
+                    self.built.frame.context.push(candidate);
                 }
             }
         }
@@ -176,7 +177,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let entries = self.collected.lore.shown(place, self.classic());
-        self.built.sections.push((section.name.clone(), format!("{before}{entries}{after}")));
+        self.keep_section(section, format!("{before}{entries}{after}"));
         let at = self.built.frame.head.len();
         self.built.frame.lore.push(LoreSection { place, at, before, after });
     }
@@ -190,15 +191,27 @@ impl<'a> Builder<'a> {
         if text.is_empty() {
             return;
         }
-        self.built.sections.push((section.name.clone(), text.clone()));
+        self.keep_section(section, text.clone());
         let kind = kind(section.kind);
         let (source, role) = (self.source(section), role(section.role));
-        self.built.frame.head.push(HeadPart { kind, source, reason: reason(kind).to_owned(), role, text });
+        let written = unlike(written(section, &source), &text);
+        self.built.frame.head.push(HeadPart { kind, source, reason: reason(kind).to_owned(), role, text, written });
     }
 
     fn placed(&mut self, section: &ComposedSection, depth: u32) {
+        let candidate = self.candidate(section);
+        self.place(candidate, depth, role(section.role));
+    }
+
+    fn candidate(&mut self, section: &ComposedSection) -> Candidate {
         let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section));
-        self.place(Candidate::new(kind, source, reason(kind), text), depth, role(section.role));
+        let written = written(section, &source);
+        Candidate::new(kind, source, reason(kind), text).made_of(written)
+    }
+
+    fn keep_section(&mut self, section: &ComposedSection, text: String) {
+        let (name, written) = (section.name.clone(), written(section, &self.source(section)).to_owned());
+        self.built.sections.push(Section { name, text, written });
     }
 
     fn place(&mut self, candidate: Candidate, depth: u32, role: PromptRole) {
@@ -211,7 +224,8 @@ impl<'a> Builder<'a> {
     /// The card's note for a depth, as SillyTavern's cards bring it.
     fn depth_prompt(&mut self) {
         let card = &self.collected.card;
-        let text = self.say_now(words::depth_prompt(card));
+        let written = words::depth_prompt(card);
+        let text = self.say_now(written);
         let note = card.extensions().and_then(|all| all.get("depth_prompt"));
         let number = |name: &str| note.and_then(|note| note.get(name)).and_then(Value::as_u64);
         let spoken_as = note.and_then(|note| note.get("role")).and_then(Value::as_str);
@@ -221,7 +235,7 @@ impl<'a> Builder<'a> {
             _ => PromptRole::System,
         };
         let source = Source::CardField { card: card.spoken_name().to_owned(), field: "depth_prompt".to_owned() };
-        let candidate = Candidate::new(BlockKind::Note, source, "the card's note", text);
+        let candidate = Candidate::new(BlockKind::Note, source, "the card's note", text).made_of(written);
         self.place(candidate, number("depth").unwrap_or(4).try_into().unwrap_or(4), role);
     }
 
@@ -233,13 +247,14 @@ impl<'a> Builder<'a> {
         }
         let text = self.say_now(&values.author_note);
         let candidate = Candidate::new(BlockKind::Note, Source::Note, "the author's note", text);
+        let candidate = candidate.made_of(&values.author_note);
         self.place(candidate, values.author_note_depth, PromptRole::System);
     }
 
     fn say(&mut self, section: &ComposedSection) -> String {
         let text = self.spoken(section, false);
         if !text.is_empty() {
-            self.built.sections.push((section.name.clone(), text.clone()));
+            self.keep_section(section, text.clone());
         }
         text
     }
@@ -304,6 +319,15 @@ impl<'a> Builder<'a> {
 
     fn finish(self, stop: Vec<String>) -> Built {
         Built { stop, variables: self.state, ..self.built }
+    }
+}
+
+/// A section as it stands where its block leads: in the template, or in the card, the persona or the setting whose words it
+/// holds.
+fn written<'s>(section: &'s ComposedSection, source: &Source) -> &'s str {
+    match source {
+        Source::Template { .. } => &section.written,
+        _ => &section.text,
     }
 }
 

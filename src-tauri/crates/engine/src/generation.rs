@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use context::frozen;
 use domain::ToolCall;
-use domain::chat::{Chat, SwipeState};
+use domain::chat::Chat;
 use domain::sampling::Sampling;
 use futures_util::StreamExt;
 use provider::{FinishReason, GenerationEvent, ProviderErrorKind, Request, Timings, Usage};
@@ -14,14 +13,11 @@ use crate::answer::Answerer;
 use crate::api::{self, ApiError, Changed, EndReason, Event, Figures};
 use crate::collect::{Aim, Collected, Made};
 use crate::error::{Answer, internal};
-use crate::macro_variables;
-use crate::manifest;
 use crate::passages::{Part, Passages};
 use crate::running::Place;
-use crate::story;
+use crate::step::Step;
 use crate::target::Target;
 use crate::turn::TurnOptions;
-use crate::words::Kept;
 
 /// A reply's text is on the disk this soon after it was written (R-1: at most half a second of it is ever lost).
 const CHECKPOINT: Duration = Duration::from_millis(250);
@@ -75,18 +71,18 @@ impl Prepared {
 }
 
 /// The text so far, and how much of it is on the disk.
-struct Draft {
+pub(crate) struct Draft {
     /// With the base of a continued reply.
-    text: String,
+    pub(crate) text: String,
     /// What was written in this turn.
-    written: bool,
-    inserted: bool,
+    pub(crate) written: bool,
+    pub(crate) inserted: bool,
     /// Some of it is not on the disk yet.
-    dirty: bool,
-    saved: Instant,
-    figures: Figures,
+    pub(crate) dirty: bool,
+    pub(crate) saved: Instant,
+    pub(crate) figures: Figures,
     /// What was asked of tools; nothing of it is run.
-    tool_calls: Vec<ToolCall>,
+    pub(crate) tool_calls: Vec<ToolCall>,
     passages: Passages,
     /// The listeners see it grow, not only whole (S4.40).
     streams: bool,
@@ -134,6 +130,7 @@ impl Engine {
         self.events().changed(Changed::Chats, Some(chat.clone()));
         self.events().announce(Event::Ended { chat, message, reason });
         if whole {
+            Step::Idle.done(id);
             self.make_room(id, &options).await;
             self.title_in_idle(id, &options).await;
         }
@@ -213,6 +210,7 @@ impl Engine {
         started: Instant,
     ) -> Answer<Finish> {
         let chat = job.chat.id.to_string();
+        Step::Call.done(job.chat.id);
         let mut stream = answerer.provider.stream(request, job.place.cancel.clone());
         loop {
             let due = tokio::time::Instant::from_std(draft.saved + CHECKPOINT);
@@ -230,12 +228,17 @@ impl Engine {
                 Ok(GenerationEvent::Text(text)) => {
                     if !draft.written {
                         draft.figures.first_text_ms = Some(crate::collect::millis(started));
+                        Step::Stream.done(job.chat.id);
                     }
                     let part = draft.passages.push(&text);
                     self.take(job, draft, &answerer.name, part).await?;
                 }
-                Ok(GenerationEvent::ToolCall(call)) => draft.tool_calls.push(call),
+                Ok(GenerationEvent::ToolCall(call)) => {
+                    Step::Tool.done(job.chat.id);
+                    draft.tool_calls.push(call);
+                }
                 Ok(GenerationEvent::Finished { reason, usage, timings }) => {
+                    Step::Finish.done(job.chat.id);
                     return Ok(Finish { reason, usage, timings });
                 }
                 Ok(event) => news(&chat, event).into_iter().for_each(|event| self.events().announce(event)),
@@ -275,97 +278,6 @@ impl Engine {
             self.events().announce(Event::Token { chat, message, swipe, seq, text: part.words });
         }
         Ok(())
-    }
-
-    async fn checkpoint(&self, job: &Job, draft: &mut Draft, model: &str) -> Answer<()> {
-        let (target, chat, now) = (job.target.clone(), job.chat.clone(), self.now());
-        let (text, model, insert) = (draft.text.clone(), model.to_owned(), !draft.inserted);
-        self.store()
-            .checkpoint(move |store| match insert {
-                true => target.insert(store, &chat, &text, &model, now),
-                false => store.swipes_mut().set_text(target.swipe(), &text, SwipeState::Streaming),
-            })
-            .await?;
-        (draft.inserted, draft.dirty, draft.saved) = (true, false, Instant::now());
-        Ok(())
-    }
-
-    /// A reply may be nothing else, and is kept then too.
-    async fn keep_tool_calls(&self, job: &Job, draft: &mut Draft, model: &str) -> Answer<()> {
-        if draft.tool_calls.len() == job.target.tool_calls().len() {
-            return Ok(());
-        }
-        if !draft.inserted {
-            self.checkpoint(job, draft, model).await?;
-        }
-        let (swipe, calls) = (job.target.swipe(), draft.tool_calls.clone());
-        Ok(self.store().checkpoint(move |store| store.swipes_mut().set_tool_calls(swipe, &calls)).await?)
-    }
-
-    /// Before the model is called: the epoch, the context blocks frozen with their messages, and the variables as the turn's
-    /// texts have set them.
-    async fn keep_plan(&self, collected: &Collected, made: &Made) -> Answer<()> {
-        let chat = collected.chat.clone();
-        let window = made.assembled.window.clone();
-        let blocks = made.assembled.context_blocks.clone();
-        let judged = made.assembled.judged.clone();
-        let before = Kept::of(&chat);
-        let kept = Kept {
-            head_at: Some(made.head_at),
-            timed: collected.lore.timed.clone(),
-            variables: made.variables.local.clone(),
-            head: made.head_changes.clone(),
-        };
-        let (variables_before, variables) = (collected.variables_before.clone(), made.variables.clone());
-        let (id, drawn) = (chat.id, collected.story.drawn().to_vec());
-        if !drawn.is_empty() {
-            self.events().changed(Changed::Settings, Some(id.to_string()));
-        }
-        Ok(self
-            .store()
-            .checkpoint(move |store| {
-                for (message, blocks) in &blocks {
-                    store.messages_mut().set_context_block(*message, Some(&frozen::write(blocks)))?;
-                }
-                for (message, importance) in &judged {
-                    store.messages_mut().set_importance(*message, Some(*importance))?;
-                }
-                if kept != before {
-                    store.chats_mut().set_variables(chat.id, &kept.to_json())?;
-                }
-                story::keep(store, id, &drawn)?;
-                macro_variables::keep_global(store, &variables_before, &variables)?;
-                store.chats_mut().set_window(chat.id, &window)
-            })
-            .await?)
-    }
-
-    async fn keep_manifest(
-        &self,
-        job: &Job,
-        draft: &Draft,
-        collected: &Collected,
-        made: &Made,
-        answerer: &Answerer,
-    ) -> Answer<()> {
-        let swipe = job.target.swipe();
-        let previous = self.turn_before(job.chat.id, Some(swipe)).await?;
-        let report = made.report(collected, answerer, previous.as_ref());
-        let json = manifest::to_json(&report, previous.as_ref().map(|(kept, _)| kept));
-        let figures = manifest::figures_json(&draft.figures);
-        Ok(self.store().checkpoint(move |store| store.manifests_mut().insert(swipe, &json, &figures)).await?)
-    }
-
-    /// The last word on the reply's text. `None` if there never was any.
-    async fn keep_reply(&self, job: &Job, draft: &Draft, whole: bool) -> Answer<Option<api::Message>> {
-        if !draft.inserted {
-            return Ok(None);
-        }
-        let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
-        let text = self.stored_reply(&job.chat, job.target.base(), text).await?;
-        let state = if whole { SwipeState::Finished } else { SwipeState::Interrupted };
-        self.store().write(move |store| store.swipes_mut().set_text(swipe, &text, state)).await?;
-        self.shown_message(job.target.message()).await.map(Some)
     }
 }
 

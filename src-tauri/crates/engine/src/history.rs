@@ -50,7 +50,10 @@ impl Engine {
                 message.anew = Some(run.apply(&message.text, now, &mut state.clone()));
             }
             let sent = run.apply(&message.text, then, &mut state);
-            (message.text, message.scripts) = (sent.text, sent.scripts);
+            let changed =
+                sent.text != message.text || message.anew.as_ref().is_some_and(|anew| anew.text != message.text);
+            let said = std::mem::replace(&mut message.text, sent.text);
+            (message.written, message.scripts) = (changed.then_some(said), sent.scripts);
             // Patterns can take their time, and somebody may press Stop.
             if run.has_worked() {
                 tokio::task::yield_now().await;

@@ -1,9 +1,10 @@
-//! What people bring: cards, chats, and model files that stay where they are.
+//! What people bring: cards, lorebooks, chats, and model files that stay where they are.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use domain::archive::{ArchiveError, MAX_ARCHIVE};
 use domain::card::{self, Card, CardError};
 use store::{AssetHash, Character};
 
@@ -11,8 +12,14 @@ use crate::Engine;
 use crate::api::{ApiError, Event, ImportReport, Imported, Refused, Skipped};
 use crate::characters::card_of;
 use crate::error::{Answer, internal};
+use crate::import_lorebook::is_lorebook;
 use crate::picture;
 
+const ARCHIVE: &str = "application/zip";
+/// Endings of files that may be cards.
+const CARDS: [&str; 7] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml"];
+/// Endings of files that may be archives: a card with its pictures and sounds may be larger than a card alone.
+const ARCHIVES: [&str; 4] = ["charx", "byaf", "jpg", "jpeg"];
 /// Files taken from one folder at the most.
 const MAX_FILES: usize = 10_000;
 
@@ -56,11 +63,12 @@ impl Engine {
         if ending == "jsonl" {
             return self.import_chat_file(path, None, report).await;
         }
-        if !asked_for && ending != "png" && ending != "json" {
+        if !asked_for && !CARDS.iter().any(|known| ending == *known) {
             return Ok(());
         }
         let file = path.to_owned();
-        let read = tokio::task::spawn_blocking(move || read_capped(&file, card::MAX_FILE, "a card"));
+        let limit = if ARCHIVES.iter().any(|known| ending == *known) { MAX_ARCHIVE } else { card::MAX_FILE };
+        let read = tokio::task::spawn_blocking(move || read_capped(&file, limit, "a card"));
         match read.await.map_err(|_| internal("a file could not be read"))? {
             Ok(bytes) => self.import_card(name, bytes, report).await,
             Err((kind, reason)) => {
@@ -93,6 +101,10 @@ impl Engine {
             report.imported.push(imported);
             return Ok(());
         }
+        // So has a lorebook.
+        if is_lorebook(&bytes) && self.import_lorebook(&file, &bytes, None, report).await?.is_some() {
+            return Ok(());
+        }
         if is_named_preset(&bytes)
             && let Some(imported) = self.import_preset(&file, &bytes).await?
         {
@@ -104,6 +116,8 @@ impl Engine {
             Err(error) => {
                 match self.import_preset(&file, &bytes).await? {
                     Some(imported) => report.imported.extend(imported),
+                    // A picture may hold a lorebook as well.
+                    None if self.import_lorebook(&file, &bytes, None, report).await?.is_some() => {}
                     None => {
                         report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
                     }
@@ -117,20 +131,29 @@ impl Engine {
             return Ok(());
         }
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-        let is_png = bytes.starts_with(b"\x89PNG");
-        let picture = match is_png {
-            true => picture::read(bytes.clone()).await.map_err(|error| warnings.push(error.to_string())).ok(),
-            false => None,
+        let picture = match card::picture(&bytes, &card) {
+            Ok(Some(found)) => {
+                picture::read(found.into_owned()).await.map_err(|error| warnings.push(error.to_string())).ok()
+            }
+            Ok(None) => None,
+            Err(error) => {
+                warnings.push(error.to_string());
+                None
+            }
         };
-        let mime = if is_png { "image/png" } else { "application/json" };
-        let character = self.add_character(card, picture, Some((bytes, mime))).await?;
+        let mime = mime(&bytes);
+        let character = self.add_character(card.clone(), picture, Some((bytes, mime))).await?;
+        warnings.extend(self.import_sampling(&character, &card).await?);
         report.imported.push(Imported {
             kind: "character".into(),
             id: character.id.to_string(),
-            name: character.name,
-            file,
+            name: character.name.clone(),
+            file: file.clone(),
             warnings,
         });
+        if mime == ARCHIVE {
+            self.import_scenarios(&file, &character, &card, report).await?;
+        }
         Ok(())
     }
 
@@ -139,6 +162,17 @@ impl Engine {
         let hash = AssetHash::of(bytes);
         let same = self.store().read(move |store| store.characters().from_source(hash)).await?;
         Ok(same.into_iter().find(|each| card_of(each).is_ok_and(|known| known == *card)))
+    }
+}
+
+/// What a card's file is kept as.
+fn mime(card: &[u8]) -> &'static str {
+    match card {
+        [0x89, b'P', b'N', b'G', ..] => "image/png",
+        [b'P', b'K', ..] => ARCHIVE,
+        // A picture in front of an archive is never shown as one.
+        [0xff, 0xd8, ..] => "application/octet-stream",
+        _ => "application/json",
     }
 }
 
@@ -198,6 +232,15 @@ fn refusal(error: &CardError) -> &'static str {
         CardError::TooLarge { .. } | CardError::TooComplex { .. } => "tooLarge",
         CardError::Truncated { .. } | CardError::BrokenPng { .. } => "damaged",
         CardError::NoCard => "noCard",
+        CardError::Archive(error) => match error {
+            ArchiveError::TooLarge { .. }
+            | ArchiveError::TooManyMembers { .. }
+            | ArchiveError::MemberTooLarge { .. }
+            | ArchiveError::TotalTooLarge { .. }
+            | ArchiveError::Ratio { .. } => "tooLarge",
+            ArchiveError::Damaged { .. } => "damaged",
+            _ => "unsafeArchive",
+        },
         CardError::NoName { .. } | CardError::NameTooLong { .. } => "noName",
         _ => "malformed",
     }

@@ -1,5 +1,7 @@
 //! Chats that SillyTavern wrote, as chats of a character of the library.
 
+use std::path::PathBuf;
+
 use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
 use domain::chat_file::{By, ChatFile, Said, Version};
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp};
@@ -7,7 +9,7 @@ use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::{Changed, ImportReport, Imported, Refused, Skipped};
+use crate::api::{Changed, Event, ImportReport, Imported, Refused, Skipped};
 use crate::error::{Answer, internal};
 use crate::foreign_date;
 use crate::words::Kept;
@@ -18,6 +20,32 @@ const MAX_TITLE: usize = 200;
 const NAMED: usize = 8;
 
 impl Engine {
+    /// Imports files that SillyTavern wrote as chats of `character`, whomever they name. Listeners hear of it as well.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such character.
+    pub async fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> Answer<ImportReport> {
+        let with = self.character(character.parse()?).await?.id;
+        let mut report = ImportReport::default();
+        for file in files {
+            self.import_chat_file(&file, Some(with), &mut report).await?;
+        }
+        self.events().announce(Event::Imported { report: report.clone() });
+        Ok(report)
+    }
+
+    /// As [`Engine::import_chats_with`], of a file whose content is already here.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such character.
+    pub async fn import_chat_with(&self, character: String, file: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+        let with = self.character(character.parse()?).await?.id;
+        let mut report = ImportReport::default();
+        self.import_chat(file, bytes, Some(with), &mut report).await?;
+        self.events().announce(Event::Imported { report: report.clone() });
+        Ok(report)
+    }
+
     /// Imports `bytes` as a chat of `with`; else of the character whom the file names.
     pub(crate) async fn import_chat(
         &self,
@@ -78,7 +106,8 @@ impl Engine {
         })
     }
 
-    async fn keep_chat(
+    /// Adds a chat that somebody else's app wrote.
+    pub(crate) async fn keep_chat(
         &self,
         file: ChatFile,
         (character, persona): (CharacterId, Option<PersonaId>),

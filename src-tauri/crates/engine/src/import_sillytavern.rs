@@ -1,4 +1,4 @@
-//! A whole folder of SillyTavern's: cards, their chats, personas, regex scripts, and the presets in use. What cannot come
+//! A whole folder of SillyTavern's: cards, their chats, lorebooks, personas, regex scripts, and the presets in use. What cannot come
 //! along is told.
 
 use std::collections::HashMap;
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use context::convert::convert;
 use domain::CharacterId;
 use domain::chat_file;
+use domain::lorebook::Binding;
 use serde_json::Value;
 use store::PresetKind;
 
@@ -14,6 +15,7 @@ use crate::Engine;
 use crate::api::{Event, ImportReport, Imported, Persona, Refused, Skipped};
 use crate::error::{Answer, bad_input, internal};
 use crate::import::{files_in, read_capped};
+use crate::import_worlds::{Wishes, metadata};
 
 /// Where the user's own folder may be, from the one that was named.
 const USERS: [&str; 4] = ["", "data/default-user", "default-user", "public"];
@@ -32,10 +34,7 @@ const PRESETS: [(&str, &str); 5] = [
 ];
 
 /// What has no place here yet.
-const LEFT: [(&str, &str); 2] = [
-    ("worlds", "a lorebook outside a card cannot be kept yet; put it into the card, then import the card"),
-    ("group chats", "a chat of a group cannot be read yet"),
-];
+const LEFT: [(&str, &str); 1] = [("group chats", "a chat of a group cannot be read yet")];
 
 impl Engine {
     /// Imports what a folder of SillyTavern's holds. Everything that is not taken is in the report with a reason. What came
@@ -51,10 +50,16 @@ impl Engine {
         })?;
         let mut report = ImportReport::default();
         let settings = settings(&root.join(SETTINGS));
-        // Chats are somebody's, with somebody.
-        self.import_personas_of(&settings, &mut report).await?;
+        let mut wishes = Wishes::default();
+        // Chats are somebody's, with somebody, and lorebooks are bound to all of these.
+        self.import_personas_of(&settings, &mut wishes, &mut report).await?;
         let characters = self.import_cards_of(&root, &mut report).await?;
-        self.import_chats_of(&root, &characters, &mut report).await?;
+        self.import_chats_of(&root, &characters, &mut wishes, &mut report).await?;
+        for (character, new) in characters.values() {
+            self.wish_of(*character, *new, &mut wishes).await?;
+        }
+        wishes.of_settings(&settings, &characters);
+        self.import_worlds_of(&root.join("worlds"), wishes, &mut report).await?;
         self.import_scripts_of(&settings, &mut report).await?;
         self.import_presets_of(&root, &settings, &mut report).await?;
         for (name, reason) in LEFT {
@@ -66,16 +71,23 @@ impl Engine {
         Ok(report)
     }
 
-    /// The characters by the names of their files, which those of their chats' folders are too.
-    async fn import_cards_of(&self, root: &Path, report: &mut ImportReport) -> Answer<HashMap<String, CharacterId>> {
+    /// The characters by the names of their files, which those of their chats' folders are too, and whether they are new.
+    async fn import_cards_of(
+        &self,
+        root: &Path,
+        report: &mut ImportReport,
+    ) -> Answer<HashMap<String, (CharacterId, bool)>> {
         let mut characters = HashMap::new();
         for file in files_in(&root.join("characters")) {
             let (imported, skipped) = (report.imported.len(), report.skipped.len());
             self.import_path(&file, false, report).await?;
-            let added = report.imported[imported..].iter().filter(|one| one.kind == "character").map(|one| &one.id);
-            let mut ids = added.chain(report.skipped[skipped..].iter().map(|one| &one.id));
-            if let (Some(stem), Some(Ok(id))) = (stem(&file), ids.next().map(|id| id.parse())) {
-                characters.insert(stem, id);
+            let added = report.imported[imported..].iter().filter(|one| one.kind == "character");
+            let known = report.skipped[skipped..].iter().map(|one| (&one.id, false));
+            let mut ids = added.map(|one| (&one.id, true)).chain(known);
+            if let (Some(stem), Some((id, new))) = (stem(&file), ids.next())
+                && let Ok(id) = id.parse()
+            {
+                characters.insert(stem, (id, new));
             }
         }
         Ok(characters)
@@ -84,17 +96,24 @@ impl Engine {
     async fn import_chats_of(
         &self,
         root: &Path,
-        characters: &HashMap<String, CharacterId>,
+        characters: &HashMap<String, (CharacterId, bool)>,
+        wishes: &mut Wishes,
         report: &mut ImportReport,
     ) -> Answer<()> {
         let folders = std::fs::read_dir(root.join("chats")).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = folders.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
         folders.sort();
         for folder in folders {
-            let character = folder.file_name().and_then(|name| characters.get(&*name.to_string_lossy())).copied();
+            let character = folder.file_name().and_then(|name| characters.get(&*name.to_string_lossy()));
+            let character = character.map(|(id, _)| *id);
             for file in files_in(&folder).into_iter().filter(|file| file.extension().is_some_and(|end| end == "jsonl"))
             {
+                let before = report.imported.len();
                 self.import_chat_file(&file, character, report).await?;
+                let chat = report.imported[before..].first().and_then(|one| one.id.parse().ok());
+                if let (Some(chat), Some(about)) = (chat, metadata(&file)) {
+                    wishes.add(about.get("world_info"), Binding::Chat(chat), true);
+                }
             }
         }
         Ok(())
@@ -116,7 +135,7 @@ impl Engine {
     }
 
     /// Those of a name that is not known yet.
-    async fn import_personas_of(&self, settings: &Value, report: &mut ImportReport) -> Answer<()> {
+    async fn import_personas_of(&self, settings: &Value, wishes: &mut Wishes, report: &mut ImportReport) -> Answer<()> {
         let Some(personas) = settings.pointer("/power_user/personas").and_then(Value::as_object) else { return Ok(()) };
         let about = settings.pointer("/power_user/persona_descriptions");
         let mut known: Vec<String> = self.list_personas().await?.into_iter().map(|one| one.name).collect();
@@ -134,6 +153,8 @@ impl Engine {
             };
             match self.save_persona(persona).await {
                 Ok(saved) => {
+                    let book = about.and_then(|about| about.get(picture)?.get("lorebook"));
+                    wishes.add(book, Binding::Persona(saved.id.parse()?), true);
                     known.push(saved.name.clone());
                     report.imported.push(row("persona", saved.id, saved.name));
                 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use context::frame::{BlockKind, Candidate, Place, Placed, Source};
 use context::lore::{
-    self, Activated, Bindings, CardTexts, Chance, Found, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
-    LoreSettings, NamedBook, PreparedBooks, Reason, TimedState,
+    self, Activated, CardTexts, Chance, Found, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, PreparedBooks,
+    Reason, TimedState,
 };
 use context::macros::MacroState;
 use context::regex_script::{self, Channel, Occasion};
@@ -31,7 +31,9 @@ use crate::words::{self, Kept, Moment, Words};
 
 /// Runs over the books of one turn at the most. Each counts what it guessed, so that the next decides by counts what this
 /// one decided by guesses; one or two are enough.
-const MAX_RUNS: usize = 8;
+pub(crate) const MAX_RUNS: usize = 8;
+/// Told where some keys were not tried.
+pub(crate) const EXHAUSTED: &str = "The lorebooks' patterns took too long; some were not tried. Make them simpler.";
 
 /// What the lorebooks say to one turn.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +79,7 @@ impl Lore {
 /// The books that were prepared last: the next turn is likely of the same chat.
 #[derive(Default)]
 pub(crate) struct LoreCache {
-    last: Option<(u64, Arc<PreparedBooks>)>,
+    pub(crate) last: Option<(u64, Arc<PreparedBooks>)>,
     pub(crate) counts: LoreCounts,
 }
 
@@ -99,7 +101,7 @@ impl Engine {
         head_at: Timestamp,
     ) -> Answer<Lore> {
         let scene = Scene::new(collected, answerer, options, (self.clock(), head_at));
-        let Some(books) = self.books(collected) else {
+        let Some(books) = self.books(collected).await? else {
             return Ok(Lore { variables: scene.of_head, ..Lore::default() });
         };
         for _ in 0..MAX_RUNS {
@@ -112,25 +114,6 @@ impl Engine {
             self.count_lore(answerer, guessed).await?;
         }
         Ok(activate(collected, &books, &scene, &Counting::new(self, answerer)))
-    }
-
-    /// The chat's books, prepared; `None` if there is not one entry.
-    fn books(&self, collected: &Collected) -> Option<Arc<PreparedBooks>> {
-        let raw = collected.card.character_book()?;
-        let mut cache = self.lore_cache();
-        if let Some((_, known)) = cache.last.as_ref().filter(|(known, _)| *known == collected.card_hash) {
-            return Some(known.clone()).filter(|known| !known.is_empty());
-        }
-        let (book, _) = Book::from_character_book(raw);
-        let name = match book.name() {
-            "" => collected.card.name().to_owned(),
-            name => name.to_owned(),
-        };
-        let books = [NamedBook { name: name.as_str().into(), book: Arc::new(book) }];
-        let bindings = Bindings { character: vec![name], ..Bindings::default() };
-        let prepared = Arc::new(PreparedBooks::new(&books, &bindings, &LoreSettings::default()));
-        cache.last = Some((collected.card_hash, prepared.clone()));
-        Some(prepared).filter(|prepared| !prepared.is_empty())
     }
 }
 
@@ -149,7 +132,7 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    fn new(
+    pub(crate) fn new(
         collected: &'a Collected,
         answerer: &'a Answerer,
         options: &TurnOptions,
@@ -182,9 +165,7 @@ fn activate(collected: &Collected, books: &PreparedBooks, scene: &Scene<'_>, cou
     let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
     let reading = Reading::new(&words, scene);
     let outcome = outcome(collected, books, scene, (&words, &reading, counting));
-    let notice = outcome
-        .patterns_exhausted
-        .then(|| "The lorebooks' patterns took too long; some were not tried. Make them simpler.".to_owned());
+    let notice = outcome.patterns_exhausted.then(|| EXHAUSTED.to_owned());
     let (read, noticed) = reading.finish();
     let mut lore = Lore {
         timed: outcome.timed,
@@ -210,7 +191,7 @@ fn activate(collected: &Collected, books: &PreparedBooks, scene: &Scene<'_>, cou
     lore
 }
 
-fn outcome(
+pub(crate) fn outcome(
     collected: &Collected,
     books: &PreparedBooks,
     scene: &Scene<'_>,
@@ -279,7 +260,9 @@ impl Lore {
         let title = books.title(&entry).to_owned();
         let source = Source::Lore { book: entry.book.to_string(), entry: entry.uid.to_string(), title: title.clone() };
         let reason = regex_script::reason(&why(&entry, collected), scripts);
+        let written = books.written(&entry).map_or("", |written| &written.content);
         let candidate = Candidate::new(BlockKind::Lore, source, reason, entry.content)
+            .made_of(written)
             // Later passes found it by what lore said, not by what people said.
             .scored(entry.order as f32 - entry.pass as f32 * 1_000.0);
         let role = match entry.role {

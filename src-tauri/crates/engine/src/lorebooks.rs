@@ -1,59 +1,361 @@
-//! Lorebooks. Each is part of a card so far, and answers to its own name, to its character's, and to the character's id.
+//! Lorebooks, in cards and outside. A book of a card answers to the id of its character.
 
-use domain::lorebook::Book;
-use store::Character;
+use domain::CharacterId;
+use domain::LorebookId;
+use domain::card::Card;
+use domain::lorebook::{Binding, Book, Skipped};
+use store::{Character, Read, StoreError, Write};
+use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::{LorebookFormat, LorebookSummary};
+use crate::api::{Changed, Lorebook, LorebookBinding, LorebookFields, LorebookFormat, LorebookSummary};
 use crate::characters::{Exported, card_of, file_name};
-use crate::error::{Answer, not_found};
+use crate::error::{Answer, bad_input, internal, not_found};
+use crate::lore_entries;
+
+/// Longest name of a book, in characters.
+const MAX_NAME: usize = 200;
+
+/// A book as it is kept.
+pub(crate) struct Found {
+    place: Place,
+    pub(crate) book: Book,
+    unread: Vec<Skipped>,
+}
+
+/// Where a book is kept.
+enum Place {
+    Library(store::Lorebook),
+    Card(Character, Box<Card>),
+}
 
 impl Engine {
-    /// The books of all cards, in the order of the characters.
+    /// Those outside cards by name, then the books of cards by the name of their characters.
     pub async fn list_lorebooks(&self) -> Answer<Vec<LorebookSummary>> {
-        let listed = self.store().read(|store| store.characters().list()).await?;
-        // One card that cannot be read hides no other's book.
-        let summary = |character: &Character| {
-            let book = book(character).ok()??;
-            Some(LorebookSummary {
-                id: character.id.to_string(),
-                name: name(&book, character),
-                character_name: character.name.clone(),
-                description: book.description().to_owned(),
-                entry_count: u32::try_from(book.entries.len()).unwrap_or(u32::MAX),
+        let (own, bindings, characters) = self
+            .store()
+            .read(|store| {
+                let books = store.lorebooks();
+                Ok((books.list()?, books.bindings()?, store.characters().with_lorebooks()?))
             })
-        };
-        Ok(listed.iter().filter_map(|listed| summary(&listed.character)).collect())
+            .await?;
+        let own = own.into_iter().filter_map(|row| {
+            let bindings = bindings.get(&row.id).map(Vec::as_slice).unwrap_or_default();
+            // One that cannot be read hides no other.
+            Some(Found::in_library(row).ok()?.summary(bindings))
+        });
+        let of_cards = characters.into_iter().filter_map(|one| Some(Found::in_card(one).ok()??.summary(&[])));
+        Ok(own.chain(of_cards).collect())
     }
 
-    /// The book of a character's card as a file of its own.
+    /// A book of either kind.
     ///
     /// # Errors
-    /// `NotFound` if there is no such character, or its card has no book.
+    /// `NotFound` if there is no such book, or no book in the card of such a character.
+    pub async fn get_lorebook(&self, id: String) -> Answer<Lorebook> {
+        let id = id.parse::<LorebookId>()?;
+        let (found, bindings) =
+            self.store().read(move |store| Ok((find(store, id)?, store.lorebooks().bindings_of(id)?))).await?;
+        Ok(found?.whole(&bindings))
+    }
+
+    /// A new book without entries, bound to nothing.
+    pub async fn create_lorebook(&self, name: String) -> Answer<Lorebook> {
+        let name = checked(&name)?;
+        let json = Book::new(&name).to_value().to_string();
+        let row = self.add_lorebook(name, json, None, Vec::new()).await?;
+        self.get_lorebook(row.id.to_string()).await
+    }
+
+    /// What the book says of itself. A book outside a card has a name that no other has.
+    pub async fn update_lorebook(&self, id: String, fields: LorebookFields) -> Answer<Lorebook> {
+        let name = checked(&fields.name)?;
+        self.change_lorebook(id.clone(), move |found, taken| {
+            found.rename(&name, taken)?;
+            let book = &mut found.book;
+            book.set_description(&fields.description);
+            if fields.scan_depth != shown(book.scan_depth()) {
+                book.set_scan_depth(fields.scan_depth.map(i64::from));
+            }
+            if fields.token_budget != shown(book.token_budget()) {
+                book.set_token_budget(fields.token_budget.map(i64::from));
+            }
+            book.set_recursive_scanning(fields.recursive_scanning);
+            Ok(())
+        })
+        .await?;
+        self.get_lorebook(id).await
+    }
+
+    /// Lets a book outside a card count where it is bound, or nowhere.
+    pub async fn enable_lorebook(&self, id: String, enabled: bool) -> Answer<Lorebook> {
+        self.change_lorebook(id.clone(), move |found, _| match &mut found.place {
+            Place::Library(row) => {
+                row.enabled = enabled;
+                Ok(())
+            }
+            Place::Card(..) => Err(of_a_card("switched off")),
+        })
+        .await?;
+        self.get_lorebook(id).await
+    }
+
+    /// Lets a book outside a card count there and nowhere else.
+    pub async fn bind_lorebook(&self, id: String, bindings: Vec<LorebookBinding>) -> Answer<Lorebook> {
+        let bindings = bindings.iter().map(parsed).collect::<Answer<Vec<Binding>>>()?;
+        let book = id.parse::<LorebookId>()?;
+        let bound = self.store().write(move |store| match find(store, book)? {
+            Ok(Found { place: Place::Library(_), .. }) => Ok(Ok(store.lorebooks_mut().bind(book, &bindings)?)),
+            Ok(_) => Ok(Err(of_a_card("bound to anything else"))),
+            Err(error) => Ok(Err(error)),
+        });
+        bound.await??;
+        self.lorebooks_changed(Some(id.clone()));
+        self.get_lorebook(id).await
+    }
+
+    /// Out of every later prompt at once, and out of the file with the next purge; until then it can be restored.
+    pub async fn delete_lorebook(&self, id: String) -> Answer<()> {
+        let (book, now) = (id.parse::<LorebookId>()?, self.now());
+        self.store().write(move |store| store.lorebooks_mut().soft_delete(book, now)).await?;
+        self.lorebooks_changed(Some(id));
+        Ok(())
+    }
+
+    pub async fn restore_lorebook(&self, id: String) -> Answer<()> {
+        let book = id.parse::<LorebookId>()?;
+        self.store().write(move |store| store.lorebooks_mut().restore(book)).await?;
+        self.lorebooks_changed(Some(id));
+        Ok(())
+    }
+
+    /// A book of either kind as a file of its own.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such book, or no book in the card of such a character.
     pub async fn export_lorebook(&self, id: String, format: LorebookFormat) -> Answer<Exported> {
-        let character = self.character(id.parse()?).await?;
-        let mut book = book(&character)?.ok_or_else(|| not_found("lorebook"))?;
-        let name = name(&book, &character);
-        if book.name().is_empty() {
-            book.set_name(&name);
+        let mut found = self.lorebook(id).await?;
+        let name = found.name();
+        if found.book.name().is_empty() {
+            found.book.set_name(&name);
         }
         let value = match format {
-            LorebookFormat::Native => book.to_native(),
-            LorebookFormat::V3 => book.to_lorebook_v3(),
+            LorebookFormat::Native => found.book.to_native(),
+            LorebookFormat::V3 => found.book.to_lorebook_v3(),
         };
         let bytes = format!("{value:#}").into_bytes();
         Ok(Exported { file_name: file_name(&name, "json"), mime: "application/json", bytes, warnings: Vec::new() })
     }
-}
 
-fn book(character: &Character) -> Answer<Option<Book>> {
-    let card = card_of(character)?;
-    Ok(card.character_book().map(|raw| Book::from_character_book(raw).0))
-}
-
-fn name(book: &Book, character: &Character) -> String {
-    match book.name() {
-        "" => character.name.clone(),
-        name => name.to_owned(),
+    pub(crate) async fn lorebook(&self, id: String) -> Answer<Found> {
+        let id = id.parse::<LorebookId>()?;
+        self.store().read(move |store| find(store, id)).await?
     }
+
+    /// Adds a book under a name that is free.
+    pub(crate) async fn add_lorebook(
+        &self,
+        name: String,
+        json: String,
+        source: Option<Vec<u8>>,
+        bindings: Vec<Binding>,
+    ) -> Answer<store::Lorebook> {
+        let (id, now) = (LorebookId(Uuid::now_v7()), self.now());
+        let added = self.store().write(move |store| {
+            let name = free_name(&name, &taken(store, None)?);
+            let source = source.map(|bytes| store.assets_mut().put(&bytes, "application/json", now)).transpose()?;
+            let row = store::Lorebook { id, name, json, source, enabled: true, created: now, updated: now };
+            store.lorebooks_mut().insert(&row)?;
+            store.lorebooks_mut().bind(id, &bindings)?;
+            Ok(row)
+        });
+        let added = added.await?;
+        self.lorebooks_changed(Some(id.to_string()));
+        Ok(added)
+    }
+
+    /// Changes a book of either kind where nothing can come in between. `change` gets the names of all other books.
+    pub(crate) async fn change_lorebook<T: Send + 'static>(
+        &self,
+        id: String,
+        change: impl FnOnce(&mut Found, &[String]) -> Answer<T> + Send + 'static,
+    ) -> Answer<T> {
+        let (book, now) = (id.parse::<LorebookId>()?, self.now());
+        let changed = self.store().write(move |store| {
+            let mut found = match find(store, book)? {
+                Ok(found) => found,
+                Err(error) => return Ok(Err(error)),
+            };
+            let answer = change(&mut found, &taken(store, Some(book))?);
+            if answer.is_ok()
+                && let Err(refusal) = found.keep(store, now)?
+            {
+                return Ok(Err(refusal));
+            }
+            Ok(answer)
+        });
+        let answer = changed.await??;
+        self.lorebooks_changed(Some(id));
+        Ok(answer)
+    }
+
+    pub(crate) fn lorebooks_changed(&self, id: Option<String>) {
+        self.events().changed(Changed::Lorebooks, id);
+    }
+}
+
+impl Found {
+    pub(crate) fn in_library(row: store::Lorebook) -> Answer<Self> {
+        let (book, unread) = Book::read(row.json.as_bytes()).map_err(|error| internal(&error.to_string()))?;
+        Ok(Self { place: Place::Library(row), book, unread })
+    }
+
+    /// `None` if there is no book in the card.
+    fn in_card(character: Character) -> Answer<Option<Self>> {
+        let card = card_of(&character)?;
+        let Some(raw) = card.character_book() else { return Ok(None) };
+        let (book, unread) = Book::from_character_book(raw);
+        Ok(Some(Self { place: Place::Card(character, Box::new(card)), book, unread }))
+    }
+
+    /// As people and prompts call it.
+    pub(crate) fn name(&self) -> String {
+        match &self.place {
+            Place::Library(row) => row.name.clone(),
+            Place::Card(character, _) if self.book.name().is_empty() => character.name.clone(),
+            Place::Card(..) => self.book.name().to_owned(),
+        }
+    }
+
+    fn rename(&mut self, name: &str, taken: &[String]) -> Answer<()> {
+        if self.name() == name {
+            return Ok(());
+        }
+        if let Place::Library(row) = &mut self.place {
+            if taken.iter().any(|known| known == name) {
+                return Err(bad_input(format!("There is a lorebook \"{name}\" already."), "Give it another name."));
+            }
+            name.clone_into(&mut row.name);
+        }
+        self.book.set_name(name);
+        Ok(())
+    }
+
+    /// Writes it back to where it was, unless it could not be read again.
+    fn keep(self, store: &mut Write<'_>, now: domain::Timestamp) -> Result<Answer<()>, StoreError> {
+        let too_much = |why: String| bad_input(format!("The lorebook cannot be kept: {why}."), "Shorten it.");
+        match self.place {
+            Place::Library(row) => {
+                let json = self.book.to_value().to_string();
+                if let Err(error) = Book::read(json.as_bytes()) {
+                    return Ok(Err(too_much(error.to_string())));
+                }
+                store.lorebooks_mut().update(&store::Lorebook { json, updated: now, ..row })?;
+            }
+            Place::Card(character, mut card) => {
+                // A book in a card has the form of cards, whatever form it had in the file.
+                if let serde_json::Value::Object(raw) = self.book.to_value() {
+                    card.set_character_book(raw);
+                }
+                let card_json = card.to_json();
+                if let Err(error) = Card::from_json(card_json.as_bytes()) {
+                    return Ok(Err(too_much(error.to_string())));
+                }
+                store.characters_mut().update(&Character { card_json, updated: now, ..character })?;
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn summary(&self, bindings: &[Binding]) -> LorebookSummary {
+        let (id, character, character_name, enabled) = match &self.place {
+            Place::Library(row) => (row.id.to_string(), None, String::new(), row.enabled),
+            Place::Card(one, _) => (one.id.to_string(), Some(one.id.to_string()), one.name.clone(), true),
+        };
+        LorebookSummary {
+            id,
+            name: self.name(),
+            character,
+            character_name,
+            description: self.book.description().to_owned(),
+            entry_count: u32::try_from(self.book.entries.len()).unwrap_or(u32::MAX),
+            enabled,
+            bindings: bindings.iter().map(in_words).collect(),
+        }
+    }
+
+    fn whole(&self, bindings: &[Binding]) -> Lorebook {
+        let book = &self.book;
+        Lorebook {
+            about: self.summary(bindings),
+            fields: LorebookFields {
+                name: self.name(),
+                description: book.description().to_owned(),
+                scan_depth: shown(book.scan_depth()),
+                token_budget: shown(book.token_budget()),
+                recursive_scanning: book.recursive_scanning(),
+            },
+            entries: lore_entries::shown(book),
+            unread: self.unread.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// The book in the library with that id, or the one in the card of the character with that id.
+fn find(store: &Read<'_>, id: LorebookId) -> Result<Answer<Found>, StoreError> {
+    if let Some(row) = store.lorebooks().get(id)? {
+        return Ok(Found::in_library(row));
+    }
+    let Some(character) = store.characters().get(CharacterId(id.0))? else { return Ok(Err(not_found("lorebook"))) };
+    Ok(Found::in_card(character).and_then(|found| found.ok_or_else(|| not_found("lorebook"))))
+}
+
+/// The names of the books in the library, but for one.
+fn taken(store: &Read<'_>, but: Option<LorebookId>) -> Result<Vec<String>, StoreError> {
+    let names = store.lorebooks().names()?.into_iter().filter(|(id, _)| Some(*id) != but);
+    Ok(names.map(|(_, name)| name).collect())
+}
+
+/// `name`, or the first of its kind with a number that is not taken.
+pub(crate) fn free_name(name: &str, taken: &[impl AsRef<str>]) -> String {
+    let is_free = |name: &String| taken.iter().all(|known| known.as_ref() != name);
+    let numbered = (2..).map(|number: u32| format!("{name} ({number})"));
+    std::iter::once(name.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
+}
+
+fn checked(name: &str) -> Answer<String> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > MAX_NAME {
+        let hint = format!("Write one of at most {MAX_NAME} characters.");
+        return Err(bad_input("A lorebook needs a name, and not a long one.", hint));
+    }
+    Ok(name.to_owned())
+}
+
+fn of_a_card(what: &str) -> crate::api::ApiError {
+    let message = format!("This lorebook is part of a card and cannot be {what}.");
+    bad_input(message, "Export it, then import the file: that makes a lorebook of its own.")
+}
+
+/// As the faces get it: numbers beyond all reason stay beyond all reason.
+pub(crate) fn shown(number: Option<i64>) -> Option<i32> {
+    number.map(|number| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
+}
+
+fn in_words(binding: &Binding) -> LorebookBinding {
+    match binding {
+        Binding::Global => LorebookBinding::Global,
+        Binding::Character(id) => LorebookBinding::Character { id: id.to_string() },
+        Binding::Chat(id) => LorebookBinding::Chat { id: id.to_string() },
+        Binding::Persona(id) => LorebookBinding::Persona { id: id.to_string() },
+    }
+}
+
+fn parsed(binding: &LorebookBinding) -> Answer<Binding> {
+    Ok(match binding {
+        LorebookBinding::Global => Binding::Global,
+        LorebookBinding::Character { id } => Binding::Character(id.parse()?),
+        LorebookBinding::Chat { id } => Binding::Chat(id.parse()?),
+        LorebookBinding::Persona { id } => Binding::Persona(id.parse()?),
+    })
 }

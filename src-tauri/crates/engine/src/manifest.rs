@@ -1,7 +1,8 @@
 //! The manifest of a turn: what was sent and what it cost, stored with the reply; the X-ray only draws it.
 //!
 //! Prompts of an epoch begin alike, so a manifest holds only what the one before it did not: a chat's manifests grow with
-//! the chat and not with its square. Texts are stored once, in the segments.
+//! the chat and not with its square. Texts are stored once, in the segments; beside them stands only how a text was written,
+//! and what a block says itself, where that is not what was sent.
 
 use domain::{ChatId, SwipeId};
 use serde::{Deserialize, Serialize};

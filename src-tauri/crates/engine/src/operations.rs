@@ -27,8 +27,47 @@ macro_rules! operations {
             /// Can be undone by `restore_character` until the app ends.
             delete_character(id: String) -> ();
             restore_character(id: String) -> ();
+            /// Those whose card has every word of `query`, or the beginning of it: names, tags, creators, descriptions.
+            find_characters(query: String) -> Vec<String>;
+            set_favourites(characters: Vec<String>, favourite: bool) -> ();
+            /// Adds tags to the cards of all of them, and takes others off.
+            tag_characters(characters: Vec<String>, add: Vec<String>, remove: Vec<String>) -> ();
+            /// All of them or none. Can be undone by `restore_characters` until the app ends.
+            delete_characters(characters: Vec<String>) -> ();
+            restore_characters(characters: Vec<String>) -> ();
+            /// Tokens of each text by the model that answers by default.
+            count_fields(texts: Vec<String>) -> TextCounts;
             /// The entries of the lorebook in a character's card, in the book's order.
             card_lore(character: String) -> Vec<LoreEntry>;
+
+            /// Those outside cards, then those in cards, which answer to the ids of their characters.
+            list_lorebooks() -> Vec<LorebookSummary>;
+            get_lorebook(id: String) -> Lorebook;
+            /// A new one outside a card, bound to nothing.
+            create_lorebook(name: String) -> Lorebook;
+            update_lorebook(id: String, fields: LorebookFields) -> Lorebook;
+            /// Lets a lorebook outside a card count where it is bound, or nowhere.
+            enable_lorebook(id: String, enabled: bool) -> Lorebook;
+            /// Lets a lorebook outside a card count there and nowhere else.
+            bind_lorebook(id: String, bindings: Vec<LorebookBinding>) -> Lorebook;
+            /// Can be undone by `restore_lorebook` until the app ends.
+            delete_lorebook(id: String) -> ();
+            restore_lorebook(id: String) -> ();
+            /// An empty `id` makes a new entry, which comes last.
+            save_lore_entry(book: String, entry: LorebookEntry) -> LorebookEntry;
+            /// Switches entries on or off.
+            enable_lore_entries(book: String, ids: Vec<String>, enabled: bool) -> Lorebook;
+            /// Answers with what `restore_lore_entries` needs to undo it.
+            delete_lore_entries(book: String, ids: Vec<String>) -> String;
+            restore_lore_entries(book: String, deleted: String) -> Lorebook;
+            /// The order in which people see them; it says nothing about the prompt.
+            order_lore_entries(book: String, ids: Vec<String>) -> Lorebook;
+            /// Copies entries into another lorebook; with `leave` they are moved.
+            copy_lore_entries(book: String, ids: Vec<String>, to: String, leave: bool) -> ();
+
+            /// What `text` would wake as the next message of `chat`, with `book` besides the chat's own books; without a chat, in
+            /// `book` alone. Nothing is stored.
+            try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;
 
             list_personas() -> Vec<Persona>;
             /// An empty `id` makes a new one.
@@ -48,6 +87,13 @@ macro_rules! operations {
             chat_texts(chat: String) -> Vec<ChatText>;
             /// Lets a chat say `text` instead of its card; without one, the card's words are back.
             set_chat_text(chat: String, field: CardField, text: Option<String>) -> Vec<ChatText>;
+            /// The texts that are attached to a chat, the oldest first.
+            list_documents(chat: String) -> Vec<ChatDocument>;
+            /// Attaches a text in UTF-8: what of it fits the words of a turn goes with them. `data` is the file's content in base64.
+            attach_document(chat: String, name: String, data: String) -> ChatDocument;
+            /// Gone from every later prompt; can be undone by `restore_document` until the app ends.
+            remove_document(id: String) -> ();
+            restore_document(id: String) -> ();
             /// Keeps what stands in the composer.
             save_draft(chat: String, text: String) -> ();
             /// Can be undone by `restore_chat` until the app ends.
@@ -90,6 +136,10 @@ macro_rules! operations {
             compare_prompt(swipe: String) -> PromptComparison;
             /// The prompt that `text` would send beside the one that was sent last.
             compare_next(chat: String, text: String) -> PromptComparison;
+            /// The prompt of a reply at one stage, beside the stage before.
+            prompt_stage(swipe: String, stage: PromptStage) -> StageComparison;
+            /// The prompt that `text` would send at one stage, beside the stage before.
+            next_stage(chat: String, text: String, what_if: WhatIf, stage: PromptStage) -> StageComparison;
             /// Turns with a manifest, newest first; `before` is a message's id.
             past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
 

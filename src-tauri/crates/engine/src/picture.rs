@@ -53,6 +53,22 @@ fn encode_for_message(picture: DynamicImage) -> Answer<ForMessage> {
     Ok(ForMessage { bytes, mime: "image/jpeg" })
 }
 
+/// Width and height that a picture of a list may have, in pixels: those of a card on a screen of twice the density.
+const SMALL: (u32, u32) = (400, 560);
+
+/// Reads PNG, JPEG or WebP and makes a small copy, in the form of a picture for a message.
+///
+/// # Errors
+/// `BadInput` if it is none of these, is damaged, or is too large.
+pub(crate) async fn small(bytes: Vec<u8>) -> Answer<ForMessage> {
+    let work = move || {
+        let picture = open(&bytes, Upright::AsStored)?;
+        let (width, height) = (picture.width().min(SMALL.0), picture.height().min(SMALL.1));
+        encode_for_message(picture.thumbnail(width, height))
+    };
+    tokio::task::spawn_blocking(work).await.map_err(|_| internal("a picture could not be read"))?
+}
+
 /// Reads PNG, JPEG or WebP and encodes the pixels anew.
 ///
 /// # Errors
@@ -127,6 +143,17 @@ mod tests {
         let large = encode(&DynamicImage::ImageRgb8(RgbImage::new(3_000, 1_000))).unwrap();
         let kept = image::load_from_memory(&decode(&large.png).unwrap().png).unwrap();
         assert_eq!((kept.width(), kept.height()), (1_536, 512));
+    }
+
+    #[tokio::test]
+    async fn a_small_copy_keeps_the_shape_and_never_grows() {
+        let size = async |width, height| {
+            let picture = encode(&DynamicImage::ImageRgb8(RgbImage::new(width, height))).unwrap();
+            let copy = image::load_from_memory(&small(picture.png).await.unwrap().bytes).unwrap();
+            (copy.width(), copy.height())
+        };
+        assert_eq!(size(1_200, 1_600).await, (400, 533));
+        assert_eq!(size(30, 40).await, (30, 40));
     }
 
     fn of_pixel(pixel: [u8; 4]) -> ForMessage {

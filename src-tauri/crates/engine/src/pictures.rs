@@ -83,7 +83,7 @@ impl Engine {
 }
 
 /// A file's own name, without a folder and in one line.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     name.chars().filter(|letter| !letter.is_control()).take(MAX_NAME).collect::<String>().trim().to_owned()
 }

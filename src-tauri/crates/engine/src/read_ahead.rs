@@ -11,6 +11,7 @@ use futures_util::StreamExt;
 use provider::Request;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::Engine;
 use crate::answer::Answerer;
@@ -101,7 +102,9 @@ impl Engine {
         if !self.running().none() {
             return;
         }
-        if let Some(Err(error)) = leave.run_until_cancelled(work(leave.clone())).await {
+        if let Some(Err(error)) =
+            leave.run_until_cancelled(work(leave.clone()).instrument(tracing::debug_span!("idle"))).await
+        {
             tracing::info!(%error, "a chat was not read ahead");
         }
     }

@@ -113,6 +113,8 @@ impl Made {
             dropped_reason: planned.dropped.map(|dropped| dropped.words().to_owned()),
             reused,
             text: planned.text.clone(),
+            own_text: planned.own.clone(),
+            source_text: planned.written.clone(),
         }
     }
 }
@@ -182,7 +184,7 @@ fn origin(source: &Source, collected: &Collected) -> api::Origin {
         }
         // What did not fit, in one row: the cap decides how much does.
         Source::Others { .. } => api::Origin::Setting { key: "retrieval_cap".to_owned() },
-        Source::Document { name } => api::Origin::Document { name: name.clone() },
+        Source::Document { id, name, .. } => api::Origin::Document { id: id.clone(), name: name.clone() },
         Source::Clock => api::Origin::Clock,
         Source::Mode { name } => api::Origin::Mode { name: name.clone() },
         Source::Reminder => api::Origin::Setting { key: "reminder".to_owned() },

@@ -1,7 +1,7 @@
 //! What a job beside the chat asks the model: one more message behind the chat's own prompt (S4.16). Head and window are the
 //! chat's, byte for byte, so that a model which has read the chat reads no more than the task.
 
-use context::frame::{Frame, HistoryMessage, Place, Source};
+use context::frame::{Frame, HistoryMessage, Place, Source, unlike};
 use domain::chat::Role;
 use domain::{MessageId, Timestamp};
 use uuid::Uuid;
@@ -11,13 +11,15 @@ use crate::answer::Answerer;
 use crate::api::Ask;
 use crate::collect::Collected;
 use crate::error::{Answer, bad_input};
-use crate::frame;
+use crate::frame::{self, Built, Section};
 
 /// A task in the words of this turn.
 pub(crate) struct Task {
     ask: Ask,
     source: Source,
     text: String,
+    /// As its template has it.
+    written: String,
     /// Tokens of the answer at the most, where the template has it.
     pub(crate) reply_tokens: Option<u32>,
     pub(crate) notices: Vec<String>,
@@ -32,9 +34,9 @@ impl Task {
             frame.context.clear();
             frame.placed.retain(|placed| placed.constant && !matches!(placed.place, Place::Depth(_)));
         }
-        let task = Some(self.source.clone());
+        let (task, written) = (Some(self.source.clone()), unlike(&self.written, &self.text));
         let said = HistoryMessage::new(MessageId(Uuid::nil()), Role::User, "", self.text.clone(), at);
-        frame.history.push(HistoryMessage { task, ..said });
+        frame.history.push(HistoryMessage { task, written, ..said });
     }
 }
 
@@ -54,19 +56,19 @@ impl Engine {
             Ask::Title => (&values.title_prompt, "title"),
         };
         let (template, notice) = self.template_or(chosen, built_in).await?;
-        let built = frame::task(collected, answerer, self.clock(), &template, self.now())?;
-        let mut notices = built.notices.clone();
-        let sections = built.named_sections();
-        let Some((section, _)) = sections.first() else {
+        let Built { sections, mut notices, .. } =
+            frame::task(collected, answerer, self.clock(), &template, self.now())?;
+        let Some(first) = sections.first() else {
             let message = format!("The template \"{}\" asks for nothing.", template.name);
             return Err(bad_input(message, "Write its task, or reset it."));
         };
         notices.extend(notice);
-        let source = Source::Template { template: template.id.clone(), section: section.clone() };
-        let texts: Vec<&str> = sections.iter().map(|(_, text)| text.as_str()).collect();
+        let source = Source::Template { template: template.id.clone(), section: first.name.clone() };
+        let text = |of: fn(&Section) -> &str| sections.iter().map(of).collect::<Vec<_>>().join("\n\n");
+        let (written, text) = (text(|section| &section.written), text(|section| &section.text));
         // A reply that goes on may be as long as any other.
         let reply_tokens = template.defaults.reply_tokens.filter(|_| ask != Ask::Continue);
-        Ok(Some(Task { ask, source, text: texts.join("\n\n"), reply_tokens, notices }))
+        Ok(Some(Task { ask, source, text, written, reply_tokens, notices }))
     }
 
     /// Whether an unfinished reply is gone on with because the model is told to, and not because it finds its own words at

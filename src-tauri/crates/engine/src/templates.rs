@@ -17,7 +17,7 @@ use crate::api::{
 };
 use crate::collect::Aim;
 use crate::error::{Answer, bad_input, internal, not_found};
-use crate::frame;
+use crate::frame::{self, Section};
 use crate::turn::TurnOptions;
 
 /// The template of a chat that names none.
@@ -109,13 +109,11 @@ impl Engine {
         let answerer = self.answerer(&chat, &options).await?;
         let collected = self.collect(chat, Aim::Last, &answerer, &options).await?;
         let built = frame::build(&collected, &answerer, self.clock(), self.now())?;
-        let texts = built.named_sections();
-        let tokens = self.count_texts(&answerer, texts.iter().map(|(_, text)| text.clone()).collect()).await?;
-        let sections: Vec<RenderedSection> = texts
-            .into_iter()
-            .zip(&tokens)
-            .map(|((name, text), tokens)| RenderedSection { name, text, tokens: *tokens })
-            .collect();
+        let texts = built.sections.iter().map(|section| section.text.clone()).collect();
+        let tokens = self.count_texts(&answerer, texts).await?;
+        let rendered =
+            |(Section { name, text, .. }, tokens): (Section, &u32)| RenderedSection { name, text, tokens: *tokens };
+        let sections: Vec<RenderedSection> = built.sections.into_iter().zip(&tokens).map(rendered).collect();
         Ok(RenderedTemplate {
             text: sections.iter().map(|section| section.text.as_str()).collect::<Vec<_>>().join("\n\n"),
             tokens: tokens.iter().sum(),

@@ -19,6 +19,7 @@ use crate::macro_variables;
 use crate::memory::{self, Said};
 use crate::pictures::Checked;
 use crate::scripts::{Run, SAID};
+use crate::step::Step;
 use crate::target::Target;
 use crate::words::Words;
 
@@ -130,6 +131,7 @@ impl Engine {
                 Ok((message, done))
             })
             .await?;
+        Step::Said.done(chat.id);
         self.tell(chat, done);
         Ok(message)
     }
@@ -209,25 +211,34 @@ impl Engine {
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
     pub async fn preview_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<PromptReport> {
         let (chat, last) = self.chat_and_last(&chat).await?;
-        let aim = async {
-            Ok(match last {
-                _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
-                    let mut state = self.macro_state(&chat).await?;
-                    Aim::Words(self.resolve(&chat, text, &mut state).await?)
-                }
-                Some(last) if convert::is_reply(last.role) && options.ask.is_none() => Aim::Before(last.id),
-                _ => Aim::Last,
-            })
-        };
-        let (aim, answerer) = tokio::try_join!(aim, self.answerer(&chat, &options))?;
+        let (aim, answerer) =
+            tokio::try_join!(self.aim_of_preview(&chat, last, text, &options), self.answerer(&chat, &options))?;
         let (previous, mut collected) =
             tokio::try_join!(self.turn_before(chat.id, None), self.collect(chat, aim, &answerer, &options))?;
         let made = self.make(&mut collected, &answerer, &options).await?;
         Ok(made.report(&collected, &answerer, previous.as_ref()))
     }
 
+    /// What a prompt that is only looked at answers.
+    pub(crate) async fn aim_of_preview(
+        &self,
+        chat: &Chat,
+        last: Option<Message>,
+        text: String,
+        options: &TurnOptions,
+    ) -> Answer<Aim> {
+        Ok(match last {
+            _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
+                let mut state = self.macro_state(chat).await?;
+                Aim::Words(self.resolve(chat, text, &mut state).await?)
+            }
+            Some(last) if convert::is_reply(last.role) && options.ask.is_none() => Aim::Before(last.id),
+            _ => Aim::Last,
+        })
+    }
+
     /// Read by the writer, behind whatever is still on its way to the disk.
-    async fn chat_and_last(&self, id: &str) -> Answer<(Chat, Option<Message>)> {
+    pub(crate) async fn chat_and_last(&self, id: &str) -> Answer<(Chat, Option<Message>)> {
         let id = id.parse::<ChatId>()?;
         let last = self.store().checkpoint(move |store| store.messages().last(id)).await?;
         Ok((self.chat(id).await?, last))

@@ -41,6 +41,8 @@ pub fn client() -> Result<String, Error> {
     ApiError::definition(&mut types);
     ImportReport::definition(&mut types);
     CardFormat::definition(&mut types);
+    ChatFileFormat::definition(&mut types);
+    LorebookFormat::definition(&mut types);
 
     Exporter::from(Typescript::default())
         .header("// Made from the Rust types by `cargo test -p engine typescript`; do not edit.\n")

@@ -9,7 +9,7 @@ use domain::settings::{ContentRating, Placement, Values};
 use crate::collect::Collected;
 use crate::error::{Answer, bad_input};
 use crate::lore::Lore;
-use crate::memory::Recalled;
+use crate::memory::{self, Recalled};
 
 /// Every variable of the turn. The mode's text may name any of the others.
 ///
@@ -18,6 +18,7 @@ use crate::memory::Recalled;
 pub(crate) fn of(collected: &Collected) -> Answer<Variables> {
     let Collected { card, persona, values, mode, memory, lore, story, group, .. } = collected;
     let given = story.tell(given(card, persona, values, mode, memory, lore));
+    let given = given.text("user.question", memory::last_said(collected));
     let given =
         instructed(group.tell(given, collected.speaker()), collected.instructions().1, collected.post_history());
     let (given, _) = given.details(&collected.values.details);
@@ -56,6 +57,7 @@ fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &
         .text("memory.facts", memory.joined(&[BlockKind::Fact, BlockKind::Memory]))
         .text("memory.lastSession", memory.joined(&[BlockKind::LastSession]))
         .text("memory.count", memory.count().to_string())
+        .text("user.citations", memory.citations())
         .text("lore.before", lore.mark(Place::BeforeCharacter, classic))
         .text("lore.after", lore.mark(Place::AfterCharacter, classic))
 }
@@ -112,8 +114,8 @@ mod tests {
         };
         let mode = Mode { name: "study".into(), title: String::new(), text: String::new() };
         let given = given(&card, &persona, &Values::default(), &mode, &Recalled::default(), &Lore::default());
-        // `of` adds it, as it is made from the others.
-        let given = instructed(Story::default().tell(given), "", "").text("mode.text", "");
+        // `of` adds them: what is answered is no part of the turn's surroundings, and the mode's text is made from the others.
+        let given = instructed(Story::default().tell(given), "", "").text("user.question", "").text("mode.text", "");
         let given: BTreeSet<&str> = given.names().collect();
         let reference = reference();
         let plain = |doc: &&VariableDoc| doc.source == VariableSource::Given && doc.supplied;

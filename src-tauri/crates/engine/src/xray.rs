@@ -103,7 +103,7 @@ async fn compared(previous: SwipeId, before: PromptReport, now: PromptReport) ->
     Ok(PromptComparison { previous: Some(previous.to_string()), parts })
 }
 
-fn difference(before: &str, now: &str) -> Vec<ChangedText> {
+pub(crate) fn difference(before: &str, now: &str) -> Vec<ChangedText> {
     let mut parts: Vec<ChangedText> = Vec::new();
     for line in TextDiff::from_lines(before, now).iter_all_changes() {
         let change = match line.tag() {

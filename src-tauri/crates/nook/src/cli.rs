@@ -197,6 +197,9 @@ pub(crate) struct PromptArgs {
     /// Where lore and notes stand, whatever the settings say
     #[arg(long)]
     pub(crate) placement: Option<Placing>,
+    /// The prompt at one of its stages, beside the stage before
+    #[arg(long)]
+    pub(crate) stage: Option<Stage>,
     #[command(flatten)]
     pub(crate) answering: Answering,
 }
@@ -286,6 +289,18 @@ impl From<Job> for Ask {
 pub(crate) enum Placing {
     CacheFirst,
     Classic,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Stage {
+    /// As it is written: variables and macros still named
+    Sources,
+    /// After variables, macros and regex scripts
+    Filled,
+    /// What the budget keeps
+    Budget,
+    /// As it goes out
+    Sent,
 }
 
 #[derive(Debug, Subcommand)]

@@ -19,6 +19,7 @@ mod routes;
 mod secret;
 mod serving;
 mod transfer;
+mod zip;
 
 pub use files::find_ui;
 pub use secret::{Token, WeakToken};

@@ -43,7 +43,11 @@ pub(crate) fn router(shared: Shared, ui: Option<&Path>) -> Router {
         .route("/api/import", post(transfer::import))
         .route("/api/tokenizer/{endpoint}", post(transfer::tokenizer))
         .route("/api/export/{id}/{format}", get(transfer::export))
+        .route("/api/export-chat/{id}/{format}", get(transfer::export_chat))
+        .route("/api/export-characters", post(transfer::export_characters))
+        .route("/api/export-lorebook/{id}/{format}", get(transfer::export_lorebook))
         .route("/asset/{hash}", get(transfer::asset))
+        .route("/thumbnail/{hash}", get(transfer::thumbnail))
         .route("/api/{*rest}", any(no_such_route))
         .layer(from_fn_with_state(Arc::clone(&shared), require_token));
     // These two look at the token, or the ticket in its place, themselves.

@@ -1,18 +1,27 @@
 //! Files in and out: pictures, imports, exports.
 
+use std::vec;
+
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use engine::api::CardFormat;
+use engine::Exported;
+use engine::api::{CardFormat, ChatFileFormat, LorebookFormat};
+use futures_util::stream;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use zip::result::ZipError;
 
 use crate::respond::{Failure, json};
 use crate::routes::Shared;
+use crate::zip::Zip;
 
 const IMPORT_CAP: usize = 64 * 1024 * 1024;
+/// Room for the ids of fifty thousand characters.
+const LIST_CAP: usize = 2 * 1024 * 1024;
 
 /// Content never changes under its hash.
 const FOREVER: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
@@ -23,19 +32,30 @@ pub(crate) async fn asset(State(shared): State<Shared>, Path(hash): Path<String>
     Ok(([(CONTENT_TYPE, header(&asset.mime)), (CACHE_CONTROL, FOREVER)], asset.bytes).into_response())
 }
 
+/// `GET /thumbnail/{hash}`: the small copy of a picture.
+pub(crate) async fn thumbnail(State(shared): State<Shared>, Path(hash): Path<String>) -> Result<Response, Failure> {
+    let small = shared.engine.thumbnail(hash).await?;
+    Ok(([(CONTENT_TYPE, header(&small.mime)), (CACHE_CONTROL, FOREVER)], small.bytes).into_response())
+}
+
 #[derive(Deserialize)]
 pub(crate) struct Named {
     name: String,
+    /// Whose chat the file is; absent for everything else.
+    character: Option<String>,
 }
 
-/// `POST /api/import?name=`, the file as the body.
+/// `POST /api/import?name=&character=`, the file as the body.
 pub(crate) async fn import(
     State(shared): State<Shared>,
-    Query(Named { name }): Query<Named>,
+    Query(Named { name, character }): Query<Named>,
     body: Body,
 ) -> Result<Response, Failure> {
     let bytes = shared.bodies.read(body, IMPORT_CAP).await?;
-    Ok(json(&shared.engine.import_bytes(name, bytes).await?))
+    Ok(json(&match character {
+        Some(character) => shared.engine.import_chat_with(character, name, bytes).await?,
+        None => shared.engine.import_bytes(name, bytes).await?,
+    }))
 }
 
 /// `POST /api/tokenizer/{endpoint}`, the `tokenizer.json` of the endpoint's model as the body.
@@ -48,17 +68,100 @@ pub(crate) async fn tokenizer(
     Ok(json(&shared.engine.set_endpoint_tokenizer(endpoint, bytes).await?))
 }
 
-/// `GET /api/export/{id}/{format}`, `format` being `png`, `json-v2` or `json-v3`.
+/// `GET /api/export/{id}/{format}`, `format` being `png`, `json-v2`, `json-v3` or `charx`.
 pub(crate) async fn export(
     State(shared): State<Shared>,
-    Path((id, format)): Path<(String, String)>,
+    Path((id, form)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
-    let format: CardFormat = serde_json::from_value(format.into()).map_err(|_| {
-        Failure::new(StatusCode::BAD_REQUEST, "there is no such format", "Use `png`, `json-v2` or `json-v3`.")
+    let form = format::<CardFormat>(&form, "Use `png`, `json-v2`, `json-v3` or `charx`.")?;
+    Ok(file(shared.engine.export_character(id, form).await?))
+}
+
+/// `GET /api/export-chat/{id}/{format}`, `format` being `jsonl`, `text` or `markdown`.
+pub(crate) async fn export_chat(
+    State(shared): State<Shared>,
+    Path((id, form)): Path<(String, String)>,
+) -> Result<Response, Failure> {
+    let form = format::<ChatFileFormat>(&form, "Use `jsonl`, `text` or `markdown`.")?;
+    Ok(file(shared.engine.export_chat(id, form).await?))
+}
+
+/// `GET /api/export-lorebook/{id}/{format}`, `format` being `native` or `v3`.
+pub(crate) async fn export_lorebook(
+    State(shared): State<Shared>,
+    Path((id, form)): Path<(String, String)>,
+) -> Result<Response, Failure> {
+    let form = format::<LorebookFormat>(&form, "Use `native` or `v3`.")?;
+    Ok(file(shared.engine.export_lorebook(id, form).await?))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chosen {
+    characters: Vec<String>,
+    format: CardFormat,
+}
+
+/// `POST /api/export-characters`: cards in a ZIP archive. It is made while it is sent, so that no library is too large for the
+/// memory; a card that cannot be exported is named in a text at its end.
+pub(crate) async fn export_characters(State(shared): State<Shared>, body: Body) -> Result<Response, Failure> {
+    let bytes = shared.bodies.read(body, LIST_CAP).await?;
+    let chosen: Chosen = serde_json::from_slice(&bytes).map_err(|_| {
+        let hint = "Send the ids as `characters` and one of `png`, `json-v2`, `json-v3` and `charx` as `format`.";
+        Failure::new(StatusCode::BAD_REQUEST, "the list of characters cannot be read", hint)
     })?;
-    let exported = shared.engine.export_character(id, format).await?;
+    let job = Job { shared, left: chosen.characters.into_iter(), format: chosen.format, zip: Zip::new(), failed: None };
+    let archive = stream::try_unfold(Some(job), |job| async move {
+        match job {
+            Some(job) => job.step().await.map(Some),
+            None => Ok::<_, ZipError>(None),
+        }
+    });
+    let headers = [(CONTENT_TYPE, header("application/zip")), attachment("Inglenook.zip")];
+    Ok((headers, Body::from_stream(archive)).into_response())
+}
+
+/// An archive in the making.
+struct Job {
+    shared: Shared,
+    left: vec::IntoIter<String>,
+    format: CardFormat,
+    zip: Zip,
+    /// A line for each card that could not be exported.
+    failed: Option<String>,
+}
+
+impl Job {
+    /// The next bytes, and what is left to do after them.
+    async fn step(mut self) -> Result<(Vec<u8>, Option<Self>), ZipError> {
+        if let Some(id) = self.left.next() {
+            let exported = match self.shared.engine.export_character(id.clone(), self.format).await {
+                Ok(exported) => exported,
+                Err(error) => {
+                    let failed = self.failed.get_or_insert_default();
+                    failed.push_str(&format!("{id}: {error}\n"));
+                    return Ok((Vec::new(), Some(self)));
+                }
+            };
+            let bytes = self.zip.file(&exported.file_name, &exported.bytes)?;
+            return Ok((bytes, Some(self)));
+        }
+        if let Some(failed) = self.failed.take() {
+            let bytes = self.zip.file("not exported.txt", failed.as_bytes())?;
+            return Ok((bytes, Some(self)));
+        }
+        Ok((self.zip.end()?, None))
+    }
+}
+
+fn format<T: DeserializeOwned>(name: &str, hint: &str) -> Result<T, Failure> {
+    serde_json::from_value(name.into())
+        .map_err(|_| Failure::new(StatusCode::BAD_REQUEST, "there is no such format", hint))
+}
+
+fn file(exported: Exported) -> Response {
     let headers = [(CONTENT_TYPE, header(exported.mime)), attachment(&exported.file_name)];
-    Ok((headers, exported.bytes).into_response())
+    (headers, exported.bytes).into_response()
 }
 
 fn attachment(name: &str) -> (HeaderName, HeaderValue) {

@@ -10,8 +10,12 @@ use crate::table::calibration::{Calibrations, CalibrationsMut};
 use crate::table::character::{Characters, CharactersMut};
 use crate::table::chat::{Chats, ChatsMut};
 use crate::table::chat_text::{ChatTexts, ChatTextsMut};
+use crate::table::document::{Documents, DocumentsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
+use crate::table::favourite::{Favourites, FavouritesMut};
 use crate::table::group::{Groups, GroupsMut};
+use crate::table::listing::{Listings, ListingsMut};
+use crate::table::lorebook::{Lorebooks, LorebooksMut};
 use crate::table::manifest::{Manifests, ManifestsMut};
 use crate::table::memory::{Memories, MemoriesMut};
 use crate::table::message::{Messages, MessagesMut};
@@ -74,6 +78,8 @@ macro_rules! tables {
 
 tables! {
     characters: Characters, characters_mut: CharactersMut;
+    favourites: Favourites, favourites_mut: FavouritesMut;
+    listings: Listings, listings_mut: ListingsMut;
     personas: Personas, personas_mut: PersonasMut;
     chats: Chats, chats_mut: ChatsMut;
     chat_texts: ChatTexts, chat_texts_mut: ChatTextsMut;
@@ -81,6 +87,8 @@ tables! {
     swipes: Swipes, swipes_mut: SwipesMut;
     groups: Groups, groups_mut: GroupsMut;
     pictures: Pictures, pictures_mut: PicturesMut;
+    documents: Documents, documents_mut: DocumentsMut;
+    lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
     memories: Memories, memories_mut: MemoriesMut;
     manifests: Manifests, manifests_mut: ManifestsMut;
     token_counts: TokenCounts, token_counts_mut: TokenCountsMut;

@@ -7,6 +7,8 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 pub(crate) const ASSETS: &str = "assets";
+/// Small copies of pictures, which can be made again.
+pub(crate) const THUMBNAILS: &str = "thumbnails";
 pub(crate) const BACKUPS: &str = "backups";
 const PARTIAL: &str = ".partial-";
 

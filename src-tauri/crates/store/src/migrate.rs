@@ -14,6 +14,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006_message_pictures.sql"),
     include_str!("migrations/0007_chat_text.sql"),
     include_str!("migrations/0008_turn_indexes.sql"),
+    include_str!("migrations/0009_documents.sql"),
+    include_str!("migrations/0010_lorebooks.sql"),
+    include_str!("migrations/0011_library.sql"),
 ];
 
 /// 0 in an empty file.

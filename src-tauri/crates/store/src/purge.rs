@@ -18,6 +18,9 @@ pub struct Purged {
     pub messages: usize,
     /// Memories deleted by themselves, or with what they were made from.
     pub memories: usize,
+    /// Documents deleted by themselves.
+    pub documents: usize,
+    pub lorebooks: usize,
     pub assets: usize,
 }
 
@@ -27,7 +30,14 @@ pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Res
     let mut write = Write { read: Read { conn: &transaction, dir } };
     write.manifests_mut().forget(before)?;
     write.messages_mut().forget_quotes(before)?;
+    let documents = write.documents_mut().purge(before)?;
+    for id in &documents {
+        write.memories_mut().withdraw(id.0)?;
+        write.manifests_mut().forget_quotes(id.0)?;
+    }
     let mut purged = Purged {
+        documents: documents.len(),
+        lorebooks: write.lorebooks_mut().purge(before)?,
         memories: write.memories_mut().purge(before)?,
         messages: write.messages_mut().purge(before)?,
         chats: write.chats_mut().purge(before)?,
@@ -46,12 +56,14 @@ pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Res
 
 fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
     for asset in assets {
-        let path = asset.path_in(&dir.join(files::ASSETS));
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(StoreError::file(error, &path, dir));
+        for folder in [files::ASSETS, files::THUMBNAILS] {
+            let path = asset.path_in(&dir.join(folder));
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::file(error, &path, dir));
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
     Ok(())
@@ -61,7 +73,10 @@ fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
 /// pages: so the file is rebuilt and the log emptied.
 fn erase(conn: &Connection) -> Result<(), StoreError> {
     // The indexes of words mark what is deleted in one part and keep it in another until they merge the two.
-    for index in ["message_words", "message_letters", "memory_words", "memory_letters"] {
+    for index in ["message", "memory", "passage", "listing"]
+        .iter()
+        .flat_map(|of| [format!("{of}_words"), format!("{of}_letters")])
+    {
         conn.execute(&format!("INSERT INTO {index} ({index}) VALUES ('optimize')"), [])?;
     }
     conn.execute_batch("VACUUM")?;

@@ -21,13 +21,24 @@ pub struct Query {
     pub(crate) letters: Vec<String>,
 }
 
+/// A stretch of the rows of an index, both ends in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rows {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+}
+
+impl Rows {
+    pub(crate) const ALL: Self = Self { first: 1, last: i64::MAX };
+}
+
 /// What is asked of one index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sought {
     /// Its query.
     pub(crate) text: String,
-    /// Only rows with a larger number are looked at.
-    pub(crate) after: i64,
+    /// Only these are looked at.
+    pub(crate) rows: Rows,
 }
 
 impl Query {
@@ -51,33 +62,67 @@ impl Query {
     }
 }
 
+/// What to ask an index of words, and one of letters, for rows that have every one of `words`. The end of a word may be
+/// missing, for it may not be typed yet; too few letters for the index of letters are not looked for.
+pub(crate) fn every_of(words: &[String]) -> (String, String) {
+    let (mut plain, mut runs) = (Vec::new(), Vec::new());
+    let parts =
+        words.iter().flat_map(|word| word.split(|letter: char| !letter.is_alphanumeric() && !spaceless(letter)));
+    for part in parts.filter(|part| !part.is_empty()).take(MAX_WORDS) {
+        if !is_spaceless(part) {
+            plain.push(format!("\"{part}\"*"));
+        } else if part.chars().count() >= RUN {
+            runs.push(format!("\"{part}\""));
+        }
+    }
+    (plain.join(" AND "), runs.join(" AND "))
+}
+
+/// Something in it is of a script that puts no spaces between words.
+pub(crate) fn is_spaceless(text: &str) -> bool {
+    text.chars().any(spaceless)
+}
+
 /// The words that are worth weighing: the rarest, as many as [`ROWS`] rows have. What is left out is in so many rows that it
-/// tells them apart the least. If every word is that common, the rarest is looked for in the newest rows that have it.
-pub(crate) fn sought(conn: &Connection, index: &str, words: &[String]) -> Result<Option<Sought>, StoreError> {
+/// tells them apart the least. If every word is that common, the rarest is looked for in the newest rows that have it. Rows
+/// beyond `among` count for nothing.
+pub(crate) fn sought(
+    conn: &Connection,
+    index: &str,
+    words: &[String],
+    among: Rows,
+) -> Result<Option<Sought>, StoreError> {
     let mut count = conn.prepare_cached(&format!(
-        "SELECT count(*) FROM (SELECT 1 FROM {index} WHERE {index} MATCH ?1 LIMIT {})",
+        "SELECT count(*) FROM (SELECT 1 FROM {index} WHERE {index} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT {})",
         ROWS + 1
     ))?;
-    let counted = words.iter().map(|word| Ok((count.query_row([word], |row| row.get::<_, u32>(0))?, word.as_str())));
+    let mut rows_with =
+        |word: &String| count.query_row(params![word, among.first, among.last], |row| row.get::<_, u32>(0));
+    let counted = words.iter().map(|word| Ok((rows_with(word)?, word.as_str())));
     let mut counted = counted.collect::<Result<Vec<_>, rusqlite::Error>>()?;
     counted.retain(|(rows, _)| *rows > 0);
     counted.sort();
     let Some((least, rarest)) = counted.first().copied() else { return Ok(None) };
     if least > ROWS {
-        return Ok(Some(Sought { text: rarest.to_owned(), after: newest(conn, index, rarest)? }));
+        let rows = Rows { first: newest(conn, index, rarest, among)?, ..among };
+        return Ok(Some(Sought { text: rarest.to_owned(), rows }));
     }
     let mut left = ROWS;
     let kept = counted.iter().map_while(|(rows, word)| {
         left = left.checked_sub(*rows)?;
         Some(*word)
     });
-    Ok(Some(Sought { text: kept.collect::<Vec<_>>().join(" OR "), after: 0 }))
+    Ok(Some(Sought { text: kept.collect::<Vec<_>>().join(" OR "), rows: among }))
 }
 
-/// The row behind which the newest [`ROWS`] rows stand that have `word`.
-fn newest(conn: &Connection, index: &str, word: &str) -> Result<i64, StoreError> {
-    let sql = format!("SELECT rowid FROM {index} WHERE {index} MATCH ?1 ORDER BY rowid DESC LIMIT 1 OFFSET ?2");
-    Ok(conn.prepare_cached(&sql)?.query_row(params![word, ROWS], |row| row.get(0)).optional()?.unwrap_or(0))
+/// The first of the newest [`ROWS`] rows that have `word`.
+fn newest(conn: &Connection, index: &str, word: &str, among: Rows) -> Result<i64, StoreError> {
+    let sql = format!(
+        "SELECT rowid FROM {index} WHERE {index} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1 OFFSET ?4"
+    );
+    let mut newest = conn.prepare_cached(&sql)?;
+    let first = newest.query_row(params![word, among.first, among.last, ROWS - 1], |row| row.get(0)).optional()?;
+    Ok(first.unwrap_or(among.first))
 }
 
 /// Quoted, so that no word is an operator.
@@ -102,6 +147,15 @@ mod tests {
         assert!(Query::any_of(["\"", "*"]).is_empty());
     }
 
+    #[test]
+    fn every_part_of_what_is_typed_is_asked_for() {
+        let typed =
+            ["Half-Elf".to_owned(), "lampl".to_owned(), "\"* OR".to_owned(), "花生过敏".to_owned(), "猫".to_owned()];
+        let (words, letters) = every_of(&typed);
+        assert_eq!(words, r#""Half"* AND "Elf"* AND "lampl"* AND "OR"*"#);
+        assert_eq!(letters, r#""花生过敏""#);
+    }
+
     fn index(rows: impl Iterator<Item = String>) -> Connection {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch("CREATE VIRTUAL TABLE said USING fts5(text, tokenize = 'porter unicode61')").unwrap();
@@ -111,8 +165,8 @@ mod tests {
         conn
     }
 
-    fn asked(conn: &Connection, words: &[&str]) -> Option<Sought> {
-        sought(conn, "said", &Query::any_of(words.iter().copied()).words).unwrap()
+    fn asked(conn: &Connection, words: &[&str], among: Rows) -> Option<Sought> {
+        sought(conn, "said", &Query::any_of(words.iter().copied()).words, among).unwrap()
     }
 
     #[test]
@@ -123,16 +177,20 @@ mod tests {
             let river = if row % 2 == 0 { "rivers" } else { "roads" };
             format!("{lamp} by the {river} at night")
         }));
-        assert_eq!(asked(&conn, &["zebulon"]), None);
-        let one = asked(&conn, &["night", "river", "lamp", "zebulon"]).unwrap();
+        assert_eq!(asked(&conn, &["zebulon"], Rows::ALL), None);
+        let one = asked(&conn, &["night", "river", "lamp", "zebulon"], Rows::ALL).unwrap();
         assert_eq!(
-            (one.text.as_str(), one.after),
-            (r#""lamp""#, 0),
+            (one.text.as_str(), one.rows),
+            (r#""lamp""#, Rows::ALL),
             "the others together have more rows than are weighed"
         );
-        let most = asked(&conn, &["river", "night"]).unwrap();
-        assert_eq!((most.text.as_str(), most.after), (r#""river""#, 0));
-        let newest = asked(&conn, &["night"]).unwrap();
-        assert_eq!((newest.text.as_str(), newest.after), (r#""night""#, rows));
+        let most = asked(&conn, &["river", "night"], Rows::ALL).unwrap();
+        assert_eq!((most.text.as_str(), most.rows), (r#""river""#, Rows::ALL));
+        let newest = asked(&conn, &["night"], Rows::ALL).unwrap();
+        assert_eq!((newest.text.as_str(), newest.rows), (r#""night""#, Rows { first: rows + 1, ..Rows::ALL }));
+        let early = Rows { first: 1, last: rows };
+        let few = asked(&conn, &["night"], early).unwrap();
+        assert_eq!((few.text.as_str(), few.rows), (r#""night""#, early), "the rows behind count for nothing");
+        assert_eq!(asked(&conn, &["lamp"], Rows { first: 11, last: rows }), None);
     }
 }

@@ -84,6 +84,17 @@ impl Store {
         hash.path_in(&self.dir().join(files::ASSETS))
     }
 
+    /// Where the small copy of a picture is, once it was kept.
+    pub fn thumbnail_path(&self, picture: AssetHash) -> PathBuf {
+        picture.path_in(&self.dir().join(files::THUMBNAILS))
+    }
+
+    /// Keeps a small copy of a picture until the picture is purged. Blocks until it is on the disk.
+    pub fn keep_thumbnail(&self, picture: AssetHash, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.thumbnail_path(picture);
+        files::write(&path, bytes).map_err(|error| StoreError::file(error, &path, self.dir()))
+    }
+
     /// Runs one transaction; when the future is ready it is on the disk. For everything that people wrote.
     pub fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
@@ -123,8 +134,8 @@ impl Store {
         self.inner.readers.run(move |conn| place.explain(|dir| backup::take(conn, dir, now, place.backups)))
     }
 
-    /// Removes for good what was deleted at or before `before`: characters with their chats, chats, messages, and the
-    /// assets that nothing refers to. The text is gone from the database file; backups keep what they hold.
+    /// Removes for good what was deleted at or before `before`: characters with their chats, chats, messages, documents,
+    /// lorebooks, and the assets that nothing refers to. The text is gone from the database file; backups keep what they hold.
     ///
     /// # Errors
     /// `Full` if there is no room to rebuild the file: the rows are gone then, traces of their text stay until the next

@@ -73,7 +73,7 @@ pub(crate) fn all(options: &Options) -> ExitCode {
 
 fn run_steps(options: &Options, outcomes: &mut Vec<Outcome>) {
     if options.wants(Part::Lint) {
-        outcomes.extend([format(), clippy(), licences(), svelte_check(), eslint()]);
+        outcomes.extend([format(), clippy(), fuzz_targets(), licences(), svelte_check(), eslint()]);
     }
     if [Part::Rust, Part::Browser, Part::Desktop].iter().any(|part| options.wants(*part)) {
         outcomes.push(build());
@@ -104,6 +104,22 @@ fn clippy() -> Outcome {
             .args(FEATURES)
             .args(["--", "-D", "warnings"]),
     )
+}
+
+/// They are run by hand, so nothing else would notice that one no longer builds.
+fn fuzz_targets() -> Outcome {
+    let mut call = cargo("clippy");
+    call.args([
+        "--locked",
+        "--manifest-path",
+        "tests/fuzz/Cargo.toml",
+        "--target-dir",
+        "target",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    lint("fuzz targets", &mut call)
 }
 
 fn licences() -> Outcome {

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use engine::api::CharacterFields;
 use rand::Rng;
 use serde_json::{Value, json};
 
@@ -148,12 +149,13 @@ async fn is_cut(window: &Window<'_>, signal: &str) -> bool {
 }
 
 /// A card of few words, so that a round takes seconds.
-fn brief(name: &str) -> Value {
-    json!({
-        "name": name, "nickname": "", "description": "Ada knows the sea and loves to talk.", "personality": "",
-        "scenario": "", "firstMessage": "Sit down.", "alternateGreetings": [], "messageExamples": "", "systemPrompt": "",
-        "postHistoryInstructions": "", "creatorNotes": "", "creator": "", "characterVersion": "", "tags": [],
-    })
+fn brief(name: &str) -> CharacterFields {
+    CharacterFields {
+        name: name.to_owned(),
+        description: "Ada knows the sea and loves to talk.".to_owned(),
+        first_message: "Sit down.".to_owned(),
+        ..CharacterFields::default()
+    }
 }
 
 fn integrity(desk: &Desk) -> String {

@@ -28,8 +28,44 @@ export function client(call: Call) {
 		/** Can be undone by `restore_character` until the app ends. */
 		deleteCharacter: (id: string) => call("delete_character", { id }) as Promise<void>,
 		restoreCharacter: (id: string) => call("restore_character", { id }) as Promise<void>,
+		/** Those whose card has every word of `query`, or the beginning of it: names, tags, creators, descriptions. */
+		findCharacters: (query: string) => call("find_characters", { query }) as Promise<string[]>,
+		setFavourites: (characters: string[], favourite: boolean) => call("set_favourites", { characters, favourite }) as Promise<void>,
+		/** Adds tags to the cards of all of them, and takes others off. */
+		tagCharacters: (characters: string[], add: string[], remove: string[]) => call("tag_characters", { characters, add, remove }) as Promise<void>,
+		/** All of them or none. Can be undone by `restore_characters` until the app ends. */
+		deleteCharacters: (characters: string[]) => call("delete_characters", { characters }) as Promise<void>,
+		restoreCharacters: (characters: string[]) => call("restore_characters", { characters }) as Promise<void>,
+		/** Tokens of each text by the model that answers by default. */
+		countFields: (texts: string[]) => call("count_fields", { texts }) as Promise<TextCounts>,
 		/** The entries of the lorebook in a character's card, in the book's order. */
 		cardLore: (character: string) => call("card_lore", { character }) as Promise<LoreEntry[]>,
+		/** Those outside cards, then those in cards, which answer to the ids of their characters. */
+		listLorebooks: () => call("list_lorebooks", {  }) as Promise<LorebookSummary[]>,
+		getLorebook: (id: string) => call("get_lorebook", { id }) as Promise<Lorebook>,
+		/** A new one outside a card, bound to nothing. */
+		createLorebook: (name: string) => call("create_lorebook", { name }) as Promise<Lorebook>,
+		updateLorebook: (id: string, fields: LorebookFields) => call("update_lorebook", { id, fields }) as Promise<Lorebook>,
+		/** Lets a lorebook outside a card count where it is bound, or nowhere. */
+		enableLorebook: (id: string, enabled: boolean) => call("enable_lorebook", { id, enabled }) as Promise<Lorebook>,
+		/** Lets a lorebook outside a card count there and nowhere else. */
+		bindLorebook: (id: string, bindings: LorebookBinding[]) => call("bind_lorebook", { id, bindings }) as Promise<Lorebook>,
+		/** Can be undone by `restore_lorebook` until the app ends. */
+		deleteLorebook: (id: string) => call("delete_lorebook", { id }) as Promise<void>,
+		restoreLorebook: (id: string) => call("restore_lorebook", { id }) as Promise<void>,
+		/** An empty `id` makes a new entry, which comes last. */
+		saveLoreEntry: (book: string, entry: LorebookEntry) => call("save_lore_entry", { book, entry }) as Promise<LorebookEntry>,
+		/** Switches entries on or off. */
+		enableLoreEntries: (book: string, ids: string[], enabled: boolean) => call("enable_lore_entries", { book, ids, enabled }) as Promise<Lorebook>,
+		/** Answers with what `restore_lore_entries` needs to undo it. */
+		deleteLoreEntries: (book: string, ids: string[]) => call("delete_lore_entries", { book, ids }) as Promise<string>,
+		restoreLoreEntries: (book: string, deleted: string) => call("restore_lore_entries", { book, deleted }) as Promise<Lorebook>,
+		/** The order in which people see them; it says nothing about the prompt. */
+		orderLoreEntries: (book: string, ids: string[]) => call("order_lore_entries", { book, ids }) as Promise<Lorebook>,
+		/** Copies entries into another lorebook; with `leave` they are moved. */
+		copyLoreEntries: (book: string, ids: string[], to: string, leave: boolean) => call("copy_lore_entries", { book, ids, to, leave }) as Promise<void>,
+		/** What `text` would wake as the next message of `chat`, with `book` besides the chat's own books; without a chat, in `book` alone. Nothing is stored. */
+		tryLore: (book: string | null, text: string, chat: string | null) => call("try_lore", { book, text, chat }) as Promise<LoreTrial>,
 		listPersonas: () => call("list_personas", {  }) as Promise<Persona[]>,
 		/** An empty `id` makes a new one. */
 		savePersona: (persona: Persona) => call("save_persona", { persona }) as Promise<Persona>,
@@ -47,6 +83,13 @@ export function client(call: Call) {
 		chatTexts: (chat: string) => call("chat_texts", { chat }) as Promise<ChatText[]>,
 		/** Lets a chat say `text` instead of its card; without one, the card's words are back. */
 		setChatText: (chat: string, field: CardField, text: string | null) => call("set_chat_text", { chat, field, text }) as Promise<ChatText[]>,
+		/** The texts that are attached to a chat, the oldest first. */
+		listDocuments: (chat: string) => call("list_documents", { chat }) as Promise<ChatDocument[]>,
+		/** Attaches a text in UTF-8: what of it fits the words of a turn goes with them. `data` is the file's content in base64. */
+		attachDocument: (chat: string, name: string, data: string) => call("attach_document", { chat, name, data }) as Promise<ChatDocument>,
+		/** Gone from every later prompt; can be undone by `restore_document` until the app ends. */
+		removeDocument: (id: string) => call("remove_document", { id }) as Promise<void>,
+		restoreDocument: (id: string) => call("restore_document", { id }) as Promise<void>,
 		/** Keeps what stands in the composer. */
 		saveDraft: (chat: string, text: string) => call("save_draft", { chat, text }) as Promise<void>,
 		/** Can be undone by `restore_chat` until the app ends. */
@@ -87,6 +130,10 @@ export function client(call: Call) {
 		comparePrompt: (swipe: string) => call("compare_prompt", { swipe }) as Promise<PromptComparison>,
 		/** The prompt that `text` would send beside the one that was sent last. */
 		compareNext: (chat: string, text: string) => call("compare_next", { chat, text }) as Promise<PromptComparison>,
+		/** The prompt of a reply at one stage, beside the stage before. */
+		promptStage: (swipe: string, stage: PromptStage) => call("prompt_stage", { swipe, stage }) as Promise<StageComparison>,
+		/** The prompt that `text` would send at one stage, beside the stage before. */
+		nextStage: (chat: string, text: string, whatIf: WhatIf, stage: PromptStage) => call("next_stage", { chat, text, whatIf, stage }) as Promise<StageComparison>,
 		/** Turns with a manifest, newest first; `before` is a message's id. */
 		pastTurns: (chat: string, before: string | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
 		/** Everything that counts with a character; with a query what fits it, best first. */
@@ -200,7 +247,9 @@ export type AssemblyTimings = {
 export type CardField = "description" | "personality" | "scenario" | "messageExamples" | "systemPrompt" | "postHistoryInstructions";
 
 /**  The forms a card can leave in. */
-export type CardFormat = "png" | "json-v2" | "json-v3";
+export type CardFormat = "png" | "json-v2" | "json-v3" | 
+/**  With every file that belongs to the card. */
+"charx";
 
 /**  The regex scripts that a card brought. */
 export type CardScripts = {
@@ -219,7 +268,11 @@ export type Changed = "characters" | "chats" |
 /**  Templates, modes, regex scripts. */
 "presets" | 
 /**  What is remembered of character `id`, or of any without it. */
-"memories";
+"memories" | 
+/**  The documents of chat `id`. */
+"documents" | 
+/**  Lorebook `id`, or the list of them. */
+"lorebooks";
 
 /**  Lines that changed alike. */
 export type ChangedText = {
@@ -234,6 +287,8 @@ export type Character = {
 	/**  `chara_card_v3` and the like, as it was imported. */
 	spec: string,
 	fields: CharacterFields,
+	/**  Where the card came from, as it says itself. */
+	sources: string[],
 	created: string,
 	updated: string,
 };
@@ -251,9 +306,16 @@ export type CharacterFields = {
 	systemPrompt: string,
 	postHistoryInstructions: string,
 	creatorNotes: string,
+	/**  The creator's notes in other languages. */
+	translatedNotes: TranslatedNote[],
 	creator: string,
 	characterVersion: string,
 	tags: string[],
+	/**  For group chats alone. */
+	groupOnlyGreetings: string[],
+	depthPrompt: DepthPrompt,
+	/**  How readily the character speaks in a group: 0 never unasked, 1 always. Absent where the card does not say. */
+	talkativeness: number | null,
 };
 
 /**  One card of the library's grid. */
@@ -266,6 +328,7 @@ export type CharacterSummary = {
 	picture: string | null,
 	tags: string[],
 	creator: string,
+	favourite: boolean,
 	/**  When its newest chat last changed, RFC 3339. */
 	lastChat: string | null,
 	created: string,
@@ -293,6 +356,23 @@ export type Chat = {
 	/**  The draft of the user's next message being written right now. */
 	drafting: Drafting | null,
 };
+
+/**  A text that is attached to a chat. */
+export type ChatDocument = {
+	id: string,
+	/**  What the file was called; its passages are told by it. */
+	name: string,
+	/**  Size of the file. */
+	bytes: number,
+	/**  Parts that are found by themselves. */
+	passages: number,
+	created: string,
+};
+
+/**  The forms a chat can leave in. */
+export type ChatFileFormat = 
+/**  SillyTavern's lines. */
+"jsonl" | "text" | "markdown";
 
 /**  How a model is told whose words are whose. */
 export type ChatFormat = {
@@ -345,6 +425,15 @@ export type CountedWith =
 "tokenizer.json" | "o200k_base" | "cl100k_base" | 
 /**  Nobody: letters were counted, for the model's tokenizer is not known. */
 "estimate";
+
+/**  A text of the card that is told among the newest messages. */
+export type DepthPrompt = {
+	/**  Empty where there is none. */
+	text: string,
+	/**  Messages that stand after it. */
+	depth: number,
+	role: NoteRole,
+};
 
 /**  A text without its hidden passages (S4.70, S4.71). */
 export type Display = {
@@ -505,7 +594,7 @@ export type ImportReport = {
 
 /**  What came in. */
 export type Imported = {
-	/**  `character`, `model`, `template`, `chatFormat`, `regexScript` or `sampler`. */
+	/**  `character`, `lorebook`, `model`, `template`, `chatFormat`, `regexScript` or `sampler`. */
 	kind: string,
 	id: string,
 	name: string,
@@ -570,6 +659,162 @@ export type LoreEntry = {
 	/**  Told without a key. */
 	constant: boolean,
 	enabled: boolean,
+};
+
+/**  For which characters an entry counts. */
+export type LoreFilter = {
+	names: string[],
+	tags: string[],
+	/**  For all but those. */
+	exclude: boolean,
+};
+
+/**  Where a key was found. */
+export type LoreFound = { in: "message"; speaker: string; 
+/**  Messages after it. */
+ago: number } | { in: "persona" } | { in: "card" } | { in: "note" } | { in: "entry" };
+
+/**  How the secondary keys decide. */
+export type LoreLogic = "andAny" | "andAll" | "notAny" | "notAll";
+
+/**  Where the text of an entry goes. */
+export type LorePosition = "beforeCharacter" | "afterCharacter" | "noteTop" | "noteBottom" | "atDepth" | "beforeExamples" | "afterExamples" | "outlet";
+
+export type LoreRole = "system" | "user" | "character";
+
+/**  Texts besides the messages that keys are looked for in. */
+export type LoreSources = {
+	persona: boolean,
+	description: boolean,
+	personality: boolean,
+	depthPrompt: boolean,
+	scenario: boolean,
+	creatorNotes: boolean,
+};
+
+/**  What a turn would wake. */
+export type LoreTrial = {
+	/**  In the order in which they were accepted. */
+	told: ToldEntry[],
+	/**  The first of those that were considered and are not told. */
+	silent: SilentEntry[],
+	silentCount: number,
+	/**  Of all that is told. */
+	tokens: number,
+	/**  Tokens that lore may take. */
+	budget: number,
+	/**  Something did not fit. */
+	overflowed: boolean,
+	/**  Tokens are those of the model, and no estimate. */
+	counted: boolean,
+	notices: string[],
+};
+
+/**  A lorebook, whole. */
+export type Lorebook = {
+	about: LorebookSummary,
+	fields: LorebookFields,
+	/**  In the order in which people see them. */
+	entries: LorebookEntry[],
+	/**  Entries that could not be understood, and why. They are kept as they are. */
+	unread: string[],
+};
+
+/**  Where a lorebook outside a card counts. */
+export type LorebookBinding = 
+/**  In every chat. */
+{ scope: "global" } | { scope: "character"; id: string } | { scope: "chat"; id: string } | { scope: "persona"; id: string };
+
+/**  An entry of a lorebook with every field that has a meaning here. Everything else of it is kept as it is. */
+export type LorebookEntry = {
+	/**  As [`super::Origin::Lore`] names it; a second one of that name has a number behind it. Empty for a new one. */
+	id: string,
+	/**  May be empty. */
+	title: string,
+	enabled: boolean,
+	/**  Told without a key. */
+	constant: boolean,
+	keys: string[],
+	secondaryKeys: string[],
+	/**  Whether the secondary keys count. */
+	selective: boolean,
+	logic: LoreLogic,
+	/**  The keys are patterns, as V3 has it. */
+	useRegex: boolean,
+	/**  Of this and the next two: absent, as the settings say. */
+	caseSensitive: boolean | null,
+	wholeWords: boolean | null,
+	/**  In messages. */
+	scanDepth: number | null,
+	sources: LoreSources,
+	/**  With its decorators. */
+	content: string,
+	/**  The higher, the nearer to the end of the prompt, and the sooner within the budget. */
+	order: number,
+	/**  The lowest goes first when the book's own budget is full. */
+	priority: number | null,
+	/**  Absent: active, but placed nowhere. */
+	position: LorePosition | null,
+	/**  In messages from the end. */
+	depth: number | null,
+	role: LoreRole,
+	/**  The name in `{{outlet::name}}`. */
+	outlet: string,
+	/**  Whether there is a roll. */
+	useProbability: boolean,
+	/**  In percent; absent never passes a roll. */
+	probability: number | null,
+	/**  Names, separated by commas: of each group one is told. */
+	group: string,
+	groupOverride: boolean,
+	groupWeight: number | null,
+	groupScoring: boolean | null,
+	excludeRecursion: boolean,
+	preventRecursion: boolean,
+	/**  The recursion level from which on it may be told; 0: any time. */
+	delayUntilRecursion: number,
+	ignoreBudget: boolean,
+	/**  Of this and the next two: in messages. */
+	sticky: number | null,
+	cooldown: number | null,
+	delay: number | null,
+	characterFilter: LoreFilter | null,
+	/**  Kinds of turns: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`. None: all. */
+	triggers: string[],
+};
+
+/**  What a book says of itself. What is absent is left to the settings. */
+export type LorebookFields = {
+	name: string,
+	description: string,
+	/**  In messages. */
+	scanDepth: number | null,
+	tokenBudget: number | null,
+	recursiveScanning: boolean | null,
+};
+
+/**  The forms a lorebook can leave in. */
+export type LorebookFormat = 
+/**  SillyTavern's own. */
+"native" | 
+/**  A file as the V3 specification of cards has it. */
+"v3";
+
+/**  A lorebook in the list of them. */
+export type LorebookSummary = {
+	/**  Its own, or that of the character whose card holds it. */
+	id: string,
+	/**  The book's, or the character's where it has none. */
+	name: string,
+	/**  The character whose card holds it. */
+	character: string | null,
+	/**  Their name; empty for a book outside a card. */
+	characterName: string,
+	description: string,
+	entryCount: number,
+	/**  One that is off counts nowhere. A card's own is always on. */
+	enabled: boolean,
+	bindings: LorebookBinding[],
 };
 
 /**  One thing remembered. */
@@ -669,12 +914,19 @@ export type Model = {
 /**  Names a model that can answer. */
 export type ModelRef = { kind: "local"; id: string } | { kind: "remote"; id: string };
 
+/**  In whose voice a note of a card is told. */
+export type NoteRole = "system" | "user" | 
+/**  The character's. */
+"assistant";
+
 /**  Where a block comes from, so that the X-ray can lead there. */
 export type Origin = { of: "builtIn" } | { of: "template"; template: string; section: string } | { of: "card"; character: string; field: string } | 
 /**  What the chat says instead of a field of the card. */
 { of: "chatText"; field: string } | { of: "persona"; id: string } | { of: "lore"; book: string; entry: string } | { of: "memory"; id: string } | { of: "keyframe"; id: string } | { of: "message"; id: string } | 
 /**  Messages that are outside the window. */
-{ of: "older"; first: string; last: string; count: number } | { of: "document"; name: string } | { of: "clock" } | { of: "mode"; name: string } | { of: "setting"; key: string };
+{ of: "older"; first: string; last: string; count: number } | 
+/**  A text that is attached to the chat. */
+{ of: "document"; id: string; name: string } | { of: "clock" } | { of: "mode"; name: string } | { of: "setting"; key: string };
 
 /**  A past turn, for the list on the X-ray's page. */
 export type PastTurn = {
@@ -740,6 +992,13 @@ export type PromptBlock = {
 	/**  The model has read it already, at this very place, in the turn before. */
 	reused: boolean,
 	text: string,
+	/**  What it says itself, where the prompt's words stand around it; `null` where `text` is that. */
+	ownText?: string | null,
+	/**
+	 *  As it is written where it comes from, before variables, macros and scripts; `null` where it says the same, and in
+	 *  prompts that older versions sent.
+	 */
+	sourceText?: string | null,
 };
 
 /**  A prompt beside that of the turn before. */
@@ -791,6 +1050,17 @@ export type PromptShares = {
 	retrievalUsed: number,
 	digest: number,
 };
+
+/**  What a prompt goes through, in this order (S0.11). */
+export type PromptStage = 
+/**  All that may be sent, as it is written: variables and macros still named. */
+"sources" | 
+/**  The same, after variables, macros and regex scripts. */
+"filled" | 
+/**  What the budget keeps of it. */
+"budget" | 
+/**  With the prompt's words around it and the model's control text, as it goes out. */
+"sent";
 
 /**  What a prompt costs. */
 export type PromptTokens = {
@@ -962,12 +1232,31 @@ export type Severity =
 /**  It can, and does not do what it seems to. */
 "warning";
 
+/**  An entry that was considered and is not told. */
+export type SilentEntry = {
+	/**  The name of its book. */
+	book: string,
+	entry: string,
+	title: string,
+	/**  What kept it out, such as `key_not_found`. */
+	rule: string,
+};
+
 /**  What was already there. */
 export type Skipped = {
 	/**  Of what is there already. */
 	id: string,
 	file: string,
 	reason: string,
+};
+
+/**  A prompt at one stage, beside itself at the stage before. */
+export type StageComparison = {
+	stage: PromptStage,
+	/**  `null` for the first stage. */
+	before: PromptStage | null,
+	/**  Line by line; blocks and runs of control text begin on lines of their own. */
+	parts: ChangedText[],
 };
 
 /**  What a send, regenerate or continue started. */
@@ -1038,8 +1327,41 @@ export type TemplateSummary = {
 	changed: boolean,
 };
 
+/**  Tokens of several texts. */
+export type TextCounts = {
+	/**  In the order of the texts. */
+	tokens: number[],
+	/**  Whose tokens they are; empty where no model is set up. */
+	model: string,
+	/**  Counted by the model's own vocabulary, and not estimated. */
+	exact: boolean,
+};
+
 /**  How the window looks. */
 export type Theme = "light" | "dark" | "system";
+
+/**  An entry that a turn would tell. */
+export type ToldEntry = {
+	/**  The name of its book. */
+	book: string,
+	entry: string,
+	title: string,
+	/**  `key`, `constant`, `sticky`, `decorator`, `external` or `kept`. */
+	reason: string,
+	/**  The one that was found. */
+	key: string | null,
+	found: LoreFound | null,
+	/**  0: by what was said; 1 and more: by the texts of other entries. */
+	pass: number,
+	/**  Absent: placed nowhere. */
+	position: LorePosition | null,
+	/**  In messages from the end. */
+	depth: number | null,
+	outlet: string | null,
+	order: number,
+	tokens: number,
+	text: string,
+};
 
 /**  A tool that a reply asked for. None is offered, and nothing was run. */
 export type ToolCall = {
@@ -1048,6 +1370,13 @@ export type ToolCall = {
 	arguments: string,
 	/**  The arguments are a JSON object. */
 	valid: boolean,
+};
+
+/**  The creator's notes in one language. */
+export type TranslatedNote = {
+	/**  ISO 639-1, two letters. */
+	language: string,
+	text: string,
 };
 
 /**  A variable that templates may use. */

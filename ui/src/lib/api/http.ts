@@ -1,10 +1,10 @@
 import { t } from "../i18n/i18n.svelte";
 import { asApiError } from "./errors";
-import type { ApiError, CardFormat, Endpoint, Event, ImportReport } from "./generated";
+import type { ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat } from "./generated";
 import type { Connection, Drops, Transport } from "./transport";
 
 const TOKEN = "inglenook.token";
-const CARDS = ".png,.json,.jsonl,.charx,.byaf,image/png,application/json";
+const CARDS = ".png,.apng,.json,.jsonl,.charx,.byaf,.yaml,.yml,.jpg,.jpeg,image/png,image/jpeg,application/json";
 
 /** Takes the token out of the address, so that it is neither seen nor kept in the history. */
 export function takeToken(): string {
@@ -40,20 +40,26 @@ export class HttpTransport implements Transport {
 	}
 
 	/** An `<img>` sends no token, so the picture is fetched once and shown from memory. */
-	assetUrl(hash: string): Promise<string> {
-		const known = this.#pictures.get(hash);
+	assetUrl(hash: string, small = false): Promise<string> {
+		const path = `/${small ? "thumbnail" : "asset"}/${hash}`;
+		const known = this.#pictures.get(path);
 		if (known) return known;
-		const url = this.#fetch(`/asset/${hash}`)
+		const url = this.#fetch(path)
 			.then((answer) => answer.blob())
 			.then((blob) => URL.createObjectURL(blob));
-		this.#pictures.set(hash, url);
-		url.catch(() => this.#pictures.delete(hash));
+		this.#pictures.set(path, url);
+		url.catch(() => this.#pictures.delete(path));
 		return url;
 	}
 
 	async pickImport(): Promise<ImportReport | null> {
 		const files = await chooseFiles(CARDS);
 		return files.length === 0 ? null : this.importFiles(files);
+	}
+
+	async pickChats(character: string): Promise<ImportReport | null> {
+		const files = await chooseFiles(".jsonl");
+		return files.length === 0 ? null : this.#importAll(files, `&character=${encodeURIComponent(character)}`);
 	}
 
 	pickModel = async () => null;
@@ -65,22 +71,25 @@ export class HttpTransport implements Transport {
 		return answer.json();
 	}
 
-	async importFiles(files: File[]): Promise<ImportReport> {
-		const whole: ImportReport = { imported: [], skipped: [], refused: [] };
-		for (const file of files) {
-			const report = await this.#import(file);
-			whole.imported.push(...report.imported);
-			whole.skipped.push(...report.skipped);
-			whole.refused.push(...report.refused);
-		}
-		return whole;
+	importFiles(files: File[]): Promise<ImportReport> {
+		return this.#importAll(files);
 	}
 
-	async exportCharacter(id: string, format: CardFormat): Promise<string | null> {
-		const answer = await this.#fetch(`/api/export/${id}/${format}`);
-		const name = fileName(answer.headers.get("Content-Disposition")) ?? `character.${format === "png" ? "png" : "json"}`;
-		download(await answer.blob(), name);
-		return name;
+	exportCharacter(id: string, format: CardFormat): Promise<string | null> {
+		return this.#save(`/api/export/${id}/${format}`, `character.${format === "png" ? "png" : "json"}`);
+	}
+
+	exportChat(id: string, format: ChatFileFormat): Promise<string | null> {
+		return this.#save(`/api/export-chat/${id}/${format}`, "chat");
+	}
+
+	exportCharacters(characters: string[], format: CardFormat): Promise<string | null> {
+		const headers = { "Content-Type": "application/json" };
+		return this.#save("/api/export-characters", "Inglenook.zip", { method: "POST", body: JSON.stringify({ characters, format }), headers });
+	}
+
+	exportLorebook(id: string, format: LorebookFormat): Promise<string | null> {
+		return this.#save(`/api/export-lorebook/${id}/${format}`, "lorebook.json");
 	}
 
 	watchDrops(drops: Drops): () => void {
@@ -94,7 +103,7 @@ export class HttpTransport implements Transport {
 			event.preventDefault();
 			depth = 0;
 			drops.over(false);
-			drops.dropped([...(event.dataTransfer?.files ?? [])]);
+			if (event.dataTransfer) void filesOf(event.dataTransfer).then((files) => drops.dropped(files));
 		};
 		const stop = new AbortController();
 		const { signal } = stop;
@@ -110,9 +119,25 @@ export class HttpTransport implements Transport {
 		return ((await answer.json()) as { ticket: string }).ticket;
 	}
 
-	async #import(file: File): Promise<ImportReport> {
-		const answer = await this.#post(`/api/import?name=${encodeURIComponent(file.name)}`, file);
-		return answer.json();
+	/** `more` goes behind the name in each address. */
+	async #importAll(files: File[], more = ""): Promise<ImportReport> {
+		const whole: ImportReport = { imported: [], skipped: [], refused: [] };
+		for (const file of files) {
+			const answer = await this.#post(`/api/import?name=${encodeURIComponent(file.name)}${more}`, file);
+			const report = (await answer.json()) as ImportReport;
+			whole.imported.push(...report.imported);
+			whole.skipped.push(...report.skipped);
+			whole.refused.push(...report.refused);
+		}
+		return whole;
+	}
+
+	/** Downloads what is at an address, and tells its name. */
+	async #save(path: string, otherwise: string, init: RequestInit = {}): Promise<string> {
+		const answer = await this.#fetch(path, init);
+		const name = fileName(answer.headers.get("Content-Disposition")) ?? otherwise;
+		download(await answer.blob(), name);
+		return name;
 	}
 
 	#post(path: string, file: File): Promise<Response> {
@@ -201,6 +226,40 @@ function chooseFiles(accept: string, multiple = true): Promise<File[]> {
 		input.oncancel = () => resolve([]);
 		input.click();
 	});
+}
+
+/** What is taken from a folder that is dropped, as in the window. */
+const FROM_FOLDERS = /\.(png|json|jsonl|charx|byaf)$/i;
+const MOST_FILES = 10_000;
+
+/** The files that were dropped, and those right inside folders, as the engine takes them from a folder. */
+async function filesOf(data: DataTransfer): Promise<File[]> {
+	const entries = [...data.items].map((item) => item.webkitGetAsEntry());
+	// Without entries the files are all there is.
+	if (entries.every((entry) => entry === null)) return [...data.files];
+	const files: File[] = [];
+	for (const entry of entries) {
+		if (entry instanceof FileSystemFileEntry) files.push(await fileOf(entry));
+		if (!(entry instanceof FileSystemDirectoryEntry)) continue;
+		const inside = (await entriesIn(entry)).filter((one) => one instanceof FileSystemFileEntry && FROM_FOLDERS.test(one.name));
+		for (const one of inside.sort((a, b) => (a.name < b.name ? -1 : 1))) files.push(await fileOf(one as FileSystemFileEntry));
+	}
+	return files.slice(0, MOST_FILES);
+}
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+	return new Promise((resolve, reject) => entry.file(resolve, reject));
+}
+
+/** A folder tells of a hundred files at a time. */
+async function entriesIn(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+	const reader = folder.createReader();
+	const all: FileSystemEntry[] = [];
+	for (;;) {
+		const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+		if (some.length === 0 || all.length >= MOST_FILES) return all;
+		all.push(...some);
+	}
 }
 
 function carriesFiles(event: DragEvent): boolean {

@@ -1,7 +1,7 @@
 import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { asApiError } from "./errors";
-import type { CardFormat, Endpoint, Event, ImportReport, Model } from "./generated";
+import type { CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
 import type { Connection, Drops, Transport } from "./transport";
 
 async function ask<T>(command: string, args: Record<string, unknown> = {}): Promise<T> {
@@ -29,9 +29,11 @@ export class TauriTransport implements Transport {
 	}
 
 	/** `nook://localhost/asset/…`, or `http://nook.localhost/asset/…` where the system's webview wants that. */
-	assetUrl = async (hash: string) => `${convertFileSrc("", "nook")}asset/${hash}`;
+	assetUrl = async (hash: string, small = false) => `${convertFileSrc("", "nook")}${small ? "thumbnail" : "asset"}/${hash}`;
 
 	pickImport = () => ask<ImportReport | null>("pick_import");
+
+	pickChats = (character: string) => ask<ImportReport | null>("pick_chats", { character });
 
 	pickModel = () => ask<Model | null>("pick_model");
 
@@ -41,6 +43,12 @@ export class TauriTransport implements Transport {
 	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [] });
 
 	exportCharacter = (id: string, format: CardFormat) => ask<string | null>("export_character", { id, format });
+
+	exportCharacters = (ids: string[], format: CardFormat) => ask<string | null>("export_characters", { ids, format });
+
+	exportChat = (id: string, format: ChatFileFormat) => ask<string | null>("export_chat", { id, format });
+
+	exportLorebook = (id: string, format: LorebookFormat) => ask<string | null>("export_lorebook", { id, format });
 
 	watchDrops(drops: Drops): () => void {
 		const listening = getCurrentWebview().onDragDropEvent(({ payload }) => {

@@ -1,4 +1,4 @@
-import type { CardFormat, Endpoint, Event, ImportReport, Model } from "./generated";
+import type { CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
 
 /** Whether news from the engine arrives. */
 export type Connection = "connecting" | "live" | "lost";
@@ -19,10 +19,12 @@ export interface Transport {
 	call(operation: string, args: Record<string, unknown>): Promise<unknown>;
 	/** Hears all events until the returned function is called. After a lost connection it says `missed`. */
 	subscribe(listener: (event: Event) => void, connection: (state: Connection) => void): () => void;
-	/** Address of a stored picture, for an `<img>`. */
-	assetUrl(hash: string): Promise<string>;
+	/** Address of a stored picture, or of its small copy, for an `<img>`. */
+	assetUrl(hash: string, small?: boolean): Promise<string>;
 	/** Lets the user choose cards; `null` when nothing was chosen. */
 	pickImport(): Promise<ImportReport | null>;
+	/** Lets the user choose files of chats for a character; `null` when nothing was chosen. */
+	pickChats(character: string): Promise<ImportReport | null>;
 	/** Lets the user choose a model file; `null` when nothing was chosen. */
 	pickModel(): Promise<Model | null>;
 	/** Lets the user choose the `tokenizer.json` of an endpoint's model; `null` when nothing was chosen. */
@@ -30,5 +32,11 @@ export interface Transport {
 	importFiles(files: File[]): Promise<ImportReport>;
 	/** Where the card went; `null` when the user thought better of it. */
 	exportCharacter(id: string, format: CardFormat): Promise<string | null>;
+	/** Where the cards went: a folder, or an archive; `null` when the user thought better of it. */
+	exportCharacters(ids: string[], format: CardFormat): Promise<string | null>;
+	/** Where the chat went; `null` when the user thought better of it. */
+	exportChat(id: string, format: ChatFileFormat): Promise<string | null>;
+	/** Where the lorebook went; `null` when the user thought better of it. */
+	exportLorebook(id: string, format: LorebookFormat): Promise<string | null>;
 	watchDrops(drops: Drops): () => void;
 }

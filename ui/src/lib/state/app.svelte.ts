@@ -1,12 +1,14 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, CardFormat, Changed, Event, ModelRef, Origin, Startup } from "../api/generated";
+import type { ApiError, CardFormat, Changed, CharacterSummary, ChatFileFormat, Event, ImportReport, ModelRef, Origin, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
+import { Books } from "./books/books.svelte";
 import { ChatState } from "./chat.svelte";
 import { Editor } from "./editor.svelte";
 import type { TextField } from "./fields";
+import { folded } from "./find";
 import { ImportNews } from "./imports";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
@@ -21,7 +23,7 @@ import { Templates } from "./prompts/templates.svelte";
 import { placeOf } from "./xray/jump";
 import { Xray } from "./xray/xray.svelte";
 
-export type Screen = "chats" | "people" | "prompts" | "models" | "settings";
+export type Screen = "chats" | "people" | "books" | "prompts" | "models" | "settings";
 
 /** Where the screen of prompts begins. */
 export type PromptsPlace = { tab: "templates"; id?: string; section?: string } | { tab: "modes"; name?: string } | { tab: "samplers" } | { tab: "formats" } | { tab: "scripts" };
@@ -41,6 +43,7 @@ export class App {
 	readonly shelf: Shelf;
 	readonly samplers: Samplers;
 	readonly formats: Formats;
+	readonly books: Books;
 
 	screen = $state<Screen>("chats");
 	chat = $state.raw<ChatState | null>(null);
@@ -61,7 +64,13 @@ export class App {
 	announced = $state("");
 	/** Chats in which a reply is being written. */
 	readonly writing = new SvelteSet<string>();
-	readonly #imports = new ImportNews(this.toasts, (character) => void this.talkTo(character));
+	/** What an import did, where the user looks at it. */
+	imported = $state.raw<ImportReport | null>(null);
+	readonly #imports = new ImportNews(this.toasts, {
+		talk: (id, kind) => void (kind === "chat" ? this.openChat(id) : this.talkTo(id)),
+		openBook: (book) => this.openBook(book),
+		show: (report) => (this.imported = report),
+	});
 
 	constructor(shell: Transport) {
 		this.api = api(shell);
@@ -78,6 +87,7 @@ export class App {
 		this.shelf = new Shelf(this.api, this.fail);
 		this.samplers = new Samplers(this.api);
 		this.formats = new Formats(this.api);
+		this.books = new Books(this.api);
 	}
 
 	/** Begins to listen and draws the first screen; the returned function ends it. */
@@ -126,6 +136,7 @@ export class App {
 		this.xray.close();
 		this.chat = new ChatState(id, this.api, {
 			deleted: (undo) => this.undoable(t("toast.messageDeleted"), undo),
+			detached: (name, undo) => this.undoable(t("toast.documentRemoved", { name }), undo),
 			failed: this.fail,
 			replied: (name, text) => (this.announced = `${name}: ${text}`),
 			said: (text) => (this.announced = text),
@@ -167,15 +178,39 @@ export class App {
 		});
 	}
 
-	async deleteCharacter(id: string, name: string): Promise<void> {
+	/** `name` is that of the only one, or of the first. */
+	async deleteCharacters(ids: string[], name: string): Promise<void> {
 		await this.attempt(async () => {
-			await this.api.deleteCharacter(id);
+			await this.api.deleteCharacters(ids);
 			this.editor = null;
-			if (this.chat?.info?.character === id) this.#leaveChat();
+			if (ids.includes(this.chat?.info?.character ?? "")) this.#leaveChat();
 			await this.#refreshLists();
-			this.undoable(t("toast.characterDeleted", { name }), async () => {
-				await this.api.restoreCharacter(id);
+			const text = ids.length === 1 ? t("toast.characterDeleted", { name }) : t("toast.charactersDeleted", { count: ids.length });
+			this.undoable(text, async () => {
+				await this.api.restoreCharacters(ids);
 				await this.#refreshLists();
+			});
+		});
+	}
+
+	async setFavourites(ids: string[], favourite: boolean): Promise<void> {
+		await this.attempt(async () => {
+			await this.api.setFavourites(ids, favourite);
+			await this.library.load();
+		});
+	}
+
+	/** Undoing gives a card back the tags that were taken, and takes those that were new to it. */
+	async tagCharacters(cards: readonly CharacterSummary[], add: string[], remove: string[]): Promise<void> {
+		const ids = cards.map(({ id }) => id);
+		const has = (card: CharacterSummary, tag: string) => card.tags.some((known) => folded(known) === folded(tag));
+		await this.attempt(async () => {
+			await this.api.tagCharacters(ids, add, remove);
+			await this.library.load();
+			this.undoable(t("toast.tagged", { count: ids.length }), async () => {
+				for (const tag of add) await this.api.tagCharacters(cards.filter((card) => !has(card, tag)).map(({ id }) => id), [], [tag]);
+				for (const tag of remove) await this.api.tagCharacters(cards.filter((card) => has(card, tag)).map(({ id }) => id), [tag], []);
+				await this.library.load();
 			});
 		});
 	}
@@ -186,6 +221,23 @@ export class App {
 			if (place) this.toasts.show({ kind: "news", text: t("toast.exported"), detail: place });
 		});
 	}
+
+	async exportCharacters(ids: string[], format: CardFormat): Promise<void> {
+		await this.attempt(async () => {
+			const place = await this.api.shell.exportCharacters(ids, format);
+			if (place) this.toasts.show({ kind: "news", text: t("toast.exportedMany", { count: ids.length }), detail: place });
+		});
+	}
+
+	async exportChat(id: string, format: ChatFileFormat): Promise<void> {
+		await this.attempt(async () => {
+			const place = await this.api.shell.exportChat(id, format);
+			if (place) this.toasts.show({ kind: "news", text: t("toast.exported"), detail: place });
+		});
+	}
+
+	/** Lets the user choose chats to import for a character. What came in is told by an event. */
+	importChats = (character: string): Promise<void> => this.attempt(() => this.api.shell.pickChats(character));
 
 	async setDefaultModel(model: ModelRef): Promise<void> {
 		await this.settings.set({ defaultModel: model });
@@ -204,14 +256,31 @@ export class App {
 		const place = placeOf(origin);
 		const character = origin.of === "card" ? origin.character : this.chat?.info?.character;
 		if (place?.to === "card" && character) this.edit(character, place.field);
-		else if (place?.to === "lore" && character) this.edit(character, null, place.entry);
+		else if (origin.of === "lore") void this.#openLore(origin.book, origin.entry, character);
 		else if (place?.to === "memory") this.remember(place.id);
 		else if (place?.to === "message") this.#reveal(place.id);
 		else if (place?.to === "template") this.openPrompts({ tab: "templates", id: place.template, section: place.section });
 		else if (place?.to === "mode") this.openPrompts({ tab: "modes", name: place.name });
 		else if (place?.to === "setting") this.tune(place.key);
 		else if (place?.to === "chatText") this.tune(`text-${place.field}`);
+		else if (place?.to === "document") this.tune(`document-${place.id}`);
 		else if (place?.to === "persona") this.go("settings");
+	}
+
+	/** Opens a lorebook, at an entry where one is named; one in a card goes by the id of its character. */
+	openBook(id: string, entry: string | null = null): void {
+		this.go("books");
+		void this.books.open(id, entry);
+	}
+
+	/** A prompt tells of books by their names; one that is in no list is the card's own. */
+	async #openLore(name: string, entry: string, character: string | undefined): Promise<void> {
+		await this.attempt(async () => {
+			await this.books.load();
+			const book = this.books.all.find((one) => one.character === null && one.name === name);
+			if (book) this.openBook(book.id, entry);
+			else if (character) this.edit(character, null, entry);
+		});
 	}
 
 	/** Shows a setting of the open chat beside it. */
@@ -274,6 +343,8 @@ export class App {
 			else if (what === "models" || what === "endpoints") await this.models.load();
 			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, this.memories.changed()]);
 			else if (what === "memories") await this.memories.changed();
+			else if (what === "lorebooks") await this.books.changed(id);
+			else if (what === "documents") await (chat?.id === id ? chat.documents.load() : undefined);
 			else if (what === "presets") await Promise.all([this.templates.load(), chat?.mode.load()]);
 			else {
 				if (what === "settings") {

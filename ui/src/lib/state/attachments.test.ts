@@ -40,7 +40,7 @@ test("what was pasted has no name, and a paste with text is text", async () => {
 
 test("pictures go with the words, alone too, and leave the composer when they are sent", async () => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-	const around = { deleted: () => {}, failed: () => {}, replied: () => {}, said: () => {}, turned: () => {} };
+	const around = { deleted: () => {}, detached: () => {}, failed: () => {}, replied: () => {}, said: () => {}, turned: () => {} };
 	const picture = { hash: "a.png", name: "a.png" };
 	const sent = { ...says("u", "user", ""), pictures: [picture] };
 	const { shell } = shelf({

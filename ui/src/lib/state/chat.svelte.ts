@@ -5,6 +5,7 @@ import { activityOf, type Activity } from "./activity";
 import type { Api } from "./api";
 import { Attachments } from "./attachments.svelte";
 import { typed } from "./commands";
+import { Documents } from "./documents.svelte";
 import { DraftSaver } from "./draft";
 import { ModeChoice } from "./mode.svelte";
 import { isReply, olderThan, put, putBefore, shownSwipe, shownWords, withGenerating } from "./messages";
@@ -21,6 +22,8 @@ const MARGIN = 20;
 export interface Surroundings {
 	/** A message is gone; `undo` brings it back. */
 	deleted(undo: () => Promise<void>): void;
+	/** A document is gone; `undo` brings it back. */
+	detached(name: string, undo: () => Promise<void>): void;
 	failed(error: ApiError): void;
 	/** A reply is whole: a screen reader should hear it. */
 	replied(name: string, text: string): void;
@@ -61,6 +64,7 @@ export class ChatState {
 	choosingModel = $state(false);
 	readonly mode: ModeChoice;
 	readonly attached: Attachments;
+	readonly documents: Documents;
 	readonly texts: OwnTexts;
 
 	readonly last = $derived(this.messages.at(-1));
@@ -89,6 +93,7 @@ export class ChatState {
 	) {
 		this.mode = new ModeChoice(api, id, (error) => around.failed(error));
 		this.attached = new Attachments(api, (error) => around.failed(error));
+		this.documents = new Documents(api, id, around);
 		this.texts = new OwnTexts(api, id, around);
 		this.#saver = new DraftSaver((text) => this.#do(() => api.saveDraft(id, text)).then(() => {}));
 	}

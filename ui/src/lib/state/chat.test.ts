@@ -29,6 +29,7 @@ async function open(stored: Chat, answers: Record<string, (args: never) => unkno
 	const shell = new FakeShell({ open_chat: () => stored, save_draft: () => null, ...answers });
 	const state = new ChatState("chat", api(shell), {
 		deleted: (again) => (undo = again),
+		detached: () => {},
 		failed: (error) => failures.push(error),
 		replied: (name, text) => heard.push(`${name}: ${text}`),
 		said: (text) => heard.push(text),
@@ -111,7 +112,7 @@ test("a reloaded window joins the reply where it stands", async () => {
 test("tokens that come while the chat is being opened are not lost", async () => {
 	let answer: (chat: Chat) => void = () => {};
 	const shell = new FakeShell({ open_chat: () => new Promise<Chat>((resolve) => (answer = resolve)) });
-	const state = new ChatState("chat", api(shell), { deleted: () => {}, failed: () => {}, replied: () => {}, said: () => {}, turned: () => {} });
+	const state = new ChatState("chat", api(shell), { deleted: () => {}, detached: () => {}, failed: () => {}, replied: () => {}, said: () => {}, turned: () => {} });
 	const loading = state.load();
 	await Promise.resolve();
 	state.receive(token("a/0", 1, "down."));

@@ -3,6 +3,11 @@ import { attempt } from "./attempt";
 import type { TextField } from "./fields";
 import type { Api } from "./api";
 import { base64 } from "./base64";
+import { FieldCounts } from "./fieldCounts.svelte";
+import { History } from "./history.svelte";
+
+/** Fields of a card that hold several greetings. */
+export type GreetingList = "alternateGreetings" | "groupOnlyGreetings";
 
 const EMPTY: CharacterFields = {
 	name: "",
@@ -16,9 +21,13 @@ const EMPTY: CharacterFields = {
 	systemPrompt: "",
 	postHistoryInstructions: "",
 	creatorNotes: "",
+	translatedNotes: [],
 	creator: "",
 	characterVersion: "",
 	tags: [],
+	groupOnlyGreetings: [],
+	depthPrompt: { text: "", depth: 4, role: "system" },
+	talkativeness: null,
 };
 
 /** A character being edited, or made. */
@@ -27,6 +36,10 @@ export class Editor {
 	fields = $state<CharacterFields>(structuredClone(EMPTY));
 	picture = $state<string | null>(null);
 	spec = $state("");
+	/** Where the card came from, as it says itself. */
+	sources = $state.raw<readonly string[]>([]);
+	readonly history = new History();
+	readonly counts: FieldCounts;
 	/** Regex scripts that the card brought. */
 	scripts = $state.raw<CardScripts | null>(null);
 	/** The lorebook in the card. */
@@ -35,6 +48,8 @@ export class Editor {
 	saving = $state(false);
 	failure = $state.raw<ApiError | null>(null);
 	#saved = $state(JSON.stringify(EMPTY));
+	/** The fields at the last note, to tell which of them has changed since. */
+	#noted: CharacterFields = EMPTY;
 	readonly dirty = $derived(JSON.stringify(this.fields) !== this.#saved);
 	readonly named = $derived(this.fields.name.trim() !== "");
 
@@ -47,6 +62,8 @@ export class Editor {
 		readonly entry: string | null = null,
 	) {
 		this.id = id;
+		this.counts = new FieldCounts(api);
+		this.history.begin(this.#saved);
 	}
 
 	async load(): Promise<void> {
@@ -61,12 +78,26 @@ export class Editor {
 		this.loading = false;
 	}
 
+	/** Takes note of what was typed, to count it and to be able to take it back. */
+	noted(): void {
+		const fields = $state.snapshot(this.fields);
+		const names = Object.keys(fields) as (keyof CharacterFields)[];
+		const changed = names.find((name) => JSON.stringify(fields[name]) !== JSON.stringify(this.#noted[name]));
+		this.#noted = fields;
+		this.history.note(JSON.stringify(fields), changed);
+		this.counts.note(fields);
+	}
+
+	undo = (): void => this.#back(this.history.undo());
+
+	redo = (): void => this.#back(this.history.redo());
+
 	/** True when everything typed is on disk. */
 	async save(): Promise<boolean> {
 		this.saving = true;
 		const done = await attempt(this, async () => {
 			const fields = $state.snapshot(this.fields);
-			this.#show(this.id ? await this.api.updateCharacter(this.id, fields) : await this.api.createCharacter(fields));
+			this.#kept(this.id ? await this.api.updateCharacter(this.id, fields) : await this.api.createCharacter(fields));
 		});
 		this.saving = false;
 		return done;
@@ -92,19 +123,39 @@ export class Editor {
 		});
 	}
 
-	addGreeting = (): void => {
-		this.fields.alternateGreetings.push("");
-	};
+	addGreeting(list: GreetingList = "alternateGreetings"): void {
+		this.fields[list].push("");
+	}
 
-	removeGreeting(index: number): void {
-		this.fields.alternateGreetings.splice(index, 1);
+	removeGreeting(index: number, list: GreetingList = "alternateGreetings"): void {
+		this.fields[list].splice(index, 1);
+	}
+
+	addNote(language: string): void {
+		this.fields.translatedNotes.push({ language, text: "" });
+	}
+
+	removeNote(language: string): void {
+		this.fields.translatedNotes = this.fields.translatedNotes.filter((note) => note.language !== language);
+	}
+
+	#back(version: string | null): void {
+		if (version !== null) this.fields = JSON.parse(version) as CharacterFields;
 	}
 
 	#show(character: Character): void {
+		this.#kept(character);
+		this.history.begin(this.#saved);
+		void this.counts.count(character.fields);
+	}
+
+	/** What is on disk, which may be tidier than what was typed. */
+	#kept(character: Character): void {
 		this.id = character.id;
 		this.fields = character.fields;
 		this.picture = character.picture;
 		this.spec = character.spec;
+		this.sources = character.sources;
 		this.#saved = JSON.stringify(character.fields);
 	}
 }

@@ -1,9 +1,19 @@
-import type { ImportReport } from "../api/generated";
+import type { Imported, ImportReport } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { Toasts } from "./toasts.svelte";
 
 const PAUSE_MS = 250;
-const MOST_LINES = 8;
+const LONG_MS = 20_000;
+const MOST_LINES = 4;
+
+interface Ways {
+	/** Opens the character or the chat that came in. */
+	talk(id: string, kind: string): void;
+	/** Opens the lorebook that came in. */
+	openBook(id: string): void;
+	/** Shows the whole report. */
+	show(report: ImportReport): void;
+}
 
 /** Tells of imports; of many files that come one after the other it tells once. */
 export class ImportNews {
@@ -12,7 +22,7 @@ export class ImportNews {
 
 	constructor(
 		private readonly toasts: Toasts,
-		private readonly talk: (character: string) => void,
+		private readonly ways: Ways,
 	) {}
 
 	heard({ imported, skipped, refused }: ImportReport): void {
@@ -23,18 +33,31 @@ export class ImportNews {
 		this.#timer = setTimeout(() => this.#tell(), PAUSE_MS);
 	}
 
+	/** A line for each outcome; where it is about several files, the whole report is behind it. */
 	#tell(): void {
-		const { imported, skipped, refused } = this.#gathered;
+		const report = this.#gathered;
 		this.#gathered = { imported: [], skipped: [], refused: [] };
-		const [first] = imported;
-		if (first) {
-			const text = imported.length === 1 ? t("toast.imported", { name: first.name }) : t("toast.importedMany", { count: imported.length });
-			const talk = { label: t("library.talk"), run: () => this.talk(first.id) };
-			const single = imported.length === 1 && first.kind === "character";
-			this.toasts.show({ kind: "news", text, detail: lines(imported.flatMap((one) => one.warnings)), action: single ? talk : undefined });
-		}
-		if (skipped.length > 0) this.toasts.show({ kind: "news", text: t("toast.skipped", about(skipped)), detail: lines(reasons(skipped)) });
-		if (refused.length > 0) this.toasts.show({ kind: "bad", text: t("toast.refused", about(refused)), detail: lines(reasons(refused)) }, 20_000);
+		const { imported, skipped, refused } = report;
+		const told: number[] = [];
+		const tell = (...toast: Parameters<Toasts["show"]>) => told.push(this.toasts.show(...toast));
+		const whole = () => {
+			for (const id of told) this.toasts.dismiss(id);
+			this.ways.show(report);
+		};
+		const show = (files: unknown[]) => (files.length > 1 ? { label: t("import.show"), run: whole } : undefined);
+		if (imported.length + skipped.length + refused.length === 0) tell({ kind: "news", text: t("toast.nothingToImport") });
+		if (imported.length > 1) {
+			tell({ kind: "news", text: t("toast.importedMany", { count: imported.length }), detail: lines(imported.flatMap(({ warnings }) => warnings)), action: show(imported) }, LONG_MS);
+		} else if (imported[0]) tell(this.#one(imported[0]));
+		if (skipped.length > 0) tell({ kind: "news", text: t("toast.skipped", about(skipped)), detail: lines(reasons(skipped)), action: show(skipped) });
+		if (refused.length > 0) tell({ kind: "bad", text: t("toast.refused", about(refused)), detail: lines(reasons(refused)), action: show(refused) }, LONG_MS);
+	}
+
+	#one({ id, kind, name, warnings }: Imported): Parameters<Toasts["show"]>[0] {
+		const talk = { label: t("library.talk"), run: () => this.ways.talk(id, kind) };
+		const open = { label: t("books.open"), run: () => this.ways.openBook(id) };
+		const actions: Partial<Record<string, typeof talk>> = { character: talk, chat: talk, lorebook: open };
+		return { kind: "news", text: t("toast.imported", { name }), detail: lines(warnings), action: actions[kind] };
 	}
 }
 
@@ -53,4 +76,16 @@ function reasons(files: Told[]): string[] {
 
 function lines(all: string[]): string {
 	return all.length > MOST_LINES ? [...all.slice(0, MOST_LINES), "…"].join("\n") : all.join("\n");
+}
+
+/** The report as a text to keep. */
+export function reportText({ imported, skipped, refused }: ImportReport): string {
+	const lines = (files: { file: string; reason: string }[]) => files.map(({ file, reason }) => `${file}: ${reason}`);
+	const names = imported.map(({ name, file, warnings }) => [`${file}: ${name}`, ...warnings.map((warning) => `\t${warning}`)].join("\n"));
+	const part = (title: string, all: string[]) => (all.length > 0 ? [`${title}\n${all.join("\n")}`] : []);
+	return [
+		...part(t("import.done", { count: imported.length }), names),
+		...part(t("import.skippedCount", { count: skipped.length }), lines(skipped)),
+		...part(t("import.refusedCount", { count: refused.length }), lines(refused)),
+	].join("\n\n");
 }

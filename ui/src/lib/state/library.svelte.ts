@@ -1,35 +1,141 @@
 import type { CharacterSummary, ChatSummary } from "../api/generated";
 import type { Api } from "./api";
+import { counted, entry, inOrder, type Sort } from "./cards";
+import { folded, hasAll, mapOf, setOf, wordsOf } from "./find";
+import { Later } from "./later";
+import { Selection } from "./selection.svelte";
 
-/** Folds case and accents, so that "mira" finds "Míra". */
-function folded(text: string): string {
-	return text.normalize("NFKD").replace(/\p{M}/gu, "").toLocaleLowerCase();
-}
+export type View = "grid" | "list";
+/** Whether a card must have one of the chosen tags, or each of them. */
+export type Match = "any" | "all";
 
-function found(query: string, ...texts: string[]): boolean {
-	const words = folded(query).split(/\s+/).filter(Boolean);
-	const hay = folded(texts.join(" "));
-	return words.every((word) => hay.includes(word));
-}
+const KEY = "inglenook.library";
+/** Shorter queries are in nearly every description. */
+const SHORTEST = 2;
 
-/** The characters, and what is looked for among them. */
+/** The characters: what is looked for among them, in which order they stand, and which of them are chosen. */
 export class Library {
 	all = $state.raw<CharacterSummary[]>([]);
 	loaded = $state(false);
-	query = $state("");
-	readonly shown = $derived(
-		this.all.filter((card) => found(this.query, card.name, card.tagline, card.creator, ...card.tags)),
-	);
+	/** Only the user's favourites are shown. */
+	favourites = $state(false);
+	/** Chosen tags, as they are written on the cards. */
+	tags = $state.raw<readonly string[]>([]);
+	sort = $state<Sort>("recent");
+	view = $state<View>("grid");
+	match = $state<Match>("all");
+	readonly selection = new Selection();
+	readonly filtered = $derived.by(() => this.query.trim() !== "" || this.favourites || this.tags.length > 0);
 
-	constructor(private readonly api: Api) {}
+	#query = $state("");
+	/** Who has the words in a description, which only the engine knows. */
+	#deep = $state.raw({ query: "", ids: setOf<string>() });
+	readonly #entries = $derived(this.all.map(entry));
+	readonly #sorted = $derived(inOrder(this.#entries, this.sort));
+	/** By words and favourites, not by tags. */
+	readonly #found = $derived.by(() => {
+		const words = wordsOf(this.#query);
+		const deep = this.#deep.query === this.#query.trim() ? this.#deep.ids : setOf<string>();
+		return this.#sorted.filter(({ card, hay }) => (!this.favourites || card.favourite) && (hasAll(words, hay) || deep.has(card.id)));
+	});
+	readonly #tagged = $derived.by(() => {
+		const wanted = this.tags.map(folded);
+		if (wanted.length === 0) return this.#found;
+		const fits = this.match === "all" ? (tags: readonly string[]) => wanted.every((tag) => tags.includes(tag)) : (tags: readonly string[]) => wanted.some((tag) => tags.includes(tag));
+		return this.#found.filter(({ tags }) => fits(tags));
+	});
+	readonly shown = $derived(this.#tagged.map(({ card }) => card));
+	/** Tags of what is found, the most frequent first; with "all", those that would narrow it further. */
+	readonly tagCounts = $derived.by(() => counted(this.match === "all" ? this.#tagged : this.#found));
+	/** The chosen ones that are shown: nothing happens to what the user does not see. */
+	readonly chosen = $derived(this.selection.size === 0 ? [] : this.shown.filter(({ id }) => this.selection.has(id)));
+	readonly #later = new Later(120);
+	readonly #byId = $derived(mapOf(this.all.map((card) => [card.id, card] as const)));
+	#loading: Promise<void> | null = null;
+	#again = false;
 
-	async load(): Promise<void> {
-		this.all = await this.api.listCharacters();
-		this.loaded = true;
+	constructor(private readonly api: Api) {
+		Object.assign(this, stored());
+	}
+
+	get query(): string {
+		return this.#query;
+	}
+
+	set query(query: string) {
+		this.#query = query;
+		const typed = query.trim();
+		if (typed.length < SHORTEST) this.#later.cancel();
+		else this.#later.run(() => this.#search(typed));
+	}
+
+	/** Of many calls at once, as while a folder comes in, the first and one more are answered. */
+	load(): Promise<void> {
+		if (this.#loading) {
+			this.#again = true;
+			return this.#loading;
+		}
+		this.#loading = this.#read().finally(() => (this.#loading = null));
+		return this.#loading;
+	}
+
+	set(change: Partial<{ sort: Sort; view: View; match: Match }>): void {
+		Object.assign(this, change);
+		const { sort, view, match } = this;
+		localStorage.setItem(KEY, JSON.stringify({ sort, view, match }));
+	}
+
+	/** A press on a card: true if it chose cards, false if it means the card itself. */
+	pick(id: string, { shiftKey, ctrlKey, metaKey }: Pick<MouseEvent, "shiftKey" | "ctrlKey" | "metaKey">): boolean {
+		if (shiftKey) this.selection.extend(id, this.shown.map((card) => card.id));
+		else if (ctrlKey || metaKey || this.selection.size > 0) this.selection.toggle(id);
+		else return false;
+		return true;
+	}
+
+	chooseAll(): void {
+		this.selection.choose(this.shown.map(({ id }) => id));
+	}
+
+	toggleTag(tag: string): void {
+		const key = folded(tag);
+		const without = this.tags.filter((known) => folded(known) !== key);
+		this.tags = without.length < this.tags.length ? without : [...this.tags, tag];
+	}
+
+	clear(): void {
+		this.query = "";
+		[this.favourites, this.tags] = [false, []];
 	}
 
 	picture(id: string): string | null {
-		return this.all.find((card) => card.id === id)?.picture ?? null;
+		return this.#byId.get(id)?.picture ?? null;
+	}
+
+	async #read(): Promise<void> {
+		do {
+			this.#again = false;
+			this.all = await this.api.listCharacters();
+			this.selection.keep(setOf(this.all.map(({ id }) => id)));
+			this.loaded = true;
+		} while (this.#again);
+	}
+
+	async #search(query: string): Promise<void> {
+		try {
+			const ids = await this.api.findCharacters(query);
+			if (this.#query.trim() === query) this.#deep = { query, ids: setOf(ids) };
+		} catch {
+			// What is found without the descriptions stays on screen.
+		}
+	}
+}
+
+function stored(): Partial<{ sort: Sort; view: View; match: Match }> {
+	try {
+		return JSON.parse(localStorage.getItem(KEY) ?? "{}") as object;
+	} catch {
+		return {};
 	}
 }
 
@@ -38,7 +144,11 @@ export class Chats {
 	all = $state.raw<ChatSummary[]>([]);
 	loaded = $state(false);
 	query = $state("");
-	readonly shown = $derived(this.all.filter((chat) => found(this.query, chat.title, chat.characterName, chat.lastLine)));
+	readonly #hays = $derived(this.all.map((chat) => ({ chat, hay: folded(`${chat.title}\n${chat.characterName}\n${chat.lastLine}`) })));
+	readonly shown = $derived.by(() => {
+		const words = wordsOf(this.query);
+		return this.#hays.filter(({ hay }) => hasAll(words, hay)).map(({ chat }) => chat);
+	});
 
 	constructor(private readonly api: Api) {}
 

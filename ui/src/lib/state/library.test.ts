@@ -1,21 +1,30 @@
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeShell } from "../../../tests/unit/shell";
 import type { CharacterSummary } from "../api/generated";
 import { api } from "./api";
+import type { Sort } from "./cards";
 import { Library } from "./library.svelte";
-import { Editor } from "./editor.svelte";
 
-const card = (name: string, tags: string[] = []): CharacterSummary => ({ id: name, name, tagline: "", picture: null, tags, creator: "", lastChat: null, created: "" });
+const card = (name: string, over: Partial<CharacterSummary> = {}): CharacterSummary => ({ id: name, name, tagline: "", picture: null, tags: [], creator: "", favourite: false, lastChat: null, created: "", ...over });
 
-async function found(query: string, cards: CharacterSummary[]) {
-	const library = new Library(api(new FakeShell({ list_characters: () => cards })));
+async function library(cards: CharacterSummary[], answers: ConstructorParameters<typeof FakeShell>[0] = {}) {
+	const shell = new FakeShell({ list_characters: () => cards, find_characters: () => [], ...answers });
+	const library = new Library(api(shell));
 	await library.load();
-	library.query = query;
-	return library.shown.map(({ name }) => name);
+	return { library, shell, names: () => library.shown.map(({ name }) => name) };
 }
 
+async function found(query: string, cards: CharacterSummary[]) {
+	const { library: all, names } = await library(cards);
+	all.query = query;
+	return names();
+}
+
+beforeEach(() => localStorage.clear());
+afterEach(() => vi.useRealTimers());
+
 test("search ignores case and accents and finds words in any order", async () => {
-	const cards = [card("Míra", ["cozy"]), card("Captain Osei", ["sea"]), card("雪")];
+	const cards = [card("Míra", { tags: ["cozy"] }), card("Captain Osei", { tags: ["sea"] }), card("雪")];
 	expect(await found("mira", cards)).toEqual(["Míra"]);
 	expect(await found("osei captain", cards)).toEqual(["Captain Osei"]);
 	expect(await found("COZY", cards)).toEqual(["Míra"]);
@@ -23,20 +32,76 @@ test("search ignores case and accents and finds words in any order", async () =>
 	expect(await found("  ", cards)).toHaveLength(3);
 });
 
-test("the editor knows what is unsaved, and a refused save keeps it", async () => {
-	const shell = new FakeShell({
-		create_character: () => {
-			throw { kind: "badInput", message: "A character needs a name.", hint: "" };
-		},
-	});
-	const editor = new Editor(api(shell), null);
-	expect(editor.dirty).toBe(false);
-	editor.fields.name = "Juniper";
-	editor.addGreeting();
-	expect(editor.dirty).toBe(true);
-	expect(await editor.save()).toBe(false);
-	expect(editor.failure?.kind).toBe("badInput");
-	shell.answers.create_character = ({ fields }: { fields: object }) => ({ id: "j", picture: null, spec: "chara_card_v3", fields, created: "", updated: "" });
-	expect(await editor.save()).toBe(true);
-	expect([editor.id, editor.dirty]).toEqual(["j", false]);
+test("what only a description has is found by the engine, for the words that stand there now", async () => {
+	vi.useFakeTimers();
+	const { library: all, shell, names } = await library([card("Mira"), card("Osei")], { find_characters: ({ query }: { query: string }) => (query === "ferry" ? ["Osei"] : []) });
+	for (const typed of ["f", "fe", "ferry"]) all.query = typed;
+	expect(names()).toEqual([]);
+	await vi.runAllTimersAsync();
+	expect([names(), shell.count("find_characters")]).toEqual([["Osei"], 1]);
+	all.query = "ferry m";
+	expect(names()).toEqual([]);
+});
+
+const FEW = [card("Mira", { tags: ["Cozy", "Magic"], favourite: true, created: "2" }), card("basil", { tags: ["cozy"], created: "3" }), card("Osei", { tags: ["sea"], created: "1" })];
+
+test("tags narrow together or widen, and capitals make no other tag", async () => {
+	const { library: all, names } = await library(FEW);
+	expect(all.tagCounts).toEqual([{ tag: "Cozy", count: 2 }, { tag: "Magic", count: 1 }, { tag: "sea", count: 1 }]);
+	all.toggleTag("cozy");
+	all.toggleTag("Magic");
+	expect(names()).toEqual(["Mira"]);
+	all.set({ match: "any" });
+	expect(names()).toEqual(["Mira", "basil"]);
+	all.toggleTag("COZY");
+	expect(all.tags).toEqual(["Magic"]);
+	all.favourites = true;
+	expect([names(), all.filtered]).toEqual([["Mira"], true]);
+	all.clear();
+	expect([names().length, all.filtered]).toEqual([3, false]);
+});
+
+test("the order is the user's and is remembered", async () => {
+	const { library: all, names } = await library(FEW);
+	const order = (sort: Sort) => {
+		all.set({ sort });
+		return names().join(" ");
+	};
+	expect(order("recent")).toBe("Mira basil Osei");
+	expect(order("name")).toBe("basil Mira Osei");
+	expect(order("favourites")).toBe("Mira basil Osei");
+	expect(order("added")).toBe("basil Mira Osei");
+	all.set({ view: "list" });
+	const { library: later } = await library(FEW);
+	expect([later.sort, later.view]).toEqual(["added", "list"]);
+});
+
+const press = { shiftKey: false, ctrlKey: false, metaKey: false };
+
+test("cards are chosen one by one, in a range and all, and only those that are shown count", async () => {
+	const cards = ["a", "b", "c", "d"].map((name) => card(name));
+	const { library: all } = await library(cards);
+	const chosen = () => all.chosen.map(({ id }) => id).join("");
+	expect([all.pick("b", press), chosen()]).toEqual([false, ""]);
+	expect([all.pick("b", { ...press, ctrlKey: true }), chosen()]).toEqual([true, "b"]);
+	all.pick("d", { ...press, shiftKey: true });
+	expect(chosen()).toBe("bcd");
+	all.pick("c", press);
+	expect(chosen()).toBe("bd");
+	all.query = "d";
+	expect(chosen()).toBe("d");
+	all.query = "";
+	all.chooseAll();
+	expect(chosen()).toBe("abcd");
+	cards.shift();
+	await all.load();
+	expect(chosen()).toBe("bcd");
+	all.selection.clear();
+	expect(chosen()).toBe("");
+});
+
+test("of many changes at once the list is read twice", async () => {
+	const { library: all, shell } = await library(FEW);
+	await Promise.all([all.load(), all.load(), all.load(), all.load()]);
+	expect(shell.count("list_characters")).toBe(1 + 2);
 });

@@ -53,6 +53,8 @@ pub struct HeadPart {
     /// Neighbours of one role are paragraphs of one message.
     pub role: PromptRole,
     pub text: String,
+    /// As [`Candidate::written`].
+    pub written: Option<String>,
 }
 
 /// A text that is sent if there is room and reason.
@@ -66,6 +68,8 @@ pub struct Candidate {
     /// Stands before the text: whose words, of which day. Empty for none.
     pub title: String,
     pub text: String,
+    /// As it stands where it comes from, before variables, macros and scripts; `None` where that is the text (S0.11).
+    pub written: Option<String>,
     /// More is better; compared only among candidates that share a part of the budget.
     pub score: f32,
     /// The messages it was made from. It says nothing new while all of them are in the window (invariant 3).
@@ -75,7 +79,23 @@ pub struct Candidate {
 impl Candidate {
     pub fn new(kind: BlockKind, source: Source, reason: impl Into<String>, text: impl Into<String>) -> Self {
         let (reason, text) = (reason.into(), text.into());
-        Self { kind, source, reason, heading: String::new(), title: String::new(), text, score: 0.0, about: Vec::new() }
+        Self {
+            kind,
+            source,
+            reason,
+            heading: String::new(),
+            title: String::new(),
+            text,
+            written: None,
+            score: 0.0,
+            about: Vec::new(),
+        }
+    }
+
+    /// Made of `written`.
+    #[must_use]
+    pub fn made_of(self, written: &str) -> Self {
+        Self { written: unlike(written, &self.text), ..self }
     }
 
     #[must_use]
@@ -97,6 +117,12 @@ impl Candidate {
     pub fn about(self, about: Vec<MessageId>) -> Self {
         Self { about, ..self }
     }
+}
+
+/// `written`, unless it is what `text` says.
+pub fn unlike(written: &str, text: &str) -> Option<String> {
+    let written = written.trim();
+    (written != text.trim()).then(|| written.to_owned())
 }
 
 /// Where a lorebook entry or a note belongs (formats.md, lorebook placement).
@@ -145,6 +171,8 @@ pub struct HistoryMessage {
     /// Who says it, in words.
     pub speaker: String,
     pub text: String,
+    /// As it is kept, where it goes out in other words; what a task was written as.
+    pub written: Option<String>,
     /// Names of the scripts that changed the text on its way into the prompt.
     pub scripts: Vec<String>,
     /// Where scripts ask for the depth, the words of a message change as the chat goes on. The sent prefix must not: `text`
@@ -179,6 +207,7 @@ impl HistoryMessage {
             role,
             speaker,
             text,
+            written: None,
             scripts: Vec::new(),
             anew: None,
             created,

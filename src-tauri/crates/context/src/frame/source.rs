@@ -50,7 +50,10 @@ pub enum Source {
     Others {
         count: usize,
     },
+    /// A passage of a text that is attached to the chat, by the text's id and its own place in it; the name is for people.
     Document {
+        id: String,
+        passage: u32,
         name: String,
     },
     Clock,
@@ -81,7 +84,7 @@ impl Source {
             Self::Message { speaker, .. } => format!("said by {speaker}"),
             Self::Older { count, .. } => format!("{count} older messages"),
             Self::Others { count } => format!("{count} more of lower score"),
-            Self::Document { name } => format!("document {name}"),
+            Self::Document { name, .. } => format!("document {name}"),
             Self::Clock => "date and time".to_owned(),
             Self::Mode { name } => format!("mode {name}"),
             Self::Reminder => "reminder".to_owned(),
@@ -104,7 +107,7 @@ impl Source {
             Self::Message { id, .. } => format!("message:{id}"),
             Self::Older { first, last, .. } => format!("older:{first}/{last}"),
             Self::Others { .. } => "others".to_owned(),
-            Self::Document { name } => format!("document:{name}"),
+            Self::Document { id, passage, .. } => format!("document:{id}/{passage}"),
             Self::Clock => "clock".to_owned(),
             Self::Mode { name } => format!("mode:{name}"),
             Self::Reminder => "reminder".to_owned(),

@@ -200,8 +200,8 @@ impl Active {
         Bindings {
             global: self.global.clone(),
             character: self.character.clone(),
-            chat: self.chat.clone(),
-            persona: self.persona.clone(),
+            chat: self.chat.iter().cloned().collect(),
+            persona: self.persona.iter().cloned().collect(),
         }
     }
 }

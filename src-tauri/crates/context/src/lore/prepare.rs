@@ -25,8 +25,8 @@ pub struct Bindings {
     pub global: Vec<String>,
     /// The card's own or linked book, then the extra ones.
     pub character: Vec<String>,
-    pub chat: Option<String>,
-    pub persona: Option<String>,
+    pub chat: Vec<String>,
+    pub persona: Vec<String>,
 }
 
 /// All entries that count in a chat, ready to be activated turn by turn.
@@ -127,9 +127,14 @@ impl PreparedBooks {
 
     /// What the maker of an active entry calls it; empty if nothing.
     pub fn title(&self, entry: &Activated) -> &str {
-        let book = self.books.iter().find(|book| book.name == entry.book);
-        let found = book.and_then(|book| book.book.entries.get(entry.index));
+        let found = self.written(entry);
         found.map_or("", |found| if found.comment.is_empty() { &found.name } else { &found.comment })
+    }
+
+    /// An active entry as its book has it.
+    pub fn written(&self, entry: &Activated) -> Option<&Entry> {
+        let book = self.books.iter().find(|book| book.name == entry.book);
+        book.and_then(|book| book.book.entries.get(entry.index))
     }
 
     pub fn settings(&self) -> &LoreSettings {

@@ -93,7 +93,7 @@ impl<'a> Draft<'a> {
                         text.insert_str(0, "\n\n");
                     }
                     blocks[block].segment = Some(segments.len());
-                    blocks[block].text = text.trim_start_matches('\n').to_owned();
+                    blocks[block].say(text.trim_start_matches('\n'));
                     segments.push(Segment { text, control: false });
                     owners.push(Some(block));
                 }
@@ -215,6 +215,8 @@ impl<'a> Draft<'a> {
             tokens: 0,
             dropped: Some(Dropped::OlderThanWindow),
             text: String::new(),
+            own: None,
+            written: None,
         });
     }
 
@@ -248,6 +250,8 @@ impl<'a> Draft<'a> {
             tokens: 0,
             dropped: None,
             text: String::new(),
+            own: None,
+            written: message.written.clone(),
         };
         sheet.put(block, wording::paragraph(text, before));
     }

@@ -8,7 +8,7 @@ use domain::chat::Role;
 
 use super::Dropped;
 use super::draft::Draft;
-use super::fill::{LISTED, by_score, fill, price};
+use super::fill::{LISTED, Portion, by_score, fill, price};
 use super::item::Item;
 use crate::budget::part;
 use crate::frame::{BlockKind, HistoryMessage, Source};
@@ -47,7 +47,7 @@ impl<'a> Draft<'a> {
         newest_summaries(&mut items, budget.keyframes);
         let order = by_score(&items);
         let memory = budget.memory(sure).min(room);
-        let shares = [part(memory, 2, 5), part(memory, 3, 10), part(memory, 3, 10)];
+        let shares = [part(memory, 2, 5), part(memory, 3, 10), part(memory, 3, 10)].map(Portion::of);
         let mut used = fill(&mut items, &order, memory_group, &shares, memory, &mut self.costs);
         used += self.newest_that_fit(&mut items, BlockKind::Keyframe, room - used);
         let excerpts = (room - used).min(self.shares.history_budget / 10);
@@ -164,6 +164,7 @@ fn excerpt<'a>(message: &'a HistoryMessage, reason: Cow<'a, str>, score: f32) ->
         title: &message.speaker,
         // The digest is written where an epoch begins.
         text: message.words(true).0.trim(),
+        written: message.written.as_deref(),
         score: Some(score),
         about: &[],
         place: None,

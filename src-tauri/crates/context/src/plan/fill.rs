@@ -11,6 +11,22 @@ use crate::wording;
 /// Of what has no room, the best this many of a share are told of one by one.
 pub(crate) const LISTED: usize = 50;
 
+/// What one kind of candidates may take of a budget, in tokens.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Portion {
+    /// Whatever the others want.
+    pub(crate) sure: u32,
+    /// With what the others leave.
+    pub(crate) most: u32,
+}
+
+impl Portion {
+    /// With all that the others leave.
+    pub(crate) fn of(sure: u32) -> Self {
+        Self { sure, most: u32::MAX }
+    }
+}
+
 /// Keeps of `items`, which are tried in `order`, what fits into `room`, and drops the rest; of a great many, all but the best become one row. `group_of`
 /// says which of `shares` a kind draws on; items of other kinds, and what was dropped before, stay as they are. Returns what
 /// the kept ones cost.
@@ -18,7 +34,7 @@ pub(crate) fn fill(
     items: &mut Vec<Item<'_>>,
     order: &[usize],
     group_of: impl Fn(BlockKind) -> Option<usize>,
-    shares: &[u32],
+    shares: &[Portion],
     room: u32,
     costs: &mut Costs<'_>,
 ) -> u32 {
@@ -29,11 +45,12 @@ pub(crate) fn fill(
         }
     }
     let mut filling = Filling { items: items.as_mut_slice(), headed: HashSet::new(), room, costs };
-    for (group, share) in groups.iter_mut().zip(shares) {
-        filling.take(group, (*share).min(filling.room));
+    let mut taken = vec![0; shares.len()];
+    for ((group, share), taken) in groups.iter_mut().zip(shares).zip(&mut taken) {
+        *taken = filling.take(group, share.sure.min(share.most).min(filling.room));
     }
-    for group in &mut groups {
-        filling.take(group, filling.room);
+    for ((group, share), taken) in groups.iter_mut().zip(shares).zip(taken) {
+        filling.take(group, (share.most - taken).min(filling.room));
     }
     let left = filling.room;
     for group in groups {
@@ -79,8 +96,9 @@ struct Filling<'i, 'a, 'c, 'k> {
 }
 
 impl Filling<'_, '_, '_, '_> {
-    /// Takes from `group` what fits into `share`; the rest stays in it. What is too long is passed over (S2.19).
-    fn take(&mut self, group: &mut Vec<usize>, share: u32) {
+    /// Takes from `group` what fits into `share`; the rest stays in it. What is too long is passed over (S2.19). Returns what
+    /// was taken.
+    fn take(&mut self, group: &mut Vec<usize>, share: u32) -> u32 {
         let mut left = share;
         group.retain(|index| {
             let item = &mut self.items[*index];
@@ -99,5 +117,6 @@ impl Filling<'_, '_, '_, '_> {
             left = rest;
             false
         });
+        share - left
     }
 }

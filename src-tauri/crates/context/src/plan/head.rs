@@ -17,6 +17,8 @@ pub(crate) struct HeadItem<'a> {
     pub(crate) reason: &'a str,
     pub(crate) role: PromptRole,
     pub(crate) text: &'a str,
+    /// As [`Candidate::written`](crate::frame::Candidate::written).
+    pub(crate) written: Option<&'a str>,
     /// The template's own words in front of it and behind it.
     pub(crate) around: (&'a str, &'a str),
     pub(crate) seat: Seat,
@@ -66,7 +68,9 @@ impl<'a> HeadItem<'a> {
             score: None,
             tokens: self.tokens,
             dropped: self.dropped,
-            text: if self.kept() { String::new() } else { self.text.to_owned() },
+            text: self.text.to_owned(),
+            own: None,
+            written: self.written.map(str::to_owned),
         }
     }
 }
@@ -84,6 +88,7 @@ pub(crate) fn gather<'a>(
         reason: &part.reason,
         role: part.role,
         text: part.text.trim(),
+        written: part.written.as_deref(),
         around: ("", ""),
         seat: Seat { kind: part.kind, part: Some(index), place: None },
         tokens: 0,
@@ -119,6 +124,7 @@ fn of_placed(placed: &Placed) -> HeadItem<'_> {
         reason: &placed.candidate.reason,
         role: PromptRole::System,
         text: placed.candidate.text.trim(),
+        written: placed.candidate.written.as_deref(),
         around: ("", ""),
         seat: Seat { kind: placed.candidate.kind, part: None, place: Some(placed.place) },
         tokens: 0,

@@ -19,6 +19,8 @@ pub(crate) struct Item<'a> {
     pub(crate) heading: &'a str,
     pub(crate) title: &'a str,
     pub(crate) text: &'a str,
+    /// As [`Candidate::written`].
+    pub(crate) written: Option<&'a str>,
     pub(crate) score: Option<f32>,
     pub(crate) about: &'a [MessageId],
     /// Outside the context block: where, as whose message, in which order.
@@ -38,6 +40,7 @@ impl<'a> From<&'a Candidate> for Item<'a> {
             heading: candidate.heading.trim(),
             title: candidate.title.trim(),
             text: candidate.text.trim(),
+            written: candidate.written.as_deref(),
             score: Some(candidate.score),
             about: &candidate.about,
             place: None,
@@ -57,6 +60,7 @@ impl<'a> From<&'a FrozenBlock> for Item<'a> {
             heading: &block.heading,
             title: &block.title,
             text: &block.text,
+            written: block.written.as_deref(),
             score: None,
             about: &[],
             place: None,
@@ -81,6 +85,7 @@ impl<'a> Item<'a> {
             heading: "",
             title: "",
             text: "",
+            written: None,
             score: None,
             about: &[],
             place: None,
@@ -120,10 +125,11 @@ impl<'a> Item<'a> {
             heading: self.heading.to_owned(),
             title: self.title.to_owned(),
             text: self.text.to_owned(),
+            written: self.written.map(str::to_owned),
         }
     }
 
-    /// For the manifest: kept ones get their turn, segment and text when they are compiled.
+    /// For the manifest: kept ones get their turn, segment and the text as sent when they are compiled.
     pub(crate) fn report(&self, zone: Zone, role: PromptRole, message: Option<MessageId>) -> PlannedBlock {
         PlannedBlock {
             zone,
@@ -142,7 +148,9 @@ impl<'a> Item<'a> {
             score: self.score,
             tokens: self.tokens,
             dropped: self.dropped,
-            text: if self.kept() { String::new() } else { self.text.to_owned() },
+            text: self.text.to_owned(),
+            own: None,
+            written: self.written.map(str::to_owned),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use domain::MessageId;
 
 use super::draft::Draft;
-use super::fill::{by_score, fill, price};
+use super::fill::{Portion, by_score, fill, price};
 use super::item::Item;
 use super::{Dropped, Placement, Retention, head};
 use crate::budget::part;
@@ -73,6 +73,7 @@ impl<'a> Draft<'a> {
             heading: "",
             title: "",
             text: now.words.trim(),
+            written: None,
             score: None,
             about: &[],
             place: None,
@@ -99,7 +100,9 @@ impl<'a> Draft<'a> {
             self.costs.plain("[CONTEXT]".to_owned()) + self.costs.plain("\n[END OF CONTEXT]".to_owned());
         let memory = budget.memory(retrieval).saturating_sub(self.memory_in_digest()).min(room);
         let rest = room - memory;
-        let shares = [memory, part(rest, 1, 2), part(rest, 7, 20), part(rest, 3, 20)];
+        let chat = Portion { sure: part(rest, 7, 20), most: self.most_of_chat(retrieval) };
+        let [memory, lore, documents] = [memory, part(rest, 1, 2), part(rest, 3, 20)].map(Portion::of);
+        let shares = [memory, lore, chat, documents];
         let room = room.saturating_sub(frame_of_block);
         let mut late = std::mem::take(&mut self.late);
         if self.resends() {
@@ -117,6 +120,15 @@ impl<'a> Draft<'a> {
             });
         }
         self.late = late;
+    }
+
+    /// What excerpts of older messages may take. In an append-only window they stay until the epoch ends: in a small context,
+    /// all that the others leave would end it at every other question.
+    fn most_of_chat(&self, retrieval: u32) -> u32 {
+        match self.setup.retention {
+            Retention::AppendOnly => part(retrieval, 7, 20),
+            Retention::Ephemeral => u32::MAX,
+        }
     }
 
     fn memory_in_digest(&self) -> u32 {

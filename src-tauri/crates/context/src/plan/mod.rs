@@ -188,6 +188,18 @@ pub struct PlannedBlock {
     pub dropped: Option<Dropped>,
     /// As sent, without the line breaks in front of it.
     pub text: String,
+    /// Its own words, where others stand around them in the prompt; `None` where `text` is them.
+    pub own: Option<String>,
+    /// As [`Candidate::written`](crate::frame::Candidate::written).
+    pub written: Option<String>,
+}
+
+impl PlannedBlock {
+    /// Is sent as `words`, which hold what it says itself.
+    fn say(&mut self, words: &str) {
+        let own = std::mem::replace(&mut self.text, words.to_owned());
+        self.own = Some(own).filter(|own| !own.is_empty() && own != words);
+    }
 }
 
 /// How the budget was used, in tokens.

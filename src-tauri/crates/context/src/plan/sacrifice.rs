@@ -178,6 +178,7 @@ mod tests {
             reason: String::new(),
             role: PromptRole::System,
             text: text.into(),
+            written: None,
         };
         Frame {
             head: vec![part(BlockKind::Rules, "the rules"), part(BlockKind::Examples, "the examples")],

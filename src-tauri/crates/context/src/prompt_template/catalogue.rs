@@ -224,8 +224,8 @@ pub(super) const CATALOGUE: &[Definition] = &[
     derived("memory.context", "memory", "The three above, each under its heading",
         &["memory.relationship", "memory.facts", "memory.lastSession"], derive::memory),
 
-    awaited("user.question", "user", "What the user asks"),
-    awaited("user.citations", "user", "Passages of attached documents, with their sources"),
+    given("user.question", "user", "The words that are answered"),
+    given("user.citations", "user", "Passages of attached documents, with their sources"),
 
     given("lore.before", "lore", "Entries that stand before the character; empty but in a section of the kind `loreBefore`"),
     given("lore.after", "lore", "Entries that stand after the character; empty but in a section of the kind `loreAfter`"),

@@ -56,6 +56,9 @@ pub struct ComposedSection {
     pub depth: u32,
     /// Every `${variable}` resolved, never empty; `{{macros}}` are still there.
     pub text: String,
+    /// As the template has it, without the lines and rules whose condition does not hold: the first of a prompt's stages
+    /// (S0.11).
+    pub written: String,
     /// Where the card's own text stands instead of the template's: what it replaced, for `{{original}}` (V2-06, V2-10).
     pub original: Option<String>,
     /// The variables that its text names.
@@ -88,9 +91,9 @@ impl Composed {
     }
 }
 
-/// Composes `template` for one turn. The same arguments give the same bytes. In the head the `memory.*` variables are empty:
-/// memories are blocks with a budget and receipts, and a head that told them would be read anew with each (S4.54). The
-/// `lore.*` variables have a value in their own sections only.
+/// Composes `template` for one turn. The same arguments give the same bytes. In the head the `memory.*` and
+/// `user.*` variables of what a turn recalls are empty: memories and passages are blocks with a budget and receipts, and a
+/// head that told them would be read anew with each (S4.54, S4.27). The `lore.*` variables have a value in their own sections only.
 ///
 /// # Errors
 /// [`ComposeError`], with the section it was found in; a prompt with an unresolved variable is never made.
@@ -171,7 +174,7 @@ impl Composer<'_> {
             return Ok(());
         }
         let named = |source| ComposeError::Section { section: section.name.clone(), source: Box::new(source) };
-        let (text, variables) = self.render(section).map_err(named)?;
+        let Rendered { text, written, variables } = self.render(section).map_err(named)?;
         let recalls = Recalls::of(section.kind, &variables);
         self.composed.recalls = self.composed.recalls.and(recalls);
         if matches!(section.kind, SectionKind::Memory | SectionKind::Citations) {
@@ -191,6 +194,7 @@ impl Composer<'_> {
             placement: section.placement,
             depth: section.depth,
             text,
+            written,
             original: None,
             variables,
         });
@@ -209,13 +213,15 @@ impl Composer<'_> {
         slot.is_some_and(|slot| self.variables.text(slot.variable()).is_some_and(|text| !text.trim().is_empty()))
     }
 
-    fn render(&self, section: &ResolvedSection) -> Result<(String, Vec<String>), ComposeError> {
+    fn render(&self, section: &ResolvedSection) -> Result<Rendered, ComposeError> {
         let mut page = Page { room: self.room, ..Page::default() };
+        let mut written = Page::default();
         let variables = self.seen.by(section);
         let value = |name: &str| variables.text_in(name, section.role);
         for (text, condition) in &section.lines {
             if condition.as_ref().is_none_or(|asked| self.holds(asked)) {
                 page.write(text, &value)?;
+                written.keep(text);
             }
         }
         let mut number = 0;
@@ -223,15 +229,23 @@ impl Composer<'_> {
             if condition.as_ref().is_none_or(|asked| self.holds(asked)) {
                 let mut rule = Page { room: page.room, ..Page::default() };
                 rule.write(text, &value)?;
-                if let Some(text) = rule.text() {
-                    number += 1;
-                    page.room = page.room.saturating_sub(text.len());
-                    page.lines.push(format!("{number}. {text}"));
+                match rule.text() {
+                    Some(filled) => {
+                        number += 1;
+                        page.room = page.room.saturating_sub(filled.len());
+                        page.lines.push(format!("{number}. {filled}"));
+                        written.keep(&format!("{number}. {}", text.trim()));
+                    }
+                    None => written.keep(text),
                 }
                 page.used.extend(rule.used);
             }
         }
-        page.headed(section.heading.as_deref(), &value)
+        let heading = section.heading.as_deref();
+        let written = heading.map(str::trim).into_iter().map(str::to_owned).chain(written.text());
+        let written = written.collect::<Vec<_>>().join("\n");
+        let (text, variables) = page.headed(heading, &value)?;
+        Ok(Rendered { text, written, variables })
     }
 
     /// The heading alone, of a section whose text is sent as blocks.
@@ -264,10 +278,18 @@ impl Composer<'_> {
                 self.omit(&section.name, Why::Replaced(slot));
             }
             let variables = vec![slot.variable().to_owned()];
-            let section = ComposedSection { text: own, original: Some(original), variables, ..first };
+            let written = own.clone();
+            let section = ComposedSection { text: own, written, original: Some(original), variables, ..first };
             self.composed.sections.insert(place, section);
         }
     }
+}
+
+/// A section's text, as its template has it, and with its variables.
+struct Rendered {
+    text: String,
+    written: String,
+    variables: Vec<String>,
 }
 
 /// The lines of a section while it is written.
@@ -290,6 +312,11 @@ impl Page {
             }
         }
         Ok(())
+    }
+
+    /// Writes `text` as it is.
+    fn keep(&mut self, text: &str) {
+        self.lines.extend(text.split('\n').map(|line| line.trim_end().to_owned()));
     }
 
     /// Without blank lines at its ends, and with one at the most between two others.

@@ -86,10 +86,16 @@ impl Lints<'_> {
             return;
         }
         for name in names.iter().filter(|name| recalls::VARIABLES.contains(&name.as_str())) {
-            let message = format!(
-                "`${{{name}}}` is always empty in the head, which stays as it is while memories come and go; \
-                 name it in a section of the kind `memory`"
-            );
+            let message = match name.starts_with("memory.") {
+                true => format!(
+                    "`${{{name}}}` is always empty in the head, which stays as it is while memories come and go; \
+                     name it in a section of the kind `memory`"
+                ),
+                false => format!(
+                    "`${{{name}}}` is always empty in the head, which stays as it is from turn to turn; \
+                     name it in a section with the placement `context`"
+                ),
+            };
             self.found.push(Problem::warning(Some(&section.name), Some(name), message));
         }
     }
@@ -166,7 +172,7 @@ impl Lints<'_> {
 /// What one turn has and the next has not.
 fn changes(operand: &Operand) -> bool {
     match operand {
-        Operand::Flag(flag) => matches!(flag, Flag::HasMemories | Flag::ReminderDue),
+        Operand::Flag(flag) => matches!(flag, Flag::HasMemories | Flag::HasCitations | Flag::ReminderDue),
         Operand::Variable(name) => recalls::VARIABLES.contains(&name.as_str()),
         Operand::Size(_) | Operand::Text(_) => false,
     }
@@ -227,7 +233,7 @@ mod tests {
             "sections": [
                 {"name": "now", "lines": ["It is {{time}}, {{user}}.", "{{nosuchthing}} {{roll:d6}}"]},
                 {"name": "late", "placement": "context", "lines": ["It is {{time}}.", "${known}"]},
-                {"name": "past", "condition": "hasMemories && !supportsMedia", "lines": ["${known}", "${user.question}"]},
+                {"name": "past", "condition": "hasMemories && !supportsMedia", "lines": ["${known}", "${user.question}", "${note}"]},
                 {"name": "memory", "heading": "Remembered:", "lines": ["I recall: ${memory.facts}"]},
                 {"name": "world", "lines": ["World: ${lore.before}"]},
             ],
@@ -236,8 +242,9 @@ mod tests {
             "now | the macro `{{nosuchthing}}` is not known and is sent as it is written",
             "now | the macro `{{time}}` changes from turn to turn, but the head keeps what it said when the window began; give the section the placement `context`",
             "now | the macro `{{roll}}` changes from turn to turn, but the head keeps what it said when the window began; give the section the placement `context`",
-            "past | always empty, as no part of this program knows it yet: `${user.question}`",
+            "past | always empty, as no part of this program knows it yet: `${note}`",
             "past | `${memory.facts}` is always empty in the head, which stays as it is while memories come and go; name it in a section of the kind `memory`",
+            "past | `${user.question}` is always empty in the head, which stays as it is from turn to turn; name it in a section with the placement `context`",
             "past | never so in a condition, as no part of this program knows it yet: `supportsMedia`",
             "past | the condition `hasMemories` changes from turn to turn; in the head the whole prompt is read anew each time",
             "memory | of this kind of section only its condition, heading and variables count; not sent: I recall: ${memory.facts}",

@@ -5,9 +5,16 @@ use super::schema::{Placement, SectionKind};
 use crate::frame::BlockKind;
 use crate::wording;
 
-/// The variables that change with what a turn recalls.
-pub(super) const VARIABLES: [&str; 5] =
-    ["memory.relationship", "memory.facts", "memory.lastSession", "memory.count", "memory.context"];
+/// The variables that change with what a turn recalls, and with what it answers.
+pub(super) const VARIABLES: [&str; 7] = [
+    "memory.relationship",
+    "memory.facts",
+    "memory.lastSession",
+    "memory.count",
+    "memory.context",
+    "user.question",
+    "user.citations",
+];
 
 /// The variables that stand for entries of lorebooks, each of which is a block.
 pub(super) const LORE: [&str; 2] = ["lore.before", "lore.after"];
@@ -29,7 +36,8 @@ impl Recalls {
         if kind == SectionKind::Memory && named == Self::default() { Self::ALL } else { named }
     }
 
-    /// Whether there is a place for a block. What was said in this chat is no memory, and has one always.
+    /// Whether there is a place for a block. What was said in this chat, or is attached to it, is no
+    /// memory, and has one always.
     pub fn have_place(self, kind: BlockKind) -> bool {
         match kind {
             BlockKind::Relationship => self.relationship,
@@ -87,9 +95,9 @@ impl Heading {
     }
 }
 
-/// Whether `memory.*` has a value in a section: not where it would stand in the head.
+/// Whether [`VARIABLES`] have a value in a section: not where they would stand in the head.
 pub(super) fn may_be_told(section: &ResolvedSection) -> bool {
-    section.kind == SectionKind::Memory || !stands_in_head(section.placement)
+    matches!(section.kind, SectionKind::Memory | SectionKind::Citations) || !stands_in_head(section.placement)
 }
 
 /// Whether `lore.*` has a value in a section of that kind.

@@ -60,6 +60,7 @@ pub(crate) fn head(description: &str, examples: &str) -> Vec<HeadPart> {
             reason: String::new(),
             role: PromptRole::System,
             text: text.into(),
+            written: None,
         })
         .collect()
 }
@@ -78,7 +79,7 @@ pub(crate) fn fact(id: &str, text: &str, score: f32) -> Candidate {
 }
 
 pub(crate) fn budget(limit: u32) -> Budget {
-    Budget { limit, reserve: limit / 10, retrieval_cap: limit, ..Budget::local(limit, 0) }
+    Budget { limit, reserve: limit / 10, retrieval_cap: Some(limit), ..Budget::local(limit, 0) }
 }
 
 pub(crate) fn with(frame: &Frame, budget: Budget, state: &WindowState) -> Result<Assembled, AssembleError> {

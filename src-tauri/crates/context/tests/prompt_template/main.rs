@@ -99,6 +99,19 @@ fn a_plain_chat_begins_with_the_rules_and_the_card() {
     ");
 }
 
+/// S0.11: whoever looks at a prompt's stages sees a section as its template has it.
+#[test]
+fn a_section_keeps_how_it_was_written() {
+    let sections = json!([{"name": "rules", "order": 10, "heading": "Of ${character.name}:",
+        "lines": ["${goal}", "{{char}} is here.", {"text": "Rated ${rating}.", "condition": "hasRating"}],
+        "rules": ["Be ${character.name}.", "${extra}", "Stop."]}]);
+    let composed = of(&template(sections), mira(), &[]);
+    let section = &composed.sections[0];
+    assert_eq!(section.text, "Of Mira:\n{{char}} is here.\n1. Be Mira.\n2. Stop.");
+    let written = "Of ${character.name}:\n${goal}\n{{char}} is here.\n1. Be ${character.name}.\n${extra}\n2. Stop.";
+    assert_eq!(section.written, written);
+}
+
 /// The two templates of the document that ours follow, as it writes them (S4.7).
 fn documented() -> Library {
     let base = json!({"schema": "olio.llm.promptTemplate", "name": "Base Roleplay", "version": 2, "extends": null,

@@ -33,6 +33,8 @@ fn supplied() -> Given {
         .text("memory.facts", "Tom likes tea.")
         .text("memory.lastSession", "They sailed.")
         .text("memory.count", "3")
+        .text("user.question", "What burns?")
+        .text("user.citations", "guide.md: Lamps burn oil.")
         .text("lore.before", "The town is small.")
         .text("lore.after", "The sea is cold.")
 }
@@ -99,6 +101,8 @@ fn everything_that_is_supplied_has_a_place() {
     Tom likes tea.
     Last time:
     They sailed.
+    [citations System Context]
+    guide.md: Lamps burn oil.
     [mode System Context]
     Explain.
     [reminder System Context]

@@ -1,5 +1,7 @@
 //! What can be wrong with a card: errors when nothing usable was found, warnings beside a card that was read.
 
+use crate::archive::ArchiveError;
+
 /// Why a file did not become a card, or a card not a file. Nothing was stored or overwritten.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CardError {
@@ -30,6 +32,10 @@ pub enum CardError {
     NoName { path: &'static str },
     #[error("the character's name in `{path}` is longer than {limit} characters; shorten it")]
     NameTooLong { path: &'static str, limit: usize },
+    #[error("the archive speaks of \"{path}\", but it is not there; download or copy the file again")]
+    MissingMember { path: String },
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
 }
 
 /// What was odd about a card that was read all the same. The odd value is kept as it is and exported again.
@@ -51,6 +57,10 @@ pub enum Warning {
     NestedTwice,
     #[error("the card text \"{keyword}\" could not be read ({reason}); another copy in the picture is used")]
     BrokenCopy { keyword: String, reason: Box<CardError> },
+    #[error("the scenario \"{path}\" is left out: {reason}")]
+    ScenarioLeftOut { path: String, reason: Box<CardError> },
+    #[error("the archive holds a module (`module.risum`); it is kept and exported again, but not used here")]
+    ModuleUnused,
     #[error("the checksum of the card text \"{keyword}\" is wrong; the card may be damaged, please look it over")]
     BadChecksum { keyword: String },
 }

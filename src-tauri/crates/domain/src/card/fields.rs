@@ -170,6 +170,28 @@ impl Card {
         all.filter(|greeting| !greeting.trim().is_empty()).collect()
     }
 
+    /// Where the card came from: ids and addresses, which nobody checked. Not for the user to edit (V3-06).
+    pub fn source(&self) -> Vec<&str> {
+        self.texts("source")
+    }
+
+    /// The creator's notes by their languages, ISO 639-1 codes (V3-05). What is no text is passed over.
+    pub fn creator_notes_multilingual(&self) -> Vec<(&str, &str)> {
+        let notes = self.fields.get("creator_notes_multilingual").and_then(Value::as_object).into_iter().flatten();
+        notes.filter_map(|(language, note)| Some((language.as_str(), note.as_str()?))).collect()
+    }
+
+    /// Entries that are no text stay as they are.
+    pub fn set_creator_notes_multilingual<T: AsRef<str>>(&mut self, notes: &[(T, T)]) {
+        let known = self.fields.get("creator_notes_multilingual").and_then(Value::as_object).cloned();
+        let mut all: Map<String, Value> = known.unwrap_or_default();
+        all.retain(|_, note| !note.is_string());
+        for (language, note) in notes {
+            all.insert(language.as_ref().to_owned(), note.as_ref().into());
+        }
+        self.set("creator_notes_multilingual", Value::Object(all));
+    }
+
     /// The card's own lorebook, as it was read.
     pub fn character_book(&self) -> Option<&Map<String, Value>> {
         self.fields.get("character_book")?.as_object()

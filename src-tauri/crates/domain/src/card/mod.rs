@@ -1,18 +1,26 @@
-//! Character cards: V1, V2 and V3, in PNG and JSON.
+//! Character cards: V1, V2 and V3, in PNG, JSON and CHARX; what Backyard writes becomes V3, and what Pygmalion and
+//! text-generation-webui write V1.
 //!
 //! A [`Card`] keeps the whole JSON it was read from; accessors and setters are a view on it. So whatever this program does
 //! not know survives import, edit and export. The rule ids in comments (CT, V1, V2, V3, DC, MC, RT) are those of the
 //! format checklist that the tests cite.
 
+mod assets;
+mod charx;
 mod error;
+mod exif;
 mod fields;
+mod flat;
 pub(crate) mod parse;
 mod png;
 mod write;
 
 use serde_json::{Map, Value};
 
+pub use assets::picture;
+pub(crate) use charx::CARD;
 pub use error::{CardError, Warning};
+pub(crate) use png::novelai_lorebook;
 
 /// Largest file that is read, in bytes.
 pub const MAX_FILE: usize = 64 << 20;
@@ -49,10 +57,11 @@ impl Card {
     pub fn new(name: &str) -> Result<Self, CardError> {
         let mut card = Self { version: Version::V1, fields: Map::new(), around: Map::new() };
         card.set_name(name)?;
-        Ok(Self::from_root(Version::V3, card.upgraded(Version::V3)))
+        Ok(card.complete())
     }
 
-    /// Reads a card from the bytes of a PNG or JSON file, whichever it is.
+    /// Reads a card from the bytes of a file of any form: PNG, JSON, YAML, CHARX, BYAF; a CHARX may stand behind a JPEG, and
+    /// older cards of Backyard's in what a PNG or JPEG says of itself.
     ///
     /// # Errors
     /// [`CardError`] if there is no card, no name, or the file is damaged or above the limits.
@@ -60,9 +69,21 @@ impl Card {
         if png::is_png(bytes) {
             return Self::from_png(bytes);
         }
-        match parse::without_bom(bytes).trim_ascii_start().first() {
-            Some(b'{' | b'[') => Self::from_json(bytes),
-            _ => Err(CardError::UnknownFormat { looks_like: looks_like(bytes) }),
+        if charx::may_be(bytes) {
+            return charx::read(bytes);
+        }
+        if bytes.starts_with(charx::JPEG)
+            && let Some(json) = exif::json(bytes)?
+        {
+            return Self::from_json(&json);
+        }
+        let text = parse::without_bom(bytes);
+        if matches!(text.trim_ascii_start().first(), Some(b'{' | b'[')) {
+            return Self::from_json(bytes);
+        }
+        match flat::from_yaml(text)? {
+            Some(root) => parse::root(root),
+            None => Err(CardError::UnknownFormat { looks_like: looks_like(bytes) }),
         }
     }
 
@@ -74,7 +95,8 @@ impl Card {
         parse::card(bytes)
     }
 
-    /// Reads the card inside a PNG: `ccv3` before `chara` (CT-01 to CT-03), and of several copies the first that is whole.
+    /// Reads the card inside a PNG: `ccv3` before `chara` (CT-01 to CT-03), and of several copies the first that is whole;
+    /// without one, what the picture's EXIF comment holds.
     ///
     /// # Errors
     /// [`CardError::NoCard`] if there is none; the reason of the best copy if none is whole.
@@ -96,7 +118,11 @@ impl Card {
                 }
             }
         }
-        Err(first_error.unwrap_or(CardError::NoCard))
+        match (first_error, exif::json(bytes)?) {
+            (Some(error), _) => Err(error),
+            (None, Some(json)) => Self::from_json(&json),
+            (None, None) => Err(CardError::NoCard),
+        }
     }
 
     pub fn version(&self) -> Version {
@@ -116,6 +142,11 @@ impl Card {
     /// The form to keep: compact JSON in the card's own version, which [`Card::from_json`] reads back unchanged.
     pub fn to_json(&self) -> String {
         self.to_value().to_string()
+    }
+
+    /// As V3, with all that it demands.
+    pub(crate) fn complete(&self) -> Self {
+        Self::from_root(Version::V3, self.upgraded(Version::V3))
     }
 
     fn from_root(version: Version, mut root: Map<String, Value>) -> Self {
@@ -153,7 +184,6 @@ impl Version {
 fn looks_like(bytes: &[u8]) -> &'static str {
     match bytes {
         [] => "an empty file",
-        [b'P', b'K', 3, 4, ..] => "a ZIP archive",
         [0xff, 0xd8, 0xff, ..] => "a JPEG picture",
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "a WEBP picture",
         [b'G', b'I', b'F', b'8', ..] => "a GIF picture",

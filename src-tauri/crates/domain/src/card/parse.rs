@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::fields::{self, Kind};
-use super::{Card, CardError, MAX_JSON, MAX_NAME, Version, Warning};
+use super::{Card, CardError, MAX_JSON, MAX_NAME, Version, Warning, flat};
+use crate::backyard;
 
 /// Deep enough for every real card, and below the parser's own limit even after an upgrade added a level.
 const MAX_DEPTH: usize = 100;
@@ -14,9 +15,16 @@ pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-pub(super) fn card(bytes: &[u8]) -> Result<(Card, Vec<Warning>), CardError> {
+pub(crate) fn card(bytes: &[u8]) -> Result<(Card, Vec<Warning>), CardError> {
+    let object = object(without_bom(bytes))?;
+    backyard::legacy(&object).unwrap_or_else(|| root(object))
+}
+
+/// The card in an object that was read already.
+pub(super) fn root(object: Map<String, Value>) -> Result<(Card, Vec<Warning>), CardError> {
     let mut warnings = Vec::new();
-    let root = unwrapped(object(without_bom(bytes))?, &mut warnings);
+    let mut root = unwrapped(object, &mut warnings);
+    flat::with_our_names(&mut root);
     let version = version(&root, &mut warnings)?;
     let card = Card::from_root(version, root);
     check_name(card.fields.get("name"), card.name_path())?;
@@ -33,7 +41,7 @@ pub(super) fn check_name(name: Option<&Value>, path: &'static str) -> Result<(),
     }
 }
 
-fn object(bytes: &[u8]) -> Result<Map<String, Value>, CardError> {
+pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, CardError> {
     if bytes.len() > MAX_JSON {
         return Err(CardError::TooLarge { what: "the card's JSON", bytes: bytes.len(), limit: MAX_JSON });
     }

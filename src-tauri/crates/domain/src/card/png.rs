@@ -13,8 +13,13 @@ const MAX_CHUNKS: usize = 65_536;
 /// Length, kind and checksum around the data of a chunk.
 const FRAME: usize = 12;
 
+/// Begins the keyword of an asset's text.
+const ASSET: &[u8] = b"chara-ext-asset_";
+/// Longest keyword of a text; the format says 79, and some writers do not care.
+const MAX_KEYWORD: usize = 1_024;
+
 /// Exporters disagree about padding and about the unused bits before it.
-const TOLERANT: GeneralPurpose = GeneralPurpose::new(
+pub(super) const TOLERANT: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
@@ -51,6 +56,42 @@ pub(super) fn card_texts(png: &[u8]) -> Result<Vec<CardText<'_>>, CardError> {
     let mut texts: Vec<_> = chunks.iter().filter_map(card_text).collect();
     texts.sort_by_key(|text| !text.keyword.eq_ignore_ascii_case("ccv3"));
     Ok(texts)
+}
+
+/// Assets that were put into the picture as texts of their own (CT-05): the path that the card calls each by, and its bytes.
+pub(super) fn assets(png: &[u8]) -> Result<Vec<(String, Vec<u8>)>, CardError> {
+    let (chunks, _) = chunks(png)?;
+    let decoded = |chunk: &Chunk<'_>| {
+        let (path, base64) = asset(chunk)?;
+        let dense: Vec<u8> = base64.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        Some((path.to_owned(), TOLERANT.decode(dense).ok()?))
+    };
+    Ok(chunks.iter().filter_map(decoded).collect())
+}
+
+/// The lorebook that NovelAI put into a picture; `None` for every other file.
+pub(crate) fn novelai_lorebook(png: &[u8]) -> Option<Vec<u8>> {
+    let (chunks, _) = chunks(png).ok()?;
+    let mut texts = chunks.iter().filter(|chunk| chunk.kind == b"tEXt");
+    let base64 = texts.find_map(|chunk| chunk.data.strip_prefix(b"naidata\0"))?;
+    let dense: Vec<u8> = base64.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    TOLERANT.decode(dense).ok()
+}
+
+/// The block of what a camera or a program says of the picture, if it has one.
+pub(super) fn exif(png: &[u8]) -> Result<Option<&[u8]>, CardError> {
+    let (chunks, _) = chunks(png)?;
+    Ok(chunks.into_iter().find(|chunk| chunk.kind == b"eXIf").map(|chunk| chunk.data))
+}
+
+/// The picture alone, without cards and their assets.
+pub(super) fn without_texts(png: &[u8]) -> Result<Vec<u8>, CardError> {
+    let (chunks, _) = chunks(png)?;
+    let pixels = chunks.iter().filter(|chunk| card_text(chunk).is_none() && asset(chunk).is_none());
+    Ok(pixels.fold(SIGNATURE.to_vec(), |mut picture, chunk| {
+        picture.extend_from_slice(chunk.raw);
+        picture
+    }))
 }
 
 /// The same PNG with these card texts, in this order, instead of those it had.
@@ -135,6 +176,14 @@ fn card_text<'a>(chunk: &Chunk<'a>) -> Option<CardText<'a>> {
     let (keyword, base64) = (std::str::from_utf8(&chunk.data[..end]).ok()?, &chunk.data[end + 1..]);
     let is_card = ["ccv3", "chara"].iter().any(|known| keyword.eq_ignore_ascii_case(known));
     is_card.then(|| CardText { keyword: keyword.to_owned(), checksum_ok: chunk.checksum_ok(), base64 })
+}
+
+/// The path and the base64 of an asset's text. Some writers leave the colon out.
+fn asset<'a>(chunk: &Chunk<'a>) -> Option<(&'a str, &'a [u8])> {
+    let text = chunk.data.strip_prefix(ASSET).filter(|_| chunk.kind == b"tEXt")?;
+    let text = text.strip_prefix(b":").unwrap_or(text);
+    let end = text.iter().take(MAX_KEYWORD).position(|byte| *byte == 0)?;
+    Some((std::str::from_utf8(&text[..end]).ok()?, &text[end + 1..]))
 }
 
 fn push_text(png: &mut Vec<u8>, keyword: &str, json: &str) -> Result<(), CardError> {

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::entry::{Entry, Uid};
 use super::value::{Field, array_index};
 use super::{BookError, MAX_FILE, Skipped, foreign};
-use crate::card::CardError;
 use crate::card::parse::{check_complexity, without_bom};
+use crate::card::{CardError, novelai_lorebook};
 
 /// The form a book was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Book {
     pub entries: Vec<Entry>,
     form: Form,
     /// The book without its entries.
-    raw: Map<String, Value>,
+    pub(super) raw: Map<String, Value>,
     /// What stands around `data` in a stand-alone file.
     around: Map<String, Value>,
     /// The names of a native map, entry by entry; new entries have none.
@@ -33,7 +33,7 @@ pub struct Book {
     /// Whether the entries were a list.
     listed: bool,
     /// Entries that could not be read, each with its place.
-    kept: Vec<(String, Value)>,
+    pub(super) kept: Vec<(String, Value)>,
 }
 
 impl Book {
@@ -43,7 +43,7 @@ impl Book {
         Self::empty(Form::Native, raw, Map::new(), false)
     }
 
-    /// Reads a file, whichever form it has.
+    /// Reads a file, whichever form it has: JSON, or a picture in which NovelAI put a book (formats 1.4.5).
     ///
     /// # Errors
     /// [`BookError`] if it is no JSON, no lorebook, or above the limits. A bad entry is no error but a [`Skipped`].
@@ -51,6 +51,8 @@ impl Book {
         if bytes.len() > MAX_FILE {
             return Err(BookError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
         }
+        let inside = novelai_lorebook(bytes);
+        let bytes = inside.as_deref().unwrap_or(bytes);
         let text = std::str::from_utf8(without_bom(bytes))
             .map_err(|error| BookError::NotUtf8 { offset: error.valid_up_to() })?;
         check_complexity(text).map_err(|error| match error {
@@ -195,12 +197,11 @@ impl Book {
         for (index, (place, value)) in in_order(entries).into_iter().enumerate() {
             match check(value) {
                 Ok(raw) => {
-                    let card = if raw.contains_key("keys") == raw.contains_key("key") {
-                        self.form != Form::Native
+                    let entry = if self.speaks_card(&raw) {
+                        Entry::from_card(index, raw)
                     } else {
-                        raw.contains_key("keys")
+                        Entry::from_native(&place, raw)
                     };
-                    let entry = if card { Entry::from_card(index, raw) } else { Entry::from_native(&place, raw) };
                     self.names.push((entry.uid.clone(), place));
                     self.entries.push(entry);
                 }
@@ -211,6 +212,14 @@ impl Book {
             }
         }
         (self, skipped)
+    }
+
+    /// Whether an entry of this book is in the form that cards hold.
+    pub(super) fn speaks_card(&self, raw: &Map<String, Value>) -> bool {
+        match raw.contains_key("keys") == raw.contains_key("key") {
+            true => self.form != Form::Native,
+            false => raw.contains_key("keys"),
+        }
     }
 
     /// Entries by the names they had, new ones by their uids.
@@ -270,7 +279,7 @@ fn in_order(entries: Value) -> Vec<(String, Value)> {
     named
 }
 
-fn check(value: Value) -> Result<Map<String, Value>, (Value, &'static str)> {
+pub(super) fn check(value: Value) -> Result<Map<String, Value>, (Value, &'static str)> {
     match value {
         Value::Object(raw) => match raw.get("content") {
             None | Some(Value::Null | Value::String(_) | Value::Number(_)) => Ok(raw),

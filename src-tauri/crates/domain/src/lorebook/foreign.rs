@@ -61,9 +61,13 @@ fn novelai(entry: &Map<String, Value>) -> Value {
     })
 }
 
-/// Keys are one text, separated by commas.
+/// Keys are one text, separated by commas; a pattern is one key, whatever stands in it.
 fn risuai(entry: &Map<String, Value>) -> Value {
-    let keys = |name: &str| entry.get(name).and_then(Vec::<String>::read);
+    let pattern = entry.get("useRegex").and_then(bool::read) == Some(true);
+    let keys = |name: &str| match entry.get(name)? {
+        Value::String(key) if pattern && !key.trim().is_empty() => Some(vec![key.clone()]),
+        keys => Vec::<String>::read(keys),
+    };
     let folder = entry.get("mode").and_then(Value::as_str) == Some("folder");
     json!({
         "key": keys("key"), "keysecondary": keys("secondkey"), "content": entry.get("content"),

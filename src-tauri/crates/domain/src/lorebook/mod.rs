@@ -6,12 +6,15 @@
 //! One bad entry never sinks a book: it is kept as it was, and [`Skipped`] says why it does not count (formats 3.11).
 //! Rule ids in comments (LB, B2, RT) and section numbers are those of the format checklist that the tests cite.
 
+mod binding;
 mod book;
+mod edit;
 mod entry;
 mod error;
 mod foreign;
 mod value;
 
+pub use binding::Binding;
 pub use book::{Book, Form};
 pub use entry::{CharacterFilter, Entry, Logic, Position, Role, Uid};
 pub use error::{BookError, Skipped};

@@ -195,7 +195,7 @@ settings! {
     context_limit: Option<u32> = text("auto"), auto(512), Tokens, Context, MACHINE;
     /// Tokens of history at the most (S2.2, S1.14). `None`: as the model's kind has it.
     history_cap: Option<u32> = text("auto"), auto(200), Tokens, Context, EVERYWHERE;
-    /// Tokens of lore, memories and excerpts at the most (S2.3). `None`: what is usable beside the history.
+    /// Tokens of lore, memories and excerpts at the most (S2.3). `None`: a quarter of what head and input leave.
     retrieval_cap: Option<u32> = text("auto"), auto(0), Tokens, Context, EVERYWHERE;
     /// Tokens kept free for the reply, never more than a quarter of the context. `None`: the longest reply.
     reply_reserve: Option<u32> = text("auto"), auto(16), Tokens, Context, EVERYWHERE;

@@ -122,7 +122,7 @@ fn other_files_are_named_for_what_they_are() {
         other => panic!("{other}"),
     };
     assert_eq!(found(b""), "an empty file");
-    assert_eq!(found(b"PK\x03\x04rest"), "a ZIP archive");
+    assert_eq!(found(b"PK\x05\x06rest"), "an unknown kind of file");
     assert_eq!(found(b"\xff\xd8\xff\xe0"), "a JPEG picture");
     assert_eq!(found(b"GGUF\x03"), "a model file");
     assert_eq!(found(b"Once upon a time"), "an unknown kind of file");

@@ -1,7 +1,12 @@
-//! Cards as people bring them: in JSON and PNG, of every version, whole and broken.
+//! Cards as people bring them: in JSON, PNG and archives, of every version, whole and broken.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod archives;
+mod backyard;
+mod charx;
+mod foreign;
+mod hostile_archives;
 mod json;
 mod png;
 mod properties;

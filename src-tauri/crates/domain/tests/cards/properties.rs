@@ -4,6 +4,7 @@ use domain::card::Card;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
+use crate::archives::archive;
 use crate::support::{assert_keeps, card_chunk, chunk, leaves, picture};
 
 /// Keys that the format defines, so that odd values hit known fields as well as unknown ones.
@@ -84,6 +85,7 @@ proptest! {
         _ = Card::from_json(&bytes);
         _ = Card::from_png(&bytes);
         _ = Card::from_png(&[b"\x89PNG\r\n\x1a\n", &bytes[..]].concat());
+        _ = Card::read(&[b"PK\x03\x04", &bytes[..]].concat());
     }
 
     #[test]
@@ -105,6 +107,31 @@ proptest! {
     }
 
     #[test]
+    fn any_flipped_bytes_of_an_archive_are_an_answer(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+        let mut charx = archive(&[("card.json", crate::support::v3("Mira").as_bytes()), ("module.risum", &[1; 40])]);
+        for (at, byte) in flips {
+            let at = at.index(charx.len());
+            charx[at] = byte;
+        }
+        if let Ok((card, _)) = Card::read(&charx) {
+            _ = domain::card::picture(&charx, &card);
+            _ = card.to_charx(Some(&charx), None);
+        }
+    }
+
+    #[test]
+    fn any_members_of_an_archive_come_along(others in prop::collection::btree_map("[a-zA-Z0-9._灯 ]{0,8}[a-z]", prop::collection::vec(any::<u8>(), 0..90), 0..8)) {
+        let json = crate::support::v3("Mira");
+        let mut members = vec![("card.json", json.as_bytes())];
+        members.extend(others.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
+        let source = archive(&members);
+        let (card, _) = Card::read(&source).unwrap();
+        let again = card.to_charx(Some(&source), None).unwrap();
+        prop_assert_eq!(crate::archives::all_but_the_card(&again), crate::archives::all_but_the_card(&source));
+        prop_assert_eq!(&card.to_charx(Some(&again), None).unwrap(), &again);
+    }
+
+    #[test]
     fn any_json_is_an_answer(json in any_json()) {
         _ = Card::from_json(json.to_string().as_bytes());
     }
@@ -118,6 +145,7 @@ proptest! {
 
         assert_keeps(&json, &Card::from_json(card.to_json_v3().as_bytes()).unwrap().0.to_value());
         assert_keeps(&json, &Card::from_json(card.to_json_v2().as_bytes()).unwrap().0.to_value());
+        assert_keeps(&json, &Card::read(&card.to_charx(None, None).unwrap()).unwrap().0.to_value());
         let png = card.to_png(&picture(&[])).unwrap();
         let (from_png, _) = Card::read(&png).unwrap();
         assert_keeps(&json, &from_png.to_value());

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use domain::card::{Card, CardError, Version};
 use serde_json::Value;
 
+use crate::archives::all_but_the_card;
 use crate::support::{assert_keeps, chunks};
 
 /// Card files with this extension. Ours are always there; a test that finds none of them fails.
@@ -14,9 +15,12 @@ fn card_files(extension: &str) -> Vec<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let ours = files_in(&here.join("tests/fixtures/cards"), extension);
     assert!(ours.len() >= 3, "{extension}: {ours:?}");
-    let shared = here.join("../../../../shared/data/cards");
-    let theirs = if shared.is_dir() { files_in(&shared, extension) } else { Vec::new() };
-    [ours, theirs].concat()
+    [ours, shared_files(extension)].concat()
+}
+
+fn shared_files(extension: &str) -> Vec<PathBuf> {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data/cards");
+    if shared.is_dir() { files_in(&shared, extension) } else { Vec::new() }
 }
 
 fn files_in(folder: &Path, extension: &str) -> Vec<PathBuf> {
@@ -53,6 +57,49 @@ fn every_leaf_survives_json_and_png() {
         for after in [v2, v3, from_png.to_value()] {
             assert_keeps(&before, &after);
         }
+    }
+}
+
+/// RT-1, RT-3: the archives are other people's, so there may be none.
+#[test]
+fn rt_1_every_leaf_and_every_file_of_an_archive_survives() {
+    let archives = shared_files("charx");
+    for file in &archives {
+        let before = fs::read(file).unwrap();
+        let (card, warnings) = Card::read(&before).unwrap();
+        assert_eq!(warnings, [], "{}", file.display());
+        let after = card.to_charx(Some(&before), None).unwrap();
+        assert_keeps(&card.to_value(), &Card::read(&after).unwrap().0.to_value());
+        assert_eq!(all_but_the_card(&after), all_but_the_card(&before), "{}", file.display());
+        assert!(domain::card::picture(&before, &card).unwrap().unwrap().starts_with(b"\x89PNG"));
+    }
+    if archives.is_empty() {
+        eprintln!("skipped: the archives of other people are not on this machine");
+    }
+}
+
+#[test]
+fn rt_1_every_leaf_of_a_character_of_backyards_survives() {
+    for file in shared_files("byaf") {
+        let bytes = fs::read(&file).unwrap();
+        let (card, warnings) = Card::read(&bytes).unwrap();
+        assert_eq!(warnings, [], "{}", file.display());
+        assert!(domain::card::picture(&bytes, &card).unwrap().is_some());
+        let kept = &card.to_value()["data"]["extensions"]["backyard"];
+        let documents = crate::archives::members(&bytes);
+        let document = |path: &str| -> Value { serde_json::from_slice(&documents[path]).unwrap() };
+        let manifest = document("manifest.json");
+        assert_eq!(kept["manifest"], manifest);
+        assert_eq!(kept["character"], document(manifest["characters"][0].as_str().unwrap()));
+        let mut said = 0;
+        for (at, path) in manifest["scenarios"].as_array().unwrap().iter().enumerate() {
+            let mut scenario = document(path.as_str().unwrap());
+            let messages = scenario.as_object_mut().unwrap().remove("messages").unwrap();
+            assert_eq!(kept["scenarios"][at], scenario);
+            said += messages.as_array().unwrap().len();
+        }
+        let chats = domain::backyard::scenarios(&bytes).unwrap().unwrap();
+        assert_eq!(chats.map(|chat| chat.messages.len()).sum::<usize>(), said);
     }
 }
 
@@ -101,8 +148,15 @@ fn of_two_copies_the_newer_one_is_read() {
 }
 
 #[test]
-fn a_picture_whose_card_is_elsewhere_has_none() {
+fn rt_1_a_card_in_a_comment_keeps_its_leaves_and_its_pixels() {
     for file in split("png", "exif").0 {
-        assert_eq!(Card::read(&fs::read(file).unwrap()).unwrap_err(), CardError::NoCard);
+        let before = fs::read(&file).unwrap();
+        let (card, warnings) = Card::read(&before).unwrap();
+        assert_eq!(warnings, [], "{}", file.display());
+        assert!(!card.description().is_empty() && !card.description().contains("{character}"));
+        let after = card.to_png(&before).unwrap();
+        assert_eq!(all_but_cards(&before), all_but_cards(&after), "{}", file.display());
+        assert_eq!(Card::read(&after).unwrap().0, card);
+        assert!(card.extensions().unwrap()["backyard"]["character"].is_object());
     }
 }

@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use domain::lorebook::{Book, BookError, CharacterFilter, Form, Logic, Position, Role, Skipped, Uid};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -251,6 +253,32 @@ fn books_of_other_programs_become_sillytaverns() {
         (&vec!["lamp".to_owned(), "oil".to_owned()], &vec!["night".to_owned()])
     );
     assert_eq!((entry.order, entry.probability, entry.selective), (30.0, Some(40.0), true));
+}
+
+#[test]
+fn a_pattern_of_risuais_is_one_key() {
+    let entry = json!({"key": "/lamp(s|, oil)/i", "secondkey": "", "content": "They burn.", "useRegex": true});
+    let book = read(json!({"type": "risu", "ver": 1, "data": [entry]}));
+    assert_eq!(
+        (&book.entries[0].keys[..], book.entries[0].secondary_keys.len()),
+        (&["/lamp(s|, oil)/i".to_owned()][..], 0)
+    );
+}
+
+#[test]
+fn a_picture_may_hold_a_book_of_novelais() {
+    let chunk = |kind: &str, data: &[u8]| {
+        let body = [kind.as_bytes(), data].concat();
+        [&(data.len() as u32).to_be_bytes()[..], &body, &crc32fast::hash(&body).to_be_bytes()].concat()
+    };
+    let json = r#"{"lorebookVersion":5,"entries":[{"displayName":"Lamps","keys":["lamp"],"text":"They burn."}]}"#;
+    let picture = |text: &str| {
+        let text = [b"naidata\0", text.as_bytes()].concat();
+        [b"\x89PNG\r\n\x1a\n".to_vec(), chunk("IHDR", &[1; 13]), chunk("tEXt", &text), chunk("IEND", b"")].concat()
+    };
+    let (book, skipped) = Book::read(&picture(&STANDARD.encode(json))).unwrap();
+    assert_eq!((book.entries[0].comment.as_str(), skipped.len()), ("Lamps", 0));
+    assert!(Book::read(&picture("***")).is_err());
 }
 
 #[test]

@@ -128,6 +128,20 @@ pub struct Picture {
     pub name: String,
 }
 
+/// A text that is attached to a chat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ChatDocument {
+    pub id: String,
+    /// What the file was called; its passages are told by it.
+    pub name: String,
+    /// Size of the file.
+    pub bytes: u32,
+    /// Parts that are found by themselves.
+    pub passages: u32,
+    pub created: String,
+}
+
 /// A page of messages, ascending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

@@ -59,4 +59,8 @@ pub enum Changed {
     Presets,
     /// What is remembered of character `id`, or of any without it.
     Memories,
+    /// The documents of chat `id`.
+    Documents,
+    /// Lorebook `id`, or the list of them.
+    Lorebooks,
 }

@@ -13,6 +13,7 @@ pub struct CharacterSummary {
     pub picture: Option<String>,
     pub tags: Vec<String>,
     pub creator: String,
+    pub favourite: bool,
     /// When its newest chat last changed, RFC 3339.
     pub last_chat: Option<String>,
     pub created: String,
@@ -33,9 +34,65 @@ pub struct CharacterFields {
     pub system_prompt: String,
     pub post_history_instructions: String,
     pub creator_notes: String,
+    /// The creator's notes in other languages.
+    pub translated_notes: Vec<TranslatedNote>,
     pub creator: String,
     pub character_version: String,
     pub tags: Vec<String>,
+    /// For group chats alone.
+    pub group_only_greetings: Vec<String>,
+    pub depth_prompt: DepthPrompt,
+    /// How readily the character speaks in a group: 0 never unasked, 1 always. Absent where the card does not say.
+    pub talkativeness: Option<f64>,
+}
+
+/// The creator's notes in one language.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct TranslatedNote {
+    /// ISO 639-1, two letters.
+    pub language: String,
+    pub text: String,
+}
+
+/// A text of the card that is told among the newest messages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct DepthPrompt {
+    /// Empty where there is none.
+    pub text: String,
+    /// Messages that stand after it.
+    pub depth: u32,
+    pub role: NoteRole,
+}
+
+impl Default for DepthPrompt {
+    fn default() -> Self {
+        Self { text: String::new(), depth: 4, role: NoteRole::System }
+    }
+}
+
+/// In whose voice a note of a card is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum NoteRole {
+    #[default]
+    System,
+    User,
+    /// The character's.
+    Assistant,
+}
+
+/// Tokens of several texts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct TextCounts {
+    /// In the order of the texts.
+    pub tokens: Vec<u32>,
+    /// Whose tokens they are; empty where no model is set up.
+    pub model: String,
+    /// Counted by the model's own vocabulary, and not estimated.
+    pub exact: bool,
 }
 
 /// A character, whole.
@@ -47,6 +104,8 @@ pub struct Character {
     /// `chara_card_v3` and the like, as it was imported.
     pub spec: String,
     pub fields: CharacterFields,
+    /// Where the card came from, as it says itself.
+    pub sources: Vec<String>,
     pub created: String,
     pub updated: String,
 }
@@ -83,7 +142,7 @@ pub struct Persona {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {
-    /// `character`, `model`, `template`, `chatFormat`, `regexScript` or `sampler`.
+    /// `character`, `lorebook`, `model`, `template`, `chatFormat`, `regexScript` or `sampler`.
     pub kind: String,
     pub id: String,
     pub name: String,
@@ -127,37 +186,18 @@ pub enum CardFormat {
     Png,
     JsonV2,
     JsonV3,
+    /// With every file that belongs to the card.
+    Charx,
 }
 
 /// The forms a chat can leave in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
 pub enum ChatFileFormat {
     /// SillyTavern's lines.
     Jsonl,
     Text,
     Markdown,
-}
-
-/// The forms a lorebook can leave in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LorebookFormat {
-    /// SillyTavern's own.
-    Native,
-    /// A file as the V3 specification of cards has it.
-    V3,
-}
-
-/// A lorebook in the list of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LorebookSummary {
-    /// That of the character whose card holds it.
-    pub id: String,
-    /// The book's, or the character's where it has none.
-    pub name: String,
-    pub character_name: String,
-    pub description: String,
-    pub entry_count: u32,
 }
 
 /// A verified copy of the database.

@@ -65,7 +65,9 @@ pub enum Origin {
         last: String,
         count: u32,
     },
+    /// A text that is attached to the chat.
     Document {
+        id: String,
         name: String,
     },
     Clock,
@@ -108,6 +110,13 @@ pub struct PromptBlock {
     /// The model has read it already, at this very place, in the turn before.
     pub reused: bool,
     pub text: String,
+    /// What it says itself, where the prompt's words stand around it; `null` where `text` is that.
+    #[serde(default)]
+    pub own_text: Option<String>,
+    /// As it is written where it comes from, before variables, macros and scripts; `null` where it says the same, and in
+    /// prompts that older versions sent.
+    #[serde(default)]
+    pub source_text: Option<String>,
 }
 
 /// Tokens by zone.
@@ -314,6 +323,31 @@ pub enum Change {
 pub struct ChangedText {
     pub change: Change,
     pub text: String,
+}
+
+/// What a prompt goes through, in this order (S0.11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum PromptStage {
+    /// All that may be sent, as it is written: variables and macros still named.
+    Sources,
+    /// The same, after variables, macros and regex scripts.
+    Filled,
+    /// What the budget keeps of it.
+    Budget,
+    /// With the prompt's words around it and the model's control text, as it goes out.
+    Sent,
+}
+
+/// A prompt at one stage, beside itself at the stage before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct StageComparison {
+    pub stage: PromptStage,
+    /// `null` for the first stage.
+    pub before: Option<PromptStage>,
+    /// Line by line; blocks and runs of control text begin on lines of their own.
+    pub parts: Vec<ChangedText>,
 }
 
 /// A prompt beside that of the turn before.

@@ -1,10 +1,12 @@
-//! What a turn remembers beyond its window: facts of the people (`facts`), and what was said earlier (`older`).
+//! What a turn remembers beyond its window: facts of the people (`facts`), what was said earlier (`older`), and what is in
+//! the documents of the chat (`passages`).
 //!
 //! Promises
 //! - It never stops a turn and never makes it wait long: what fails, or takes too long, is told in the turn's notices (S2.31).
 //! - Of the memories it reads those that count in this chat, and no other character's (`scopes`).
 //! - Memory switched off asks the store for no memory (S3.24). Messages of the chat that left the window and are pinned, or
-//!   matter, stay all the same: that is how a window is cut (requirements, section 2.3, rule 4).
+//!   matter, stay all the same: that is how a window is cut (requirements, section 2.3, rule 4). So do documents: who attaches
+//!   one wants it read.
 
 pub mod corpus;
 
@@ -12,6 +14,7 @@ mod about;
 mod facts;
 mod older;
 mod panel;
+mod passages;
 mod receipts;
 mod spoken;
 mod terms;
@@ -24,8 +27,9 @@ use context::frame::{BlockKind, Candidate, HistoryMessage, Share, Source};
 use context::importance::{IMPORTANT, judge};
 use domain::chat::{Chat, Role};
 use domain::memory::MemoryScope;
-use domain::{ChatId, MessageId, PersonaId};
+use domain::{ChatId, DocumentId, MessageId, PersonaId};
 use store::{Query, StoreError, Write};
+use tokio::time::error::Elapsed;
 
 use crate::Engine;
 use crate::answer::Answerer;
@@ -58,13 +62,26 @@ pub(crate) struct Recalled {
     /// What this turn's context block may be made of.
     pub(crate) context: Vec<Candidate>,
     /// Why something is missing.
-    pub(crate) notice: Option<String>,
+    pub(crate) notices: Vec<String>,
 }
 
 impl Recalled {
     /// Memories, not excerpts of this chat.
     pub(crate) fn count(&self) -> usize {
         self.each().filter(|candidate| candidate.kind.share() == Some(Share::Memory)).count()
+    }
+
+    /// What was found in time; else the turn tells that `what` is missing, and why.
+    fn unless_late<T>(&mut self, what: &str, they: &str, found: Result<Answer<T>, Elapsed>) -> Option<T> {
+        match found {
+            Ok(Ok(found)) => return Some(found),
+            Ok(Err(error)) => {
+                tracing::warn!(?error, "nothing could be recalled");
+                self.notices.push(format!("{what} skipped: {they} could not be read."));
+            }
+            Err(_) => self.notices.push(format!("{what} skipped: too slow.")),
+        }
+        None
     }
 
     /// What may stand in the digest as well as in the context block is one.
@@ -80,6 +97,13 @@ impl Recalled {
             self.each().filter(|candidate| kinds.contains(&candidate.kind)).map(|candidate| candidate.text.as_str());
         texts.collect::<Vec<_>>().join("\n")
     }
+
+    /// The passages of documents, each behind its source. They are what somebody wrote elsewhere, so no macro of theirs runs.
+    pub(crate) fn citations(&self) -> String {
+        let passages = self.each().filter(|candidate| candidate.kind == BlockKind::Document);
+        let cited = passages.map(|passage| format!("{}: {}", passage.title, passage.text).replace("{{", "{ {"));
+        cited.collect::<Vec<_>>().join("\n")
+    }
 }
 
 impl Engine {
@@ -91,26 +115,31 @@ impl Engine {
                 false => None,
             }
         };
-        let (pinned, found) = tokio::join!(self.pinned(collected), find);
+        let (pinned, found, passages) =
+            tokio::join!(self.pinned(collected), find, tokio::time::timeout(PATIENCE, self.passages(collected)));
         let digest = pinned.unwrap_or_else(|error| {
             tracing::warn!(?error, "pinned messages could not be read");
             Vec::new()
         });
         let mut recalled = Recalled { digest, ..Recalled::default() };
-        let Some(found) = found else { return recalled };
-        match found {
-            Ok(Ok((facts, older))) => self.lay_out(collected, &mut recalled, &facts, older),
-            Ok(Err(error)) => {
-                tracing::warn!(?error, "nothing could be recalled");
-                recalled.notice = Some("Memory skipped: it could not be read.".to_owned());
-            }
-            Err(_) => recalled.notice = Some("Memory skipped: too slow.".to_owned()),
+        if let Some((facts, older)) = found.and_then(|found| recalled.unless_late("Memory", "it", found)) {
+            self.lay_out(collected, &mut recalled, &facts, older);
         }
+        let passages = recalled.unless_late("Documents", "they", passages);
+        recalled.context.extend(passages.unwrap_or_default());
         recalled
     }
 
+    /// What the documents of the chat say to the words of this turn.
+    async fn passages(&self, collected: &Collected) -> Answer<Vec<Candidate>> {
+        // What was said before helps where this turn's own words find nothing, and drowns them where they do.
+        let queries = [question(collected, 0), question(collected, TELLING)];
+        let (chat, told) = (collected.chat.id, passages::told(&collected.history));
+        Ok(self.store().read(move |store| passages::find(store, chat, &queries, &told)).await?)
+    }
+
     async fn find(&self, collected: &Collected, answerer: &Answerer) -> Answer<(Facts, Ranked)> {
-        let (query, asked) = (question(collected), asks(collected));
+        let (query, asked) = (question(collected, TELLING), asks(collected));
         let scopes = scopes(&collected.chat, collected.persona.id);
         let chat = collected.chat.id;
         // The anchor may move this turn, so what is about to leave the window is looked through as well.
@@ -135,9 +164,10 @@ impl Engine {
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         recalled.digest.extend(facts.digest(now));
         recalled.context.extend(facts.context(now));
-        let excerpts = older
-            .into_iter()
-            .filter_map(|(message, score)| older::candidate(message, score, &collected.speakers, self.clock()));
+        let sought = terms::words(last_said(collected)).collect();
+        let excerpts = older.into_iter().filter_map(|(message, score)| {
+            older::candidate(message, score, &sought, &collected.speakers, self.clock())
+        });
         recalled.context.extend(excerpts);
     }
 
@@ -179,6 +209,11 @@ pub(crate) fn withdraw_chat(store: &mut Write<'_>, chat: ChatId) -> Result<(), S
     made.into_iter().try_for_each(|memory| store.memories_mut().withdraw(memory.0))
 }
 
+/// Takes what quotes a document out of every prompt to come.
+pub(crate) fn withdraw_document(store: &mut Write<'_>, document: DocumentId) -> Result<(), StoreError> {
+    store.memories_mut().withdraw(document.0)
+}
+
 /// Where memories count in this chat (S4.62).
 pub(crate) fn scopes(chat: &Chat, persona: PersonaId) -> [MemoryScope; 4] {
     [MemoryScope::Chat(chat.id), pair(chat, persona), MemoryScope::Character(chat.character), MemoryScope::Profile]
@@ -189,13 +224,14 @@ pub(crate) fn pair(chat: &Chat, persona: PersonaId) -> MemoryScope {
     MemoryScope::Pair { character: chat.character, persona: Some(persona).filter(|id| !id.0.is_nil()) }
 }
 
-/// The words of this turn, and where they say little, those of the message before as well ("And what was her name?").
-fn question(collected: &Collected) -> Query {
+/// The words of this turn, and where they are fewer than `telling`, those of the message before as well ("And what was her
+/// name?").
+fn question(collected: &Collected, telling: usize) -> Query {
     let names = [collected.persona.name.as_str(), collected.card.name(), collected.speaker()];
     let said = collected.history.iter().rev().filter(|message| message.role == Role::User);
     let mut words: Vec<String> = Vec::new();
-    for message in said.take(2) {
-        if words.len() < TELLING {
+    for (back, message) in said.take(2).enumerate() {
+        if back == 0 || words.len() < telling {
             words.extend(terms::terms(&message.text, &names));
         }
     }
@@ -215,7 +251,7 @@ fn about(collected: &Collected) -> About {
 }
 
 /// The user's words that this turn answers.
-fn last_said(collected: &Collected) -> &str {
+pub(crate) fn last_said(collected: &Collected) -> &str {
     let said = collected.history.iter().rev().find(|message| message.role == Role::User);
     said.map_or("", |message| &message.text)
 }

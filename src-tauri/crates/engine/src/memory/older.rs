@@ -1,12 +1,14 @@
 //! Older messages of the same chat that are not in the window (S2.15).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use context::frame::{BlockKind, Candidate, Source};
 use domain::ChatId;
+use domain::document::{self, Passage};
 use store::{Query, Read, StoreError, TextHit, WindowMessage};
 
 use super::about::About;
+use super::terms::words;
 use crate::clock::Clock;
 use crate::convert::Speakers;
 use crate::history::said;
@@ -97,10 +99,17 @@ pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<(T, f32)>) {
     ranked.truncate(CANDIDATES);
 }
 
-/// A message as a line of the context block: whose words, of which day.
-pub(crate) fn candidate(message: WindowMessage, score: f32, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
+/// A message as a line of the context block: whose words, of which day. Of a long one only the passage that has most of the
+/// words that are `sought`.
+pub(crate) fn candidate(
+    message: WindowMessage,
+    score: f32,
+    sought: &HashSet<String>,
+    speakers: &Speakers,
+    clock: &Clock,
+) -> Option<Candidate> {
     let (id, role) = (message.id, message.role);
-    let text = said(role, message.text);
+    let text = passage(said(role, message.text), sought);
     if text.trim().is_empty() {
         return None;
     }
@@ -110,6 +119,22 @@ pub(crate) fn candidate(message: WindowMessage, score: f32, speakers: &Speakers,
     let source = Source::Message { id, speaker: speaker.to_owned() };
     let excerpt = Candidate::new(BlockKind::Excerpt, source, format!("has words of this turn, {score:.2}"), text);
     Some(excerpt.scored(score).titled(title).about(vec![id]))
+}
+
+/// What of a long message is about the question; between others, marked as no beginning and no end.
+fn passage(text: String, sought: &HashSet<String>) -> String {
+    if text.len() <= document::MAX_PASSAGE {
+        return text;
+    }
+    let passages = document::passages(&text);
+    let found =
+        |passage: &Passage| words(&passage.text).filter(|word| sought.contains(word)).collect::<HashSet<_>>().len();
+    // Of equals the first: a message says in the beginning what it is about.
+    let best = passages.iter().enumerate().rev().max_by_key(|(_, passage)| found(passage));
+    let Some((at, best)) = best else { return text };
+    let before = if at > 0 { "… " } else { "" };
+    let behind = if at + 1 < passages.len() { " …" } else { "" };
+    format!("{before}{}{behind}", best.text)
 }
 
 #[cfg(test)]
@@ -132,6 +157,16 @@ mod tests {
         assert_eq!(ranked(&[(10, 4.0)], 100)[0], 10);
         assert!(ranked(&[(10, 4.0), (12, 4.0)], 100)[..3].contains(&11), "it stands between two hits");
         assert!(ranked(&[(10, 4.0)], 11).iter().all(|place| *place < 11), "the window begins there");
+    }
+
+    #[test]
+    fn of_a_long_message_the_passage_that_was_asked_for_comes_back() {
+        let sought: HashSet<String> = ["reef".to_owned()].into();
+        let (fog, reef) = ("The fog came in over the quay. ".repeat(24), "Nobody dives at the reef. ".repeat(24));
+        let told = passage(format!("{fog}\n\n{reef}\n\n{fog}"), &sought);
+        assert!(told.starts_with("… Nobody") && told.ends_with("reef. …"), "{told}");
+        assert!(passage(format!("{fog}\n\n{fog}"), &sought).starts_with("The fog"), "found by what stands around it");
+        assert_eq!(passage("At the reef.".into(), &sought), "At the reef.");
     }
 
     #[test]

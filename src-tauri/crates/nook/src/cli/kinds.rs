@@ -17,6 +17,8 @@ pub(crate) enum Format {
     Png,
     JsonV2,
     JsonV3,
+    /// A character with all its files
+    Charx,
     /// A lorebook as SillyTavern keeps it
     Native,
     /// A lorebook as the V3 specification has it

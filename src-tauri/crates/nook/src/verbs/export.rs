@@ -46,7 +46,7 @@ async fn exported(engine: &Engine, kind: ExportKind, format: Format, name: &str)
     let unfit = |forms: &str| Failure::because("usage", format!("it can be written as {forms}"));
     Ok(match kind {
         ExportKind::Character => {
-            let format = card_format(format).ok_or_else(|| unfit("png, json-v2 or json-v3"))?;
+            let format = card_format(format).ok_or_else(|| unfit("png, json-v2, json-v3 or charx"))?;
             engine.export_character(find::character(engine, name).await?.id, format).await?
         }
         ExportKind::Lorebook => {
@@ -67,6 +67,7 @@ fn card_format(format: Format) -> Option<CardFormat> {
         Format::Png => Some(CardFormat::Png),
         Format::JsonV2 => Some(CardFormat::JsonV2),
         Format::JsonV3 => Some(CardFormat::JsonV3),
+        Format::Charx => Some(CardFormat::Charx),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use engine::Engine;
-use engine::api::{Character, Chat, ChatSummary, ImportReport, LoreEntry, LorebookSummary, Message};
+use engine::api::{Character, Chat, ChatSummary, ImportReport, LorebookEntry, LorebookSummary, Message};
 use serde::Serialize;
 
 use super::{models, presets};
@@ -76,7 +76,12 @@ pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Resul
         ListKind::Lorebooks => {
             let items = engine.list_lorebooks().await?;
             lines(Items { items }, out, |one| {
-                format!("{}  {} (of {}, {} entries)", one.id, one.name, one.character_name, one.entry_count)
+                let of = match &one.character {
+                    Some(_) => format!("of {}, ", one.character_name),
+                    None if one.bindings.is_empty() => "bound to nothing, ".to_owned(),
+                    None => String::new(),
+                };
+                format!("{}  {} ({of}{} entries)", one.id, one.name, one.entry_count)
             })
         }
         ListKind::Personas => {
@@ -126,14 +131,14 @@ pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Outp
 struct WholeBook {
     #[serde(flatten)]
     book: LorebookSummary,
-    entries: Vec<LoreEntry>,
+    entries: Vec<LorebookEntry>,
 }
 
 async fn lorebook(engine: &Engine, name: &str, out: &Output) -> Result<(), Failure> {
     let book = find::lorebook(engine, name).await?;
-    let entries = engine.card_lore(book.id.clone()).await?;
+    let entries = engine.get_lorebook(book.id.clone()).await?.entries;
     out.answer(&WholeBook { book, entries }, |whole| {
-        let entry = |entry: &LoreEntry| format!("\n\n# {}\n{}", entry.keys.join(", "), entry.content);
+        let entry = |entry: &LorebookEntry| format!("\n\n# {}\n{}", entry.keys.join(", "), entry.content);
         format!("{}{}", whole.book.name, whole.entries.iter().map(entry).collect::<String>())
     })
 }

@@ -3,11 +3,11 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use engine::api::{Counted, ModelRef, Placement};
+use engine::api::{Change, ChangedText, Counted, ModelRef, Placement, PromptStage, StageComparison};
 use engine::{Engine, TurnOptions};
 use serde_json::json;
 
-use crate::cli::{Placing, PromptArgs};
+use crate::cli::{Placing, PromptArgs, Stage};
 use crate::failure::Failure;
 use crate::find;
 use crate::output::Output;
@@ -24,13 +24,40 @@ pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> R
     let asked = find::options(engine, &args.answering).await?;
     let options = TurnOptions { context: args.limit, placement, ask: args.ask.map(Into::into), ..asked };
     let report = engine.preview_with(chat, args.message, options).await?;
-    out.answer(&report, |report| report.text.clone())?;
+    match args.stage {
+        Some(stage) => out.answer(&report.stage(stage.into()), marked)?,
+        None => out.answer(&report, |report| report.text.clone())?,
+    }
     let tokens = report.tokens;
     let about = if tokens.exact { "" } else { "about " };
     let counted = tokens.counted.filter(|_| !tokens.exact).map(counted).unwrap_or_default();
     let (total, limit, reserve) = (tokens.total, tokens.limit, tokens.reserve);
     out.note(&format!("{about}{total} of {limit} tokens{counted}, {reserve} kept for the reply"));
     Ok(())
+}
+
+impl From<Stage> for PromptStage {
+    fn from(stage: Stage) -> Self {
+        match stage {
+            Stage::Sources => Self::Sources,
+            Stage::Filled => Self::Filled,
+            Stage::Budget => Self::Budget,
+            Stage::Sent => Self::Sent,
+        }
+    }
+}
+
+/// Line by line, each with the mark of what it is.
+fn marked(comparison: &StageComparison) -> String {
+    let lines = |part: &ChangedText| {
+        let mark = match part.change {
+            Change::Same => ' ',
+            Change::Added => '+',
+            Change::Removed => '-',
+        };
+        part.text.lines().map(|line| format!("{mark} {line}")).collect::<Vec<_>>()
+    };
+    comparison.parts.iter().flat_map(lines).collect::<Vec<_>>().join("\n")
 }
 
 fn counted(how: Counted) -> String {

@@ -75,7 +75,7 @@ fn a_card_survives_the_way_out_and_in_again_in_every_form() {
     let world = World::without_model();
     let original: Value = serde_json::from_str(&card("Mira Quay")).unwrap();
     world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
-    for (format, file) in [("png", "out.png"), ("json-v2", "v2.json"), ("json-v3", "v3.json")] {
+    for (format, file) in [("png", "out.png"), ("json-v2", "v2.json"), ("json-v3", "v3.json"), ("charx", "out.charx")] {
         let out = world.path(file).to_str().unwrap().to_owned();
         let written = world.json(&["export", "character", "mira quay", "--as", format, "--out", &out]);
         assert_eq!(written["file"], out.as_str());

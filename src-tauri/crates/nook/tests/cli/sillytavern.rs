@@ -74,7 +74,6 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
     user("characters/Twin.json", &card("Mira Quay").replace("calm", "wild"));
     user("chats/Mira2/Harbour night.jsonl", CHAT);
     user("chats/Gone/old.jsonl", &CHAT.replace("Mira Quay", "Nobody"));
-    user("worlds/sea.json", r#"{"entries":{}}"#);
     user("TextGen Settings/Big O.json", r#"{"temp":0.87,"top_p":0.99}"#);
     user("TextGen Settings/Shipped.json", r#"{"temp":1.5}"#);
     let script = json!({"id": "1", "scriptName": "Dashes", "findRegex": "--", "replaceString": "—", "placement": [2]});
@@ -97,7 +96,7 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
         ["persona", "persona", "character", "character", "chat", "regexScript", "samplerPreset"],
         "{report}"
     );
-    assert_eq!(list(&report, "skipped", "file"), ["TextGen Settings", "sea.json"]);
+    assert_eq!(list(&report, "skipped", "file"), ["TextGen Settings"]);
     assert_eq!((done.code, list(&report, "refused", "file")), (1, vec!["old.jsonl".to_owned()]));
     assert_eq!(said(&world, "Harbour night")[1].0, "Tom", "neither the first persona nor the newest");
     assert_eq!(world.json(&["show", "persona", "Tom"])["description"], "A sailor.");
@@ -108,4 +107,48 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
     assert_eq!(again["imported"], json!([]), "{again}");
     let other = world.path("nothing").to_str().unwrap().to_owned();
     world.run(&["import", "--sillytavern", &other, "--json"]).assert_failed("badInput");
+}
+
+/// Formats 1.4.3, step 1: chat lore, persona lore, character lore with its extra books, global lore.
+#[test]
+fn worlds_come_in_bound_as_they_were() {
+    let world = World::without_model();
+    let user = |name: &str, content: &str| world.file(&format!("tavern/data/default-user/{name}"), content);
+    let mut linked: Value = serde_json::from_str(&card("Mira Quay")).unwrap();
+    linked["data"]["extensions"] = json!({ "world": "Sea" });
+    user("characters/Mira2.json", &linked.to_string());
+    user("chats/Mira2/Harbour night.jsonl", &CHAT.replace(r#""note_prompt":"""#, r#""world_info":"Night""#));
+    for name in ["Sea", "Sky", "Night", "Him", "Everywhere", "Loose"] {
+        let entry = json!({ "uid": 0, "key": [name], "content": format!("Of {name}."), "position": 0 });
+        user(&format!("worlds/{name}.json"), &json!({ "entries": { "0": entry } }).to_string());
+    }
+    user("worlds/broken.json", "{");
+    let settings = json!({
+        "power_user": { "personas": { "a.png": "Tom" }, "persona_descriptions": { "a.png": { "lorebook": "Him" } } },
+        "world_info_settings": { "world_info": {
+            "globalSelect": ["Everywhere", "Gone"], "charLore": [{ "name": "Mira2", "extraBooks": ["Sky"] }] } },
+    });
+    user("settings.json", &settings.to_string());
+    let folder = world.path("tavern").to_str().unwrap().to_owned();
+    let run = world.run(&["import", "--sillytavern", &folder, "--json"]);
+    let report = run.json();
+    assert_eq!((run.code, &report["refused"][0]["file"]), (1, &json!("broken.json")), "{report}");
+    let told = |part: &str| report[part].as_array().unwrap().clone();
+    assert!(told("skipped").iter().any(|one| one["file"] == "Gone.json"), "{report}");
+    let id = |kind: &str| told("imported").iter().find(|one| one["kind"] == kind).unwrap()["id"].clone();
+    let bound = |name: &str| world.json(&["show", "lorebook", name])["bindings"].clone();
+    assert_eq!(bound("Sea"), json!([{ "scope": "character", "id": id("character") }]));
+    assert_eq!(bound("Sky"), bound("Sea"));
+    assert_eq!(bound("Night"), json!([{ "scope": "chat", "id": id("chat") }]));
+    assert_eq!(bound("Him"), json!([{ "scope": "persona", "id": id("persona") }]));
+    assert_eq!((bound("Everywhere"), bound("Loose")), (json!([{ "scope": "global" }]), json!([])));
+
+    let again = world.run(&["import", "--sillytavern", &folder, "--json"]).json();
+    assert_eq!(again["imported"], json!([]), "{again}");
+    let night = world.json(&["show", "lorebook", "night"]);
+    assert_eq!((&night["entries"][0]["content"], &night["entry_count"]), (&json!("Of Night."), &json!(1)));
+    let out = world.path("night.json").to_str().unwrap().to_owned();
+    world.json(&["export", "lorebook", "Night", "--as", "native", "--out", &out]);
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(out).unwrap()).unwrap();
+    assert_eq!(written["entries"]["0"]["key"], json!(["Night"]));
 }

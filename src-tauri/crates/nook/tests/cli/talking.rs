@@ -124,6 +124,11 @@ fn the_preview_is_what_is_sent() {
     for field in ["id", "zone", "kind", "source", "reason", "tokens", "kept", "dropped_reason"] {
         assert!(block.get(field).is_some(), "{field}: {block}");
     }
+    assert!(block["source_text"].as_str().unwrap().contains("${character.name}"), "{block}");
+    let filled = world.json(&["prompt", "--chat", &chat, "--message", "Is it cold?", "--stage", "filled"]);
+    let removed = filled["parts"].as_array().unwrap().iter().filter(|part| part["change"] == "removed");
+    let removed: String = removed.map(|part| part["text"].as_str().unwrap()).collect();
+    assert!(removed.contains("You are ${character.name}") && filled["before"] == "sources", "{filled}");
     for field in ["total", "limit", "reserve", "by_zone"] {
         assert!(!preview["tokens"][field].is_null(), "{field}: {preview}");
     }

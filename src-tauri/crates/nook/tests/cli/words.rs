@@ -10,7 +10,7 @@ fn wrong_words_exit_2_and_touch_nothing() {
         &["frobnicate"],
         &["import"],
         &["export", "character", "Mira", "--out", "a.png"],
-        &["export", "character", "Mira", "--as", "charx", "--out", "a.charx"],
+        &["export", "character", "Mira", "--as", "byaf", "--out", "a.byaf"],
         &["list", "dragons"],
         &["show", "character"],
         &["show", "settings", "--chat", "a", "--model", "b"],

@@ -58,6 +58,20 @@ async fn a_missing_thing_is_404() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_lorebook_comes_in_and_goes_out_again() {
+    let world = World::new().await;
+    let book = r#"{"entries":{"0":{"uid":0,"key":["lamp"],"content":"Oil.","strange":4}}}"#;
+    let report = world.ask("POST", "/api/import?name=Sea.json", book.as_bytes()).await;
+    let id = report.json()["imported"][0]["id"].as_str().unwrap().to_owned();
+    let out = world.ask("GET", &format!("/api/export-lorebook/{id}/native"), b"").await;
+    assert!(out.header("content-disposition").unwrap().starts_with("attachment; filename*=UTF-8''Sea%2Ejson"));
+    assert_eq!(out.json()["entries"]["0"]["strange"], 4);
+    assert_eq!(world.ask("GET", &format!("/api/export-lorebook/{id}/v3"), b"").await.json()["spec"], "lorebook_v3");
+    assert_eq!(world.ask("GET", &format!("/api/export-lorebook/{id}/png"), b"").await.status, 400);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_card_comes_in_and_goes_out_again() {
     let world = World::new().await;
     let card = r#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Mira","extensions":{"depth":4}}}"#;
@@ -266,6 +280,33 @@ async fn every_listener_hears_every_event() {
         let event = event(listener, |event| event["event"] == "changed").await;
         assert_eq!(event["what"], "characters");
     }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_cards_leave_in_one_archive_and_a_chat_as_a_file() {
+    let world = World::new().await;
+    let mut ids = Vec::new();
+    for name in ["Wren", "wren"] {
+        let made = world.call("create_character", &character(name)).await.json();
+        ids.push(made["id"].as_str().unwrap().to_owned());
+    }
+    ids.push("00000000-0000-0000-0000-000000000000".to_owned());
+    let wanted = json!({ "characters": ids, "format": "json-v3" }).to_string();
+    let archive = world.ask("POST", "/api/export-characters", wanted.as_bytes()).await;
+    assert_eq!((archive.status, archive.header("content-type")), (200, Some("application/zip")));
+    let has = |text: &[u8]| archive.body.windows(text.len()).any(|window| window == text);
+    for text in [&b"PK\x03\x04"[..], b"Wren.json", b"wren-2.json", b"not exported.txt", b"PK\x05\x06"] {
+        assert!(has(text), "{}", String::from_utf8_lossy(text));
+    }
+    let malformed = world.ask("POST", "/api/export-characters", b"{}").await;
+    assert_eq!(malformed.status, 400);
+
+    let chat = first_chat(&world).await;
+    let text = world.ask("GET", &format!("/api/export-chat/{chat}/markdown"), b"").await;
+    assert_eq!(text.status, 200);
+    assert!(text.header("content-disposition").unwrap().ends_with("%2Emd"));
+    assert_eq!(world.ask("GET", &format!("/api/export-chat/{chat}/pdf"), b"").await.status, 400);
     world.stop().await;
 }
 

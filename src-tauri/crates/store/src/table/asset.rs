@@ -96,6 +96,7 @@ impl AssetsMut<'_> {
                  WHERE created <= ?1
                      AND NOT EXISTS (SELECT 1 FROM character WHERE picture = hash)
                      AND NOT EXISTS (SELECT 1 FROM character WHERE source = hash)
+                     AND NOT EXISTS (SELECT 1 FROM lorebook WHERE source = hash)
                      AND NOT EXISTS (SELECT 1 FROM endpoint WHERE tokenizer = hash)
                      AND NOT EXISTS (SELECT 1 FROM message_picture WHERE asset = hash)
                  RETURNING hash",

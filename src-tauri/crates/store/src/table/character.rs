@@ -59,6 +59,20 @@ impl Characters<'_> {
         Ok(rows)
     }
 
+    /// Those whose cards hold a lorebook, by name.
+    pub fn with_lorebooks(&self) -> Result<Vec<Character>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT * FROM character
+                 WHERE deleted IS NULL AND instr(card_json, '\"character_book\"') > 0
+                 ORDER BY name COLLATE NOCASE, id",
+            )?
+            .query_map([], from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// Those that came from the file with this content.
     pub fn from_source(&self, source: AssetHash) -> Result<Vec<Character>, StoreError> {
         let rows = self

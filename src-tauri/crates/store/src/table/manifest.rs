@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use domain::{ChatId, MessageId, SwipeId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
 
 use crate::StoreError;
 use crate::sql::Col;
@@ -108,6 +109,19 @@ impl ManifestsMut<'_> {
                  SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
                  WHERE message.chat IN (SELECT chat FROM message WHERE deleted <= ?1))",
             [Col(before)],
+        )?;
+        Ok(())
+    }
+
+    /// Empties the manifests of the chats that have one which quotes the memory or the document. Figures stay.
+    pub(crate) fn forget_quotes(&mut self, quoted: Uuid) -> Result<(), StoreError> {
+        self.conn.execute(
+            "UPDATE manifest SET json = '' WHERE swipe IN (
+                 SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
+                 WHERE message.chat IN (
+                     SELECT message.chat FROM manifest JOIN swipe ON swipe.id = manifest.swipe
+                     JOIN message ON message.id = swipe.message WHERE instr(manifest.json, ?1)))",
+            [quoted.to_string()],
         )?;
         Ok(())
     }

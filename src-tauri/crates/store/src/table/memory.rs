@@ -8,8 +8,9 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use crate::query::{Sought, sought};
+use crate::query::{Rows, Sought, sought};
 use crate::sql::{Col, one};
+use crate::table::manifest::ManifestsMut;
 use crate::{Query, StoreError};
 
 /// Not deleted, and all that it was made from is shown as it was.
@@ -107,15 +108,15 @@ impl Memories<'_> {
     ) -> Result<Vec<Found>, StoreError> {
         let mut found: HashMap<MemoryId, Found> = HashMap::new();
         for (index, words) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
-            let Some(Sought { text, after }) = sought(self.conn, index, words)? else { continue };
+            let Some(Sought { text, rows }) = sought(self.conn, index, words, Rows::ALL)? else { continue };
             let sql = format!(
                 "SELECT {COLUMNS}, -{index}.rank FROM {index} JOIN memory ON memory.number = {index}.rowid
-                 WHERE {index} MATCH ?1 AND {index}.rowid > ?2 AND {STANDS} ORDER BY {index}.rank"
+                 WHERE {index} MATCH ?1 AND {index}.rowid >= ?2 AND {STANDS} ORDER BY {index}.rank"
             );
             let mut statement = self.conn.prepare_cached(&sql)?;
-            let rows = statement.query_map(params![text, after], |row| Ok((from_row(row)?, row.get(12)?)))?;
+            let ranked = statement.query_map(params![text, rows.first], |row| Ok((from_row(row)?, row.get(12)?)))?;
             let mut left = limit;
-            for row in rows {
+            for row in ranked {
                 if left == 0 {
                     break;
                 }
@@ -270,7 +271,7 @@ impl MemoriesMut<'_> {
         Ok(rows)
     }
 
-    /// Takes what quotes the memory, or the message, out of every context block and digest, so that no later prompt has it.
+    /// Takes what quotes the memory, the message or the document out of every context block and digest, so that no later prompt has it.
     /// The chats that had it begin a new epoch.
     pub fn withdraw(&mut self, quoted: Uuid) -> Result<(), StoreError> {
         let id = quoted.to_string();
@@ -308,14 +309,7 @@ impl MemoriesMut<'_> {
             .collect::<Result<_, _>>()?;
         for id in &gone {
             self.withdraw(id.0)?;
-            self.conn.execute(
-                "UPDATE manifest SET json = '' WHERE swipe IN (
-                     SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
-                     WHERE message.chat IN (
-                         SELECT message.chat FROM manifest JOIN swipe ON swipe.id = manifest.swipe
-                         JOIN message ON message.id = swipe.message WHERE instr(manifest.json, ?1)))",
-                [id.to_string()],
-            )?;
+            ManifestsMut { conn: self.conn }.forget_quotes(id.0)?;
         }
         Ok(gone.len())
     }

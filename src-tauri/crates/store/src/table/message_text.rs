@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use domain::{ChatId, MessageId};
 use rusqlite::{Connection, params};
 
-use crate::query::{Sought, sought};
+use crate::query::{Rows, Sought, sought};
 use crate::sql::Col;
 use crate::{Query, StoreError};
 
@@ -28,18 +28,18 @@ impl MessageTexts<'_> {
     pub fn search(&self, chat: ChatId, position: i64, query: &Query, limit: u32) -> Result<Vec<TextHit>, StoreError> {
         let mut hits: HashMap<MessageId, TextHit> = HashMap::new();
         for (index, words) in [("message_words", &query.words), ("message_letters", &query.letters)] {
-            let Some(Sought { text, after }) = sought(self.conn, index, words)? else { continue };
+            let Some(Sought { text, rows }) = sought(self.conn, index, words, Rows::ALL)? else { continue };
             let sql = format!(
                 "SELECT message_text.message, message_text.position, -{index}.rank FROM {index}
                  JOIN message_text ON message_text.number = {index}.rowid
-                 WHERE {index} MATCH ?1 AND {index}.rowid > ?5 AND message_text.chat = ?2 AND message_text.position < ?3
+                 WHERE {index} MATCH ?1 AND {index}.rowid >= ?5 AND message_text.chat = ?2 AND message_text.position < ?3
                  ORDER BY {index}.rank LIMIT ?4"
             );
             let mut statement = self.conn.prepare_cached(&sql)?;
-            let rows = statement.query_map(params![text, Col(chat), position, limit, after], |row| {
+            let found = statement.query_map(params![text, Col(chat), position, limit, rows.first], |row| {
                 Ok(TextHit { message: row.get::<_, Col<_>>(0)?.0, position: row.get(1)?, score: row.get(2)? })
             })?;
-            for hit in rows {
+            for hit in found {
                 let hit = hit?;
                 hits.entry(hit.message).and_modify(|known| known.score += hit.score).or_insert(hit);
             }

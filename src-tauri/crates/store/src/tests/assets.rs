@@ -44,6 +44,16 @@ fn only_a_hash_names_a_file() {
 }
 
 #[tokio::test]
+async fn a_small_copy_goes_with_its_picture() {
+    let store = Store::in_memory().unwrap();
+    let hash = put(&store, b"picture").await;
+    store.keep_thumbnail(hash, b"small").unwrap();
+    assert_eq!(std::fs::read(store.thumbnail_path(hash)).unwrap(), b"small");
+    store.purge(Timestamp(1)).await.unwrap();
+    assert!(!store.thumbnail_path(hash).exists());
+}
+
+#[tokio::test]
 async fn a_picture_goes_with_its_last_character() {
     let store = furnished().await;
     let (shared, own) = (put(&store, b"shared").await, put(&store, b"own").await);

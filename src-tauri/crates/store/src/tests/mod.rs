@@ -3,9 +3,12 @@
 mod assets;
 mod child;
 mod damage;
+mod documents;
 mod faults;
 mod groups;
 mod library;
+mod listings;
+mod lorebooks;
 mod memories;
 mod messages;
 mod opening;

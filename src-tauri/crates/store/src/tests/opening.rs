@@ -13,7 +13,7 @@ const NOW: u32 = migrate::MIGRATIONS.len() as u32;
 
 const NEXT: &str = "ALTER TABLE persona ADD COLUMN pronouns TEXT NOT NULL DEFAULT ''";
 
-fn open_with(dir: &Path, migrations: &[&str]) -> Result<Opened, StoreError> {
+pub(super) fn open_with(dir: &Path, migrations: &[&str]) -> Result<Opened, StoreError> {
     opening::open(dir, OPTIONS, migrations)
 }
 

@@ -63,8 +63,8 @@ function meets(block: PromptBlock, fate: Fate): boolean {
 	}
 }
 
-function says({ source, reason, droppedReason, text }: PromptBlock, words: string): boolean {
-	return words === "" || [source, reason, droppedReason ?? "", text].join("\n").toLocaleLowerCase().includes(words);
+function says({ source, reason, droppedReason, text, sourceText }: PromptBlock, words: string): boolean {
+	return words === "" || [source, reason, droppedReason ?? "", text, sourceText ?? ""].join("\n").toLocaleLowerCase().includes(words);
 }
 
 function counted(blocks: PromptBlock[]): Record<Fate, number> {

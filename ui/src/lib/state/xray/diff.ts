@@ -20,3 +20,9 @@ export function rows(parts: ChangedText[], opened: ReadonlySet<number>): DiffRow
 		return [...drawn(lines.slice(0, above)), { kind: "fold", id: at, count }, ...drawn(lines.slice(lines.length - below))];
 	});
 }
+
+/** How many lines were added and removed. */
+export function counted(rows: DiffRow[]): { added: number; removed: number } {
+	const count = (change: ChangedText["change"]) => rows.filter((row) => row.kind === "line" && row.change === change).length;
+	return { added: count("added"), removed: count("removed") };
+}

@@ -7,6 +7,7 @@ export type Place =
 	| { to: "chatText"; field: TextField | null }
 	| { to: "lore"; entry: string }
 	| { to: "memory"; id: string }
+	| { to: "document"; id: string }
 	| { to: "persona" }
 	| { to: "message"; id: string }
 	| { to: "template"; template: string; section: string }
@@ -61,8 +62,9 @@ export function placeOf(origin: Origin): Place | null {
 			return { to: "mode", name: origin.name };
 		case "setting":
 			return { to: "setting", key: origin.key };
-		case "keyframe":
 		case "document":
+			return { to: "document", id: origin.id };
+		case "keyframe":
 		case "clock":
 		case "builtIn":
 			return null;

@@ -1,16 +1,17 @@
 import { asApiError } from "../../api/errors";
-import type { ApiError, Ask, PromptReport } from "../../api/generated";
+import type { ApiError, Ask, PromptReport, PromptStage } from "../../api/generated";
 import type { Api } from "../api";
 import { Later } from "../later";
 import { BlockList } from "./blocks.svelte";
 import { Comparison } from "./comparison.svelte";
+import { Stages } from "./stages.svelte";
 import { Trial } from "./trial.svelte";
 import { PastTurns } from "./turns.svelte";
 
 /** The prompt looked at: the next one, as the composer stands, that of a job beside the chat, or that of a reply. */
 export type Subject = { of: "next"; chat: string } | { of: "ask"; chat: string; ask: Ask } | { of: "reply"; chat: string; swipe: string };
 
-export const TABS = ["blocks", "raw", "diff", "whatIf"] as const;
+export const TABS = ["blocks", "stages", "raw", "diff", "whatIf"] as const;
 export type Tab = (typeof TABS)[number];
 
 /** The X-ray: one prompt, block by block. It draws what the engine says and knows nothing of prompts. */
@@ -28,6 +29,7 @@ export class Xray {
 	turns = $state.raw<PastTurns | null>(null);
 	readonly blocks = new BlockList(() => this.report?.blocks ?? []);
 	readonly comparison: Comparison;
+	readonly stages: Stages;
 
 	#text = "";
 	#later = new Later();
@@ -35,6 +37,7 @@ export class Xray {
 
 	constructor(private readonly api: Api) {
 		this.comparison = new Comparison(api);
+		this.stages = new Stages(api);
 	}
 
 	/** The prompt that `text` would send. */
@@ -83,16 +86,21 @@ export class Xray {
 		this.tab = tab;
 		const { subject } = this;
 		if (!subject) return;
-		if (tab === "diff") this.#compare(subject);
+		this.#compare(subject);
 		if (tab === "whatIf" && this.trial?.chat !== subject.chat) {
 			this.trial = new Trial(this.api, subject.chat, this.#text);
 			void this.trial.load();
 		}
 	}
 
+	chooseStage(stage: PromptStage): void {
+		this.stages.stage = stage;
+		if (this.subject) this.#compare(this.subject);
+	}
+
 	again = (): void => {
 		void this.#load();
-		if (this.tab === "diff" && this.subject?.of === "next") this.#compare(this.subject);
+		if (this.subject && this.subject.of !== "reply") this.#compare(this.subject);
 	};
 
 	close = (): void => {
@@ -128,8 +136,15 @@ export class Xray {
 		if (asked === this.#asked) this.reading = false;
 	}
 
+	/** What the open tab compares. */
 	#compare(subject: Subject): void {
-		void (subject.of === "reply" ? this.comparison.reply(subject.swipe) : this.comparison.next(subject.chat, this.#text));
+		if (this.tab === "diff") void (subject.of === "reply" ? this.comparison.reply(subject.swipe) : this.comparison.next(subject.chat, this.#text));
+		if (this.tab === "stages") void this.#stage(subject);
+	}
+
+	#stage(subject: Subject): Promise<void> {
+		if (subject.of === "reply") return this.stages.reply(subject.swipe);
+		return subject.of === "ask" ? this.stages.next(subject.chat, "", subject.ask) : this.stages.next(subject.chat, this.#text, null);
 	}
 
 	#ask(subject: Subject): Promise<PromptReport> {

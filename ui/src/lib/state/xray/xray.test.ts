@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { block, report } from "../../../../tests/unit/prompts";
 import { FakeShell } from "../../../../tests/unit/shell";
-import type { ApiError, PastTurn, PromptReport } from "../../api/generated";
+import type { ApiError, PastTurn, PromptReport, PromptStage, StageComparison } from "../../api/generated";
 import { api } from "../api";
 import { BlockList } from "./blocks.svelte";
-import { rows } from "./diff";
+import { counted, rows } from "./diff";
 import { placeOf } from "./jump";
 import { slices } from "./slices";
 import { difference } from "./trial.svelte";
@@ -30,7 +30,7 @@ test("the slices of the context add up to its size", () => {
 
 test("blocks are narrowed by fate, kind and words, in the prompt's order", () => {
 	const all = [
-		block("description 20 Keeps the lamps"),
+		block("description 20 Keeps the lamps", { sourceText: "{{char}} keeps the lamps" }),
 		block("lore 9 The mill", { reused: false }),
 		block("lore 30 The hill road", { kept: false, droppedReason: "no room" }),
 		block("message 5 And the mill?", { reason: "because the baker said so" }),
@@ -55,6 +55,8 @@ test("blocks are narrowed by fate, kind and words, in the prompt's order", () =>
 	expect(shown()).toEqual([30]);
 	list.query = "because the baker";
 	expect(shown()).toEqual([5]);
+	list.query = "{{char}}";
+	expect(shown()).toEqual([20]);
 });
 
 test("a kind that the next prompt lacks hides nothing", () => {
@@ -173,6 +175,38 @@ test("the difference is read once for a reply", async () => {
 	expect(view.comparison.rows).toEqual([{ kind: "line", change: "added", text: "a" }]);
 });
 
+test("a stage is read when it is chosen, and once for a reply", async () => {
+	const stage = (stage: PromptStage): StageComparison => ({ stage, before: stage === "sources" ? null : "sources", parts: [{ change: "same", text: "a\nb\nc\nd\n" }, ...(stage === "filled" ? [{ change: "added" as const, text: "e\n" }] : [])] });
+	const { xray: view, shell } = xray({
+		manifest: () => previewOf("sent"),
+		preview_prompt: () => previewOf("next"),
+		prompt_stage: ({ stage: asked }: { stage: PromptStage }) => stage(asked),
+		next_stage: ({ stage: asked }: { stage: PromptStage }) => stage(asked),
+	});
+	await view.reply("chat", "s1");
+	expect(shell.count("prompt_stage")).toBe(0);
+	view.choose("stages");
+	await vi.waitFor(() => expect(counted(view.stages.rows)).toEqual({ added: 1, removed: 0 }));
+	expect(view.stages.rows[0]).toEqual({ kind: "line", change: "same", text: "a" });
+	view.choose("blocks");
+	view.choose("stages");
+	expect(shell.count("prompt_stage")).toBe(1);
+
+	view.chooseStage("sources");
+	expect(view.stages.found).toBeNull();
+	await vi.waitFor(() => expect(view.stages.rows.map((row) => row.kind)).toEqual(["line", "line", "line", "line"]));
+	view.chooseStage("budget");
+	await vi.waitFor(() => expect(view.stages.rows).toEqual([{ kind: "fold", id: 0, count: 4 }]));
+
+	await view.ask("chat", "title");
+	expect(shell.asked.filter(({ operation }) => operation === "next_stage").at(-1)?.args).toEqual({ chat: "chat", text: "", whatIf: { ask: "title" }, stage: "budget" });
+	await view.next("chat", "He");
+	view.follow("Hello");
+	await vi.advanceTimersByTimeAsync(300);
+	expect(shell.asked.filter(({ operation }) => operation === "next_stage").at(-1)?.args).toEqual({ chat: "chat", text: "Hello", whatIf: {}, stage: "budget" });
+	expect(shell.count("compare_next") + shell.count("compare_prompt")).toBe(0);
+});
+
 test("the next prompt is compared anew with what is typed, and the last comparison stays until then", async () => {
 	const { xray: view, shell } = xray({
 		preview_prompt: ({ text }: { text: string }) => previewOf(text),
@@ -217,6 +251,7 @@ test("a block leads to where it comes from", () => {
 	expect(placeOf({ of: "chatText", field: "mes_example" })).toEqual({ to: "chatText", field: "messageExamples" });
 	expect(placeOf({ of: "lore", book: "The Hill Town", entry: "4" })).toEqual({ to: "lore", entry: "4" });
 	expect(placeOf({ of: "memory", id: "m" })).toEqual({ to: "memory", id: "m" });
+	expect(placeOf({ of: "document", id: "d", name: "guide.md" })).toEqual({ to: "document", id: "d" });
 	expect(placeOf({ of: "older", first: "a", last: "b", count: 3 })).toEqual({ to: "message", id: "b" });
 	expect(placeOf({ of: "template", template: "sms", section: "rules" })).toEqual({ to: "template", template: "sms", section: "rules" });
 	expect(placeOf({ of: "clock" })).toBeNull();

@@ -1,0 +1,212 @@
+//! ZIP archives from strangers, in memory: names and sizes are checked before anything is unpacked, members are unpacked one
+//! at a time, and none of their names ever becomes a path.
+//!
+//! The limits are those of the safety rules (S-4).
+
+use std::collections::HashSet;
+use std::io::{Cursor, Read as _};
+
+use zip::ZipArchive;
+use zip::read::{Config, ZipFileEntry};
+use zip::result::ZipError;
+use zip::unstable::read::ZipIterable;
+
+/// Largest archive that is read, in bytes.
+pub const MAX_ARCHIVE: usize = 96 << 20;
+/// Members of an archive at the most.
+pub const MAX_MEMBERS: usize = 4_096;
+/// Largest member, unpacked, in bytes.
+pub const MAX_MEMBER: u64 = 64 << 20;
+/// All members together, unpacked, in bytes.
+pub const MAX_TOTAL: u64 = 512 << 20;
+/// Times that a member may be larger than it is packed.
+pub const MAX_RATIO: u64 = 200;
+
+/// Up to so many bytes a member may be packed as tightly as it will: texts of one letter do no harm.
+const RATIO_COUNTS_FROM: u64 = 1 << 20;
+/// Longest name of a member, in bytes.
+const MAX_NAME: usize = 1_024;
+/// A name inside of a message stays a line.
+const SHOWN: usize = 80;
+
+/// Why an archive is not read. Nothing of it was unpacked to a disk.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ArchiveError {
+    #[error("the archive is damaged: {problem}; download or copy the file again")]
+    Damaged { problem: String },
+    #[error("the archive has {bytes} bytes; at most {limit} are read. Take pictures or sounds out of it")]
+    TooLarge { bytes: usize, limit: usize },
+    #[error("the archive has {members} members; at most {limit} are read")]
+    TooManyMembers { members: usize, limit: usize },
+    #[error("\"{name}\" in the archive takes {bytes} bytes; at most {limit} are read")]
+    MemberTooLarge { name: String, bytes: u64, limit: u64 },
+    #[error("the members of the archive take more than {limit} bytes together; that much is not unpacked")]
+    TotalTooLarge { limit: u64 },
+    #[error("\"{name}\" in the archive would become more than {limit} times as large; real files never do")]
+    Ratio { name: String, limit: u64 },
+    #[error("the archive names a member \"{name}\", which could lead out of a folder; such an archive is not opened")]
+    UnsafeName { name: String },
+    #[error("the archive has two members named \"{name}\"; pack it again")]
+    Duplicate { name: String },
+    #[error("\"{name}\" in the archive is a link; archives with links are not opened")]
+    Link { name: String },
+    #[error("\"{name}\" in the archive is encrypted; pack it again without a password")]
+    Encrypted { name: String },
+    #[error("members of the archive lie in one another; such an archive is not opened")]
+    Overlap,
+}
+
+impl From<ZipError> for ArchiveError {
+    fn from(error: ZipError) -> Self {
+        Self::Damaged { problem: shown(&error.to_string()) }
+    }
+}
+
+impl From<std::io::Error> for ArchiveError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Damaged { problem: shown(&error.to_string()) }
+    }
+}
+
+/// An archive whose names and sizes are in order.
+pub(crate) struct Archive<'a> {
+    zip: ZipArchive<Cursor<&'a [u8]>>,
+}
+
+/// Whether the bytes end as an archive does, whatever they begin with: some stand behind a picture.
+pub(crate) fn is_archive(bytes: &[u8]) -> bool {
+    ZipIterable::try_new(Cursor::new(bytes), Config::default()).is_ok()
+}
+
+impl<'a> Archive<'a> {
+    /// # Errors
+    /// [`ArchiveError`] if it is no archive, or breaks a limit or a rule; nothing is unpacked for that.
+    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, ArchiveError> {
+        if bytes.len() > MAX_ARCHIVE {
+            return Err(ArchiveError::TooLarge { bytes: bytes.len(), limit: MAX_ARCHIVE });
+        }
+        // Member by member: the list of a million would fill the memory before it could be refused.
+        let mut members = ZipIterable::try_new(Cursor::new(bytes), Config::default())?;
+        if members.len() > MAX_MEMBERS {
+            return Err(ArchiveError::TooManyMembers { members: members.len(), limit: MAX_MEMBERS });
+        }
+        let (mut names, mut total) = (HashSet::new(), 0_u64);
+        for member in members.files()? {
+            let member = member?;
+            let name = check(&member)?;
+            total = total.saturating_add(member.size());
+            if total > MAX_TOTAL {
+                return Err(ArchiveError::TotalTooLarge { limit: MAX_TOTAL });
+            }
+            if !names.insert(name.clone()) {
+                return Err(ArchiveError::Duplicate { name: shown(&name) });
+            }
+        }
+        let mut zip = ZipArchive::new(Cursor::new(bytes))?;
+        if zip.has_overlapping_entries()? {
+            return Err(ArchiveError::Overlap);
+        }
+        Ok(Self { zip })
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.zip.index_for_name(name).is_some()
+    }
+
+    /// What the member holds, if there is one of that name and it has at most `limit` bytes.
+    ///
+    /// # Errors
+    /// [`ArchiveError`] if it is larger than that, or than the archive says, or damaged.
+    pub(crate) fn read(&mut self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, ArchiveError> {
+        let Some(index) = self.zip.index_for_name(name) else { return Ok(None) };
+        let member = self.zip.by_index(index)?;
+        let size = member.size();
+        let limit = limit.min(MAX_MEMBER);
+        if size > limit {
+            return Err(ArchiveError::MemberTooLarge { name: shown(name), bytes: size, limit });
+        }
+        let mut bytes = Vec::with_capacity(size as usize);
+        // What the list says of the size may be a lie; it is counted once more.
+        member.take(size + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 != size {
+            return Err(ArchiveError::Damaged { problem: format!("the size of \"{}\" is wrong", shown(name)) });
+        }
+        Ok(Some(bytes))
+    }
+
+    /// For copying members as they are packed.
+    pub(crate) fn into_inner(self) -> ZipArchive<Cursor<&'a [u8]>> {
+        self.zip
+    }
+}
+
+/// The member's name, if nothing about it is out of order.
+fn check(member: &ZipFileEntry<'_>) -> Result<String, ArchiveError> {
+    let name = member
+        .name()
+        .map_err(|_| ArchiveError::UnsafeName { name: shown(&String::from_utf8_lossy(member.name_raw())) })?;
+    if !is_safe(&name) {
+        return Err(ArchiveError::UnsafeName { name: shown(&name) });
+    }
+    if member.is_symlink() {
+        return Err(ArchiveError::Link { name: shown(&name) });
+    }
+    if member.encrypted() {
+        return Err(ArchiveError::Encrypted { name: shown(&name) });
+    }
+    let (size, packed) = (member.size(), member.compressed_size());
+    if size > MAX_MEMBER {
+        return Err(ArchiveError::MemberTooLarge { name: shown(&name), bytes: size, limit: MAX_MEMBER });
+    }
+    if size > RATIO_COUNTS_FROM && size / packed.max(1) > MAX_RATIO {
+        return Err(ArchiveError::Ratio { name: shown(&name), limit: MAX_RATIO });
+    }
+    Ok(name.into_owned())
+}
+
+/// Relative, downwards, and a name to every system.
+fn is_safe(name: &str) -> bool {
+    let folders = name.strip_suffix('/').unwrap_or(name);
+    name.len() <= MAX_NAME
+        && !name.chars().any(|letter| letter.is_control() || letter == '\\')
+        && name.as_bytes().get(1) != Some(&b':')
+        && folders.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+/// A stranger's text inside a message.
+fn shown(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(SHOWN).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_safe;
+
+    #[test]
+    fn names_lead_downwards_or_are_not_taken() {
+        for name in ["card.json", "assets/icon/images/main.png", "x_meta/a.json", "assets/", "灯/灯.png", "a..b/..c"]
+        {
+            assert!(is_safe(name), "{name}");
+        }
+        let escapes = [
+            "",
+            "/",
+            "/etc/passwd",
+            "../a",
+            "a/../b",
+            "a/..",
+            "./a",
+            "a//b",
+            "C:/a",
+            "c:a",
+            "a\\b",
+            "\\\\host\\a",
+            "a\0b",
+            "a\nb",
+        ];
+        for name in escapes {
+            assert!(!is_safe(name), "{name:?}");
+        }
+        assert!(!is_safe(&"a".repeat(1_025)));
+    }
+}

@@ -1,0 +1,69 @@
+//! What Backyard, the app once called Faraday, writes: the archive BYAF (formats 3.9), and the JSON that its older cards hide
+//! in a picture. A character becomes a V3 card, and each scenario with messages a chat.
+//!
+//! The documents stay in the card's `extensions`, under `backyard`, all but the messages, which are the chats.
+
+mod archive;
+mod card;
+mod scenario;
+
+use serde_json::{Map, Value};
+
+pub(crate) use archive::card;
+pub use archive::scenarios;
+pub(crate) use card::legacy;
+pub use card::sampling;
+pub use scenario::{Sampling, Scenario};
+
+/// Backyard's names for the two who talk, as macros (formats 3.9). A mark before a turn goes.
+fn macros(text: &str) -> String {
+    let (mut written, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find('{') {
+        let (before, from) = rest.split_at(at);
+        let doubled = before.ends_with('{') || (before.is_empty() && written.ends_with('{'));
+        let Some((length, name)) = placeholder(from).filter(|_| !doubled) else {
+            written.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+            continue;
+        };
+        let turn = from[length..].starts_with(':') && before.ends_with('#');
+        written.push_str(if turn { &before[..before.len() - 1] } else { before });
+        written.push_str(name);
+        rest = &from[length..];
+    }
+    written.push_str(rest);
+    written
+}
+
+/// The length of what `text` begins with, if that is a name's placeholder, and our macro for it.
+fn placeholder(text: &str) -> Option<(usize, &'static str)> {
+    let names = [("{character}", "{{char}}"), ("{user}", "{{user}}")];
+    let (theirs, ours) = names
+        .into_iter()
+        .find(|(theirs, _)| text.get(..theirs.len()).is_some_and(|start| start.eq_ignore_ascii_case(theirs)))?;
+    Some((theirs.len(), ours))
+}
+
+fn text<'a>(object: &'a Map<String, Value>, key: &str) -> &'a str {
+    object.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn objects<'a>(object: &'a Map<String, Value>, key: &str) -> impl Iterator<Item = &'a Map<String, Value>> {
+    object.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::macros;
+
+    #[test]
+    fn names_become_macros_and_macros_stay() {
+        assert_eq!(
+            macros("#{user}: Hey {Character}.\n#{character}: I am {character}, {user}'s friend."),
+            "{{user}}: Hey {{char}}.\n{{char}}: I am {{char}}, {{user}}'s friend."
+        );
+        assert_eq!(macros("{{user}} {{char}} #{x} {{character}} { {"), "{{user}} {{char}} #{x} {{character}} { {");
+        assert_eq!(macros("a # {user}: #{user} {灯}"), "a # {{user}}: #{{user}} {灯}");
+        assert_eq!(macros(""), "");
+    }
+}

@@ -1,0 +1,137 @@
+//! A scenario: how it begins, what was said, and the samplers it was said with.
+
+use serde_json::{Map, Value};
+
+use super::{macros, objects, text};
+use crate::chat_file::{By, ChatFile, Said, Version};
+
+/// Messages of a scenario at the most.
+const MAX_MESSAGES: usize = 100_000;
+
+/// A scenario of Backyard's, with our macros for its names.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scenario {
+    /// May be empty.
+    pub title: String,
+    /// For the card's field of that name.
+    pub scenario: String,
+    pub system_prompt: String,
+    pub examples: String,
+    /// The opening message; empty where the user begins.
+    pub greeting: String,
+    pub sampling: Sampling,
+    /// What was said after the greeting, literally.
+    pub messages: Vec<Said>,
+}
+
+/// The samplers' values as they stand in the file; what is missing or no number is `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Sampling {
+    pub temperature: Option<f64>,
+    pub top_k: Option<f64>,
+    pub top_p: Option<f64>,
+    /// 0 where it is switched off.
+    pub min_p: Option<f64>,
+    pub repeat_penalty: Option<f64>,
+    /// Tokens.
+    pub repeat_range: Option<f64>,
+}
+
+impl Sampling {
+    pub(super) fn read(document: &Map<String, Value>) -> Self {
+        let number = |key: &str| document.get(key).and_then(Value::as_f64);
+        let off = document.get("minPEnabled").and_then(Value::as_bool) == Some(false);
+        Self {
+            temperature: number("temperature"),
+            top_k: number("topK"),
+            top_p: number("topP"),
+            min_p: if off { Some(0.0) } else { number("minP") },
+            repeat_penalty: number("repeatPenalty"),
+            repeat_range: number("repeatLastN"),
+        }
+    }
+
+    /// The values that are there, by the keys of our settings.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let all = [
+            ("temperature", self.temperature),
+            ("top_k", self.top_k),
+            ("top_p", self.top_p),
+            ("min_p", self.min_p),
+            ("repeat_penalty", self.repeat_penalty),
+            ("repeat_range", self.repeat_range),
+        ];
+        all.into_iter().filter_map(|(key, value)| Some((key, value?)))
+    }
+}
+
+impl Scenario {
+    /// `character` is the id by which the document names the one of the two who is no user.
+    pub(super) fn read(document: &Map<String, Value>, character: &str) -> Self {
+        let examples: Vec<String> = objects(document, "exampleMessages").map(|said| example(said, character)).collect();
+        Self {
+            title: text(document, "title").trim().to_owned(),
+            scenario: macros(text(document, "narrative")),
+            system_prompt: macros(text(document, "formattingInstructions")),
+            examples: if examples.is_empty() { String::new() } else { format!("<START>\n{}", examples.join("\n")) },
+            greeting: objects(document, "firstMessages")
+                .next()
+                .map(|said| macros(text(said, "text")))
+                .unwrap_or_default(),
+            sampling: Sampling::read(document),
+            messages: objects(document, "messages").filter_map(message).take(MAX_MESSAGES).collect(),
+        }
+    }
+
+    /// The whole conversation, the greeting in front, with the names of the two in it.
+    pub fn into_chat(self, character: &str, user: &str) -> ChatFile {
+        let named = self.greeting.replace("{{char}}", character).replace("{{user}}", user);
+        let opening = Said {
+            name: String::new(),
+            by: By::Character,
+            hidden: false,
+            note: false,
+            versions: vec![Version { text: named, ..Version::default() }],
+            selected: 0,
+        };
+        let sent = self.messages.first().map(|said| said.shown().sent.clone()).unwrap_or_default();
+        let opening = Some(opening).filter(|_| !self.greeting.trim().is_empty());
+        ChatFile {
+            user: user.to_owned(),
+            character: character.to_owned(),
+            created: sent,
+            messages: opening.into_iter().chain(self.messages).collect(),
+        }
+    }
+}
+
+/// Whoever is not the character is the user. Some texts say it themselves.
+fn example(said: &Map<String, Value>, character: &str) -> String {
+    let words = macros(text(said, "text"));
+    if words.starts_with("{{char}}:") || words.starts_with("{{user}}:") {
+        return words;
+    }
+    let name = if text(said, "characterID") == character { "{{char}}" } else { "{{user}}" };
+    format!("{name}: {words}")
+}
+
+/// `None` for what is neither a person's words nor a model's.
+fn message(said: &Map<String, Value>) -> Option<Said> {
+    let version = |said: &Map<String, Value>| Version {
+        text: text(said, "text").to_owned(),
+        sent: text(said, "createdAt").to_owned(),
+        ..Version::default()
+    };
+    let (by, versions, selected) = match text(said, "type") {
+        "human" => (By::User, vec![version(said)], 0),
+        "ai" => {
+            let outputs: Vec<_> = objects(said, "outputs").collect();
+            // The one that was active last is shown (formats 3.9). Times are written so that they sort as texts.
+            let active = outputs.iter().enumerate().max_by_key(|(_, output)| text(output, "activeTimestamp"));
+            let selected = active.map_or(0, |(at, _)| at);
+            (By::Character, outputs.into_iter().map(version).collect(), selected)
+        }
+        _ => return None,
+    };
+    (!versions.is_empty()).then(|| Said { name: String::new(), by, hidden: false, note: false, versions, selected })
+}

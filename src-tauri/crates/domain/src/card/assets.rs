@@ -1,0 +1,134 @@
+//! Files that belong to a card (V3-07 to V3-16): where each is, and which is the character's picture.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+
+use super::{Card, CardError, charx, png};
+
+/// Largest picture that is taken out of a card's file, in bytes.
+pub(super) const MAX_PICTURE: u64 = 32 << 20;
+
+/// The picture that came with a card's file: a PNG or JPEG is one itself; an archive has one as main icon (V3-12), or stands behind
+/// one; a JSON file may hold one as `data:`. Nothing is ever fetched. Borrowed, it is the file itself.
+///
+/// # Errors
+/// [`CardError`] if the card names a picture that is damaged or too large.
+pub fn picture<'a>(file: &'a [u8], card: &Card) -> Result<Option<Cow<'a, [u8]>>, CardError> {
+    if png::is_png(file) {
+        return Ok(Some(file.into()));
+    }
+    let icon = card.main_icon().and_then(|icon| Some(Place::of(icon.get("uri")?.as_str()?)));
+    if let Some(Place::Data(base64)) = icon {
+        return Ok(STANDARD.decode(base64.trim()).ok().map(Cow::Owned));
+    }
+    if !charx::may_be(file) {
+        return Ok(file.starts_with(charx::JPEG).then_some(Cow::Borrowed(file)));
+    }
+    let path = if let Some(Place::Inside(path)) = icon { Some(path) } else { None };
+    charx::picture(file, path)
+}
+
+/// Where the bytes of an asset are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place<'a> {
+    /// In the card's own file, under this path.
+    Inside(&'a str),
+    /// In the card, as base64.
+    Data(&'a str),
+    /// On a machine elsewhere, or the picture that the card stands in.
+    Elsewhere,
+}
+
+impl<'a> Place<'a> {
+    /// V3-09, and the two other spellings that are in use: with two d, and as PNG cards have it.
+    pub(super) fn of(uri: &'a str) -> Self {
+        let inside = ["embeded://", "embedded://", "__asset:"].iter().find_map(|scheme| uri.strip_prefix(scheme));
+        let data = || uri.strip_prefix("data:")?.split_once(";base64,");
+        match (inside, data()) {
+            (Some(path), _) => Self::Inside(path),
+            (_, Some((_, base64))) => Self::Data(base64),
+            _ => Self::Elsewhere,
+        }
+    }
+}
+
+impl Card {
+    /// How many of the card's files lie beside it in its own file, so that a form without room for them loses them.
+    pub fn files_beside(&self) -> usize {
+        self.paths_beside().len()
+    }
+
+    /// Where they lie.
+    pub(super) fn paths_beside(&self) -> HashSet<&str> {
+        let uris = self.assets().iter().filter_map(|asset| asset.get("uri")?.as_str());
+        uris.filter_map(|uri| if let Place::Inside(path) = Place::of(uri) { Some(path) } else { None }).collect()
+    }
+
+    /// Whether the character's picture is one of them.
+    pub fn icon_is_beside(&self) -> bool {
+        let uri = self.main_icon().and_then(|icon| icon.get("uri")?.as_str());
+        uri.is_some_and(|uri| matches!(Place::of(uri), Place::Inside(_)))
+    }
+
+    /// The icon called `main`, else the first.
+    pub(super) fn main_icon(&self) -> Option<&Value> {
+        self.main_icon_index().map(|at| &self.assets()[at])
+    }
+
+    /// Where every asset with a path inside of the file lies now; the others stay as they are.
+    pub(super) fn move_assets(&mut self, new_paths: &HashMap<String, String>) {
+        let Some(assets) = self.fields.get_mut("assets").and_then(Value::as_array_mut) else { return };
+        for asset in assets {
+            let Some(uri) = asset.get("uri").and_then(Value::as_str) else { continue };
+            if let Place::Inside(path) = Place::of(uri)
+                && let Some(path) = new_paths.get(path)
+            {
+                asset["uri"] = format!("embeded://{path}").into();
+            }
+        }
+    }
+
+    /// The character's picture is the PNG of this path.
+    pub(super) fn set_main_icon(&mut self, path: &str) {
+        let at = self.main_icon_index();
+        let assets = self.fields.entry("assets").or_insert(Value::Null);
+        if !assets.is_array() {
+            *assets = Value::Array(Vec::new());
+        }
+        let Value::Array(assets) = assets else { return };
+        let at = at.unwrap_or_else(|| {
+            let named = [("type", "icon"), ("name", "main")].map(|(key, value)| (key.to_owned(), value.into()));
+            assets.push(Value::Object(Map::from_iter(named)));
+            assets.len() - 1
+        });
+        assets[at]["uri"] = format!("embeded://{path}").into();
+        assets[at]["ext"] = "png".into();
+    }
+
+    fn main_icon_index(&self) -> Option<usize> {
+        let is = |asset: &Value, key: &str, value: &str| asset.get(key).and_then(Value::as_str) == Some(value);
+        let assets = self.assets();
+        let main = assets.iter().position(|asset| is(asset, "type", "icon") && is(asset, "name", "main"));
+        main.or_else(|| assets.iter().position(|asset| is(asset, "type", "icon")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+
+    #[test]
+    fn every_spelling_of_a_path_inside_is_known() {
+        for uri in ["embeded://a/b.png", "embedded://a/b.png", "__asset:a/b.png"] {
+            assert_eq!(Place::of(uri), Place::Inside("a/b.png"));
+        }
+        assert_eq!(Place::of("data:image/png;base64,AAAA"), Place::Data("AAAA"));
+        for uri in ["ccdefault:", "https://example.org/a.png", "data:text/plain,hello", ""] {
+            assert_eq!(Place::of(uri), Place::Elsewhere);
+        }
+    }
+}

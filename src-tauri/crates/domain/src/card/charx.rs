@@ -1,0 +1,169 @@
+//! CHARX (CT-07): a ZIP archive with `card.json` at its root and the card's files beside it, alone or behind a JPEG.
+//!
+//! An archive without one may be Backyard's. What is not understood is never unpacked: an export copies it as it is packed.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::io::{Cursor, Write as _};
+
+use serde_json::Value;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::assets::{MAX_PICTURE, Place};
+use super::{Card, CardError, MAX_JSON, Warning, parse, png};
+use crate::archive::{self, Archive, ArchiveError, MAX_ARCHIVE, MAX_MEMBERS};
+use crate::backyard;
+
+/// What an archive with a card has.
+pub(crate) const CARD: &str = "card.json";
+const MODULE: &str = "module.risum";
+/// Where the picture of a card goes that had none in an archive (CT-08).
+const ICON: &str = "assets/icon/images/main";
+/// Where the files of a card go that were texts in a PNG.
+const OTHERS: &str = "assets/other/other";
+
+pub(super) const JPEG: &[u8] = b"\xff\xd8\xff";
+
+/// An archive, or a JPEG with one behind it. Other pictures have none.
+pub(super) fn may_be(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK\x03\x04") || (bytes.starts_with(JPEG) && archive::is_archive(bytes))
+}
+
+/// The card of an archive. A module (formats 3.7) may say otherwise about lore and scripts; the card's own is used.
+pub(super) fn read(bytes: &[u8]) -> Result<(Card, Vec<Warning>), CardError> {
+    let mut archive = Archive::open(bytes)?;
+    let Some(json) = archive.read(CARD, MAX_JSON as u64)? else { return backyard::card(archive) };
+    let (card, mut warnings) = parse::card(&json)?;
+    if archive.has(MODULE) {
+        warnings.push(Warning::ModuleUnused);
+    }
+    Ok((card, warnings))
+}
+
+/// The member of this path; else the JPEG in front.
+pub(super) fn picture<'a>(bytes: &'a [u8], path: Option<&str>) -> Result<Option<Cow<'a, [u8]>>, CardError> {
+    let member = match path {
+        Some(path) => Archive::open(bytes)?.read(path, MAX_PICTURE)?,
+        None => None,
+    };
+    Ok(member.map(Cow::Owned).or_else(|| bytes.starts_with(JPEG).then_some(Cow::Borrowed(bytes))))
+}
+
+impl Card {
+    /// The card as an archive, upgraded to V3 (CT-07). `source` is the file that the card came in: of an archive every other
+    /// member comes along as it is packed (of Backyard's only the card's files: it holds chats), of a PNG its assets (CT-05).
+    /// `picture`, a PNG, becomes the main icon (V3-12); without one the archive's own stays.
+    ///
+    /// # Errors
+    /// [`CardError`] if the source is damaged, or the result would be larger than what is read.
+    pub fn to_charx(&self, source: Option<&[u8]>, picture: Option<&[u8]>) -> Result<Vec<u8>, CardError> {
+        let (mut card, mut new) = (self.clone(), Vec::new());
+        let mut archive = None;
+        match source {
+            Some(bytes) if may_be(bytes) => archive = Some(Archive::open(bytes)?),
+            Some(bytes) if png::is_png(bytes) => new = card.take_texts(bytes)?,
+            _ => {}
+        }
+        let mut replaced = None;
+        if let Some(picture) = picture {
+            let taken = |path: &str| archive.as_ref().is_some_and(|archive| archive.has(path));
+            let path = free(ICON, "png", taken);
+            replaced = card.replace_icon(&path);
+            new.push((path, png::without_texts(picture)?));
+        }
+        let json = card.to_json_v3();
+        if json.len() > MAX_JSON {
+            return Err(CardError::TooLarge { what: "the card's JSON", bytes: json.len(), limit: MAX_JSON });
+        }
+        let whole = archive.as_ref().is_some_and(|archive| archive.has(CARD));
+        let paths = card.paths_beside();
+        let comes_along = |name: &str| match whole {
+            true => name != CARD && Some(name) != replaced.as_deref(),
+            false => paths.contains(name),
+        };
+        let written = write(&json, archive, comes_along, &new)?;
+        if written.len() > MAX_ARCHIVE {
+            return Err(ArchiveError::TooLarge { bytes: written.len(), limit: MAX_ARCHIVE }.into());
+        }
+        Ok(written)
+    }
+
+    /// The assets of a PNG as members; the card says where each is now. More than an archive may hold are left out.
+    fn take_texts(&mut self, png: &[u8]) -> Result<Vec<(String, Vec<u8>)>, CardError> {
+        let (mut moved, mut taken, mut members) = (HashMap::new(), HashSet::new(), Vec::new());
+        let endings = self.endings();
+        for (old, bytes) in png::assets(png)?.into_iter().take(MAX_MEMBERS - 2) {
+            let ending = endings.get(&old).map_or("bin", String::as_str);
+            let path = free(&format!("{OTHERS}/{}", plain(&old)), ending, |path| taken.contains(path));
+            taken.insert(path.clone());
+            moved.insert(old, path.clone());
+            members.push((path, bytes));
+        }
+        self.move_assets(&moved);
+        Ok(members)
+    }
+
+    /// What the card says of each file's kind, where that can end a name.
+    fn endings(&self) -> HashMap<String, String> {
+        let said = |asset: &Value| {
+            let Place::Inside(path) = Place::of(asset.get("uri")?.as_str()?) else { return None };
+            let ending = asset.get("ext")?.as_str()?;
+            let fits = (1..=8).contains(&ending.len()) && ending.bytes().all(|letter| letter.is_ascii_alphanumeric());
+            fits.then(|| (path.to_owned(), ending.to_owned()))
+        };
+        self.assets().iter().filter_map(said).collect()
+    }
+
+    /// Points the main icon at `path`; the path it had, if nothing else is there.
+    fn replace_icon(&mut self, path: &str) -> Option<String> {
+        let uri = self.main_icon().and_then(|icon| icon.get("uri")?.as_str()).unwrap_or_default().to_owned();
+        self.set_main_icon(path);
+        let Place::Inside(old) = Place::of(&uri) else { return None };
+        let mut uris = self.assets().iter().filter_map(|asset| asset.get("uri")?.as_str());
+        (!uris.any(|uri| Place::of(uri) == Place::Inside(old))).then(|| old.to_owned())
+    }
+}
+
+fn write(
+    json: &str,
+    source: Option<Archive<'_>>,
+    comes_along: impl Fn(&str) -> bool,
+    new: &[(String, Vec<u8>)],
+) -> Result<Vec<u8>, ArchiveError> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let packed = SimpleFileOptions::default();
+    archive.start_file(CARD, packed)?;
+    archive.write_all(json.as_bytes())?;
+    if let Some(source) = source {
+        let mut source = source.into_inner();
+        for at in 0..source.len() {
+            let member = source.by_index_raw(at)?;
+            if member.name().is_ok_and(|name| comes_along(&name)) {
+                archive.raw_copy_file(member)?;
+            }
+        }
+    }
+    for (path, bytes) in new {
+        // Pictures and sounds are packed already.
+        archive.start_file(path, packed.compression_method(CompressionMethod::Stored))?;
+        archive.write_all(bytes)?;
+    }
+    Ok(archive.finish()?.into_inner())
+}
+
+/// `path.ending`, with a number if that is taken.
+fn free(path: &str, ending: &str, taken: impl Fn(&str) -> bool) -> String {
+    let mut names =
+        (1..).map(|at: u32| if at == 1 { format!("{path}.{ending}") } else { format!("{path}_{at}.{ending}") });
+    names.find(|name| !taken(name)).unwrap_or_default()
+}
+
+/// A name for a member made of what a card calls an asset (CT-09).
+fn plain(name: &str) -> String {
+    let stem = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
+    let plain: String =
+        stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).take(60).collect();
+    if plain.is_empty() { "asset".to_owned() } else { plain }
+}

@@ -1,0 +1,101 @@
+//! A card in the EXIF block of a picture, as the user's comment: Backyard did so before it had an archive (formats 3.9).
+
+use base64::Engine as _;
+
+use super::{CardError, png};
+
+/// Largest comment that is read, in bytes.
+const MAX_COMMENT: usize = 10 << 20;
+const EXIF: &[u8] = b"Exif\0\0";
+/// Tags of the block: where its second part is, and the comment.
+const SECOND_PART: u16 = 0x8769;
+const COMMENT: u16 = 0x9286;
+/// Bytes of an entry, and of the name of the letters that a comment is written in.
+const ENTRY: usize = 12;
+const LETTERS: usize = 8;
+
+/// The JSON in a PNG's or a JPEG's comment, if there is any.
+///
+/// # Errors
+/// [`CardError`] if the comment is too large, or begins like a card and is none.
+pub(super) fn json(picture: &[u8]) -> Result<Option<Vec<u8>>, CardError> {
+    let block = match png::is_png(picture) {
+        true => png::exif(picture)?,
+        false => jpeg_exif(picture),
+    };
+    let Some(comment) = block.and_then(comment) else { return Ok(None) };
+    if comment.len() > MAX_COMMENT {
+        let bytes = comment.len();
+        return Err(CardError::TooLarge { what: "the comment in the picture", bytes, limit: MAX_COMMENT });
+    }
+    let text = comment.trim_ascii();
+    if text.starts_with(b"{") {
+        return Ok(Some(text.to_vec()));
+    }
+    let decoded = png::TOLERANT.decode(text).ok();
+    Ok(decoded.filter(|json| json.trim_ascii_start().starts_with(b"{")))
+}
+
+/// The comment without the name of its letters, and without what fills it up.
+fn comment(block: &[u8]) -> Option<&[u8]> {
+    let block = Block::open(block)?;
+    let first = block.number(4, 4)?;
+    let second = block.entry(first, SECOND_PART).and_then(|entry| block.number(entry + 8, 4));
+    let entry = second.and_then(|part| block.entry(part, COMMENT)).or_else(|| block.entry(first, COMMENT))?;
+    let (length, at) = (block.number(entry + 4, 4)?, block.number(entry + 8, 4)?);
+    let comment = block.bytes.get(at..at.checked_add(length)?)?.get(LETTERS..)?;
+    let end = comment.iter().rposition(|byte| *byte != 0)?;
+    Some(&comment[..=end])
+}
+
+/// A block in the form of TIFF: numbers in one of two orders, and parts that are lists of entries.
+struct Block<'a> {
+    bytes: &'a [u8],
+    little: bool,
+}
+
+impl<'a> Block<'a> {
+    fn open(bytes: &'a [u8]) -> Option<Self> {
+        let little = match bytes.get(..4)? {
+            b"II*\0" => true,
+            b"MM\0*" => false,
+            _ => return None,
+        };
+        Some(Self { bytes, little })
+    }
+
+    /// Of two or four bytes.
+    fn number(&self, at: usize, length: usize) -> Option<usize> {
+        let digits = self.bytes.get(at..at.checked_add(length)?)?;
+        let join = |sum: usize, digit: &u8| (sum << 8) | usize::from(*digit);
+        Some(if self.little { digits.iter().rev().fold(0, join) } else { digits.iter().fold(0, join) })
+    }
+
+    /// Where the entry with this tag begins, in the part at `part`.
+    fn entry(&self, part: usize, tag: u16) -> Option<usize> {
+        let count = self.number(part, 2)?;
+        let entries = (0..count).map(|index| part + 2 + index * ENTRY);
+        let mut entries = entries.take_while(|entry| entry + ENTRY <= self.bytes.len());
+        entries.find(|entry| self.number(*entry, 2) == Some(usize::from(tag)))
+    }
+}
+
+/// The block of the first segment that says it has one.
+fn jpeg_exif(jpeg: &[u8]) -> Option<&[u8]> {
+    let mut rest = jpeg.strip_prefix(b"\xff\xd8")?;
+    while let [0xff, kind, high, low, ..] = rest {
+        let length = usize::from(u16::from_be_bytes([*high, *low]));
+        let segment = rest.get(4..2 + length)?;
+        if *kind == 0xe1
+            && let Some(block) = segment.strip_prefix(EXIF)
+        {
+            return Some(block);
+        }
+        // What follows are pixels.
+        if *kind == 0xda {
+            return None;
+        }
+        rest = &rest[2 + length..];
+    }
+    None
+}

@@ -1,0 +1,116 @@
+//! Cards that are no V1, but as flat: Pygmalion's JSON, and what text-generation-webui writes as YAML or JSON. The fields of
+//! V1 are put beside theirs, which stay.
+
+use saphyr_parser::{Event, Parser};
+use serde_json::{Map, Value};
+
+use super::CardError;
+
+/// Largest YAML that is read, in bytes: a few pages of text.
+const MAX_YAML: usize = 1 << 20;
+const MAX_DEPTH: usize = 32;
+const MAX_VALUES: usize = 10_000;
+
+/// A name of ours, and those that stand for it.
+const NAMES: [(&str, &[&str]); 5] = [
+    ("name", &["char_name"]),
+    ("description", &["char_persona", "context"]),
+    ("scenario", &["world_scenario"]),
+    ("first_mes", &["char_greeting", "greeting"]),
+    ("mes_example", &["example_dialogue"]),
+];
+
+/// Puts our names beside theirs, where there are such and ours are not.
+pub(super) fn with_our_names(root: &mut Map<String, Value>) {
+    if root.contains_key("spec") || root.contains_key("data") {
+        return;
+    }
+    for (ours, theirs) in NAMES {
+        let said = |key: &&str| root.get(*key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        // One that is there and empty was emptied, maybe by us.
+        if !root.contains_key(ours)
+            && let Some(text) = theirs.iter().find_map(said).map(str::to_owned)
+        {
+            root.insert(ours.to_owned(), text.into());
+        }
+    }
+}
+
+/// The card in a YAML file; `None` if it is no YAML, or none that says who it is and anything about them.
+///
+/// # Errors
+/// [`CardError`] if it goes too deep, or repeats parts of itself.
+pub(super) fn from_yaml(bytes: &[u8]) -> Result<Option<Map<String, Value>>, CardError> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+    // Any text is YAML of some kind; a stranger's novel is not to be parsed as such.
+    let names = |line: &str| ["name:", "char_name:"].iter().any(|key| line.starts_with(key));
+    if bytes.len() > MAX_YAML || !text.lines().any(names) {
+        return Ok(None);
+    }
+    let Some(Value::Object(root)) = Reading::of(text)? else { return Ok(None) };
+    let is_card = NAMES
+        .iter()
+        .skip(1)
+        .any(|(ours, theirs)| root.contains_key(*ours) || theirs.iter().any(|theirs| root.contains_key(*theirs)));
+    Ok(Some(root).filter(|_| is_card))
+}
+
+/// Lists and maps that are not at their end yet, each map with the key whose value is awaited.
+struct Reading {
+    open: Vec<(Value, Option<String>)>,
+    values: usize,
+    whole: Option<Value>,
+}
+
+impl Reading {
+    /// Every scalar is a text: that is what the fields of a card are.
+    fn of(text: &str) -> Result<Option<Value>, CardError> {
+        let mut reading = Self { open: Vec::new(), values: 0, whole: None };
+        for event in Parser::new_from_str(text) {
+            let Ok((event, _)) = event else { return Ok(None) };
+            match event {
+                Event::Scalar(text, ..) => reading.put(Value::String(text.into_owned()))?,
+                Event::SequenceStart(..) => reading.enter(Value::Array(Vec::new()))?,
+                Event::MappingStart(..) => reading.enter(Value::Object(Map::new()))?,
+                Event::SequenceEnd | Event::MappingEnd => reading.leave()?,
+                // A few of them can stand for billions.
+                Event::Alias(_) => return Err(CardError::TooComplex { what: "parts that repeat others", limit: 0 }),
+                Event::DocumentEnd => break,
+                _ => {}
+            }
+        }
+        Ok(reading.whole)
+    }
+
+    fn enter(&mut self, empty: Value) -> Result<(), CardError> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(CardError::TooComplex { what: "too many levels", limit: MAX_DEPTH });
+        }
+        self.open.push((empty, None));
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<(), CardError> {
+        match self.open.pop() {
+            Some((whole, _)) => self.put(whole),
+            None => Ok(()),
+        }
+    }
+
+    fn put(&mut self, value: Value) -> Result<(), CardError> {
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return Err(CardError::TooComplex { what: "too many values", limit: MAX_VALUES });
+        }
+        match self.open.last_mut() {
+            None => self.whole = Some(value),
+            Some((Value::Object(map), key)) => match key.take() {
+                Some(key) => _ = map.insert(key, value),
+                None => *key = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+            },
+            Some((Value::Array(list), _)) => list.push(value),
+            Some(_) => {}
+        }
+        Ok(())
+    }
+}

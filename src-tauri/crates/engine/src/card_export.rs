@@ -1,0 +1,128 @@
+//! Characters as files that other apps open, with the picture and the files that they came with.
+
+use std::borrow::Cow;
+
+use domain::card::{self, Card};
+use store::{AssetHash, Character};
+
+use crate::Engine;
+use crate::api::CardFormat;
+use crate::characters::{Exported, card_of, file_name};
+use crate::error::{Answer, internal};
+use crate::picture;
+
+/// What a character's file is made of, beside the card.
+struct Origin {
+    /// The imported file, byte for byte.
+    file: Option<Vec<u8>>,
+    /// The picture that the library shows, a PNG.
+    picture: Option<Vec<u8>>,
+    from: PictureFrom,
+}
+
+/// Where the library's picture is from.
+enum PictureFrom {
+    /// It was set here.
+    Here,
+    /// It is the imported file.
+    File,
+    /// It lies in the imported file, as these bytes.
+    Inside(Vec<u8>),
+}
+
+impl Engine {
+    /// The card as a file that other apps can open.
+    ///
+    /// # Errors
+    /// `NotFound`; `BadInput` if the card is too large for its form.
+    pub async fn export_character(&self, id: String, format: CardFormat) -> Answer<Exported> {
+        let character = self.character(id.parse()?).await?;
+        let mut card = card_of(&character)?;
+        card.set_modification_date(self.now());
+        let origin = self.origin(&character, &card).await?;
+        let work = move || write(&card, &origin, format);
+        tokio::task::spawn_blocking(work).await.map_err(|_| internal("a card could not be written"))?
+    }
+
+    async fn origin(&self, character: &Character, card: &Card) -> Answer<Origin> {
+        let file = self.bytes_of(character.source).await?;
+        let picture = self.bytes_of(character.picture).await?;
+        let found = file.as_deref().and_then(|file| card::picture(file, card).ok().flatten());
+        let from = match found {
+            Some(found) if is_made_of(character.picture, &found).await => match found {
+                Cow::Borrowed(_) => PictureFrom::File,
+                Cow::Owned(bytes) => PictureFrom::Inside(bytes),
+            },
+            _ => PictureFrom::Here,
+        };
+        Ok(Origin { file, picture, from })
+    }
+
+    async fn bytes_of(&self, asset: Option<AssetHash>) -> Answer<Option<Vec<u8>>> {
+        match asset {
+            Some(hash) => Ok(Some(self.asset(hash.to_string()).await?.bytes)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Whether the library's picture was made of these bytes, and not replaced since.
+async fn is_made_of(picture: Option<AssetHash>, bytes: &[u8]) -> bool {
+    let Some(picture) = picture else { return false };
+    picture::read(bytes.to_vec()).await.is_ok_and(|remade| AssetHash::of(&remade.png) == picture)
+}
+
+fn write(card: &Card, origin: &Origin, format: CardFormat) -> Answer<Exported> {
+    let (bytes, ending, mime) = match format {
+        CardFormat::Png => (card.to_png(&origin.png()?)?, "png", "image/png"),
+        CardFormat::JsonV2 => (card.to_json_v2().into_bytes(), "json", "application/json"),
+        CardFormat::JsonV3 => (card.to_json_v3().into_bytes(), "json", "application/json"),
+        CardFormat::Charx => (card.to_charx(origin.file.as_deref(), origin.icon())?, "charx", "application/zip"),
+    };
+    let warnings = match origin.lost(card, format) {
+        0 => Vec::new(),
+        lost => {
+            vec![format!("files of the card that have no place in this form: {lost}; export it as CHARX to keep them")]
+        }
+    };
+    Ok(Exported { file_name: file_name(card.name(), ending), mime, bytes, warnings })
+}
+
+impl Origin {
+    /// As it came, where it came as a PNG, so that its pixels leave as they came (RT-2).
+    fn png(&self) -> Answer<Cow<'_, [u8]>> {
+        let original = match &self.from {
+            PictureFrom::File => self.file.as_deref(),
+            PictureFrom::Inside(bytes) => Some(bytes.as_slice()),
+            PictureFrom::Here => None,
+        };
+        match original.filter(|bytes| is_png(bytes)).or(self.picture.as_deref()) {
+            Some(bytes) => Ok(bytes.into()),
+            None => Ok(picture::placeholder()?.into()),
+        }
+    }
+
+    /// The picture that an archive has to be given; `None` if it comes along with the rest.
+    fn icon(&self) -> Option<&[u8]> {
+        match &self.from {
+            PictureFrom::Inside(_) => None,
+            PictureFrom::File => self.file.as_deref().filter(|bytes| is_png(bytes)).or(self.picture.as_deref()),
+            PictureFrom::Here => self.picture.as_deref(),
+        }
+    }
+
+    /// How many of the card's files are not in a file of this form.
+    fn lost(&self, card: &Card, format: CardFormat) -> usize {
+        let is_card_png = matches!(self.from, PictureFrom::File) && self.file.as_deref().is_some_and(is_png);
+        match format {
+            CardFormat::Charx => 0,
+            CardFormat::Png if is_card_png => 0,
+            CardFormat::Png => card.files_beside() - usize::from(card.icon_is_beside()),
+            CardFormat::JsonV2 | CardFormat::JsonV3 => card.files_beside(),
+        }
+    }
+}
+
+fn is_png(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x89PNG")
+}

@@ -1,0 +1,145 @@
+//! The library as a whole: its list, what is found in it, and what is done to many characters at once.
+
+use domain::CharacterId;
+use store::{Character, Listing};
+
+use crate::Engine;
+use crate::api::CharacterSummary;
+use crate::characters::card_of;
+use crate::convert;
+use crate::error::{Answer, bad_input};
+
+/// Cards that are described in one transaction: other writes wait so long.
+const AT_ONCE: usize = 64;
+/// Characters that one call may change.
+const MOST: usize = 50_000;
+/// Characters of a tag.
+const LONGEST_TAG: usize = 100;
+
+impl Engine {
+    pub async fn list_characters(&self) -> Answer<Vec<CharacterSummary>> {
+        self.describe_new().await?;
+        let listed = self.store().read(|store| store.listings().all()).await?;
+        Ok(listed.into_iter().map(convert::summary).collect())
+    }
+
+    /// Those whose card has every word of `query`, or what may become it; none for a query without words.
+    pub async fn find_characters(&self, query: String) -> Answer<Vec<String>> {
+        self.describe_new().await?;
+        let words: Vec<String> = query.split_whitespace().map(str::to_owned).collect();
+        let found = self.store().read(move |store| store.listings().find(&words)).await?;
+        Ok(found.iter().map(ToString::to_string).collect())
+    }
+
+    pub async fn set_favourites(&self, characters: Vec<String>, favourite: bool) -> Answer<()> {
+        self.change_all(characters, move |store, id| match favourite {
+            true => store.favourites_mut().add(id),
+            false => store.favourites_mut().remove(id),
+        })
+        .await
+    }
+
+    /// Adds tags to cards that do not have them, and takes others off. The spelling of a tag does not count, its letters do.
+    ///
+    /// # Errors
+    /// `BadInput` for a tag that is too long; `NotFound`, and nothing has changed then.
+    pub async fn tag_characters(&self, characters: Vec<String>, add: Vec<String>, remove: Vec<String>) -> Answer<()> {
+        let (add, remove) = (tidy(add), tidy(remove));
+        if add.iter().any(|tag| tag.chars().count() > LONGEST_TAG) {
+            return Err(bad_input(format!("A tag may have {LONGEST_TAG} characters."), "Use a shorter one."));
+        }
+        let now = self.now();
+        self.change_all(characters, move |store, id| {
+            let Some(mut character) = store.characters().get(id)? else {
+                return Err(store::StoreError::NotFound { what: "character" });
+            };
+            let Some(card_json) = tagged(&character, &add, &remove) else { return Ok(()) };
+            (character.card_json, character.updated) = (card_json, now);
+            store.characters_mut().update(&character)
+        })
+        .await
+    }
+
+    pub async fn delete_character(&self, id: String) -> Answer<()> {
+        self.delete_characters(vec![id]).await
+    }
+
+    pub async fn restore_character(&self, id: String) -> Answer<()> {
+        self.restore_characters(vec![id]).await
+    }
+
+    /// # Errors
+    /// `NotFound` if one of them is gone already; nothing has changed then.
+    pub async fn delete_characters(&self, characters: Vec<String>) -> Answer<()> {
+        let now = self.now();
+        self.change_all(characters, move |store, id| store.characters_mut().soft_delete(id, now)).await
+    }
+
+    pub async fn restore_characters(&self, characters: Vec<String>) -> Answer<()> {
+        self.change_all(characters, |store, id| store.characters_mut().restore(id)).await
+    }
+
+    /// Does the same to all of them, or nothing at all.
+    async fn change_all(
+        &self,
+        characters: Vec<String>,
+        change: impl Fn(&mut store::Write<'_>, CharacterId) -> Result<(), store::StoreError> + Send + 'static,
+    ) -> Answer<()> {
+        if characters.len() > MOST {
+            return Err(bad_input(format!("These are more than {MOST} characters."), "Choose fewer at once."));
+        }
+        let ids = characters.iter().map(|id| id.parse()).collect::<Result<Vec<CharacterId>, _>>()?;
+        self.store().write(move |store| ids.into_iter().try_for_each(|id| change(store, id))).await?;
+        self.library_changed();
+        Ok(())
+    }
+
+    /// Makes what lists show of cards that are new or have changed. It can be made again, so no power cut matters.
+    async fn describe_new(&self) -> Answer<()> {
+        let new = self.store().read(|store| store.listings().undescribed()).await?;
+        for some in new.chunks(AT_ONCE) {
+            let some = some.to_vec();
+            let describe = move |store: &mut store::Write<'_>| {
+                for id in some {
+                    if let Some(character) = store.characters().get(id)? {
+                        let (listing, words) = described(&character);
+                        store.listings_mut().describe(id, &listing, &words)?;
+                    }
+                }
+                Ok(())
+            };
+            self.store().checkpoint(describe).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A card that cannot be read has a name still.
+fn described(character: &Character) -> (Listing, String) {
+    match card_of(character) {
+        Ok(card) => convert::listing(&card),
+        Err(_) => (Listing::default(), character.name.clone()),
+    }
+}
+
+/// The card with other tags; `None` if they are what they were.
+fn tagged(character: &Character, add: &[String], remove: &[String]) -> Option<String> {
+    let mut card = card_of(character).ok()?;
+    let same = |one: &str, other: &str| one.trim().to_lowercase() == other.trim().to_lowercase();
+    let before = convert::owned(&card.tags());
+    let mut tags = before.clone();
+    tags.retain(|tag| !remove.iter().any(|gone| same(gone, tag)));
+    for tag in add {
+        if !tags.iter().any(|known| same(known, tag)) {
+            tags.push(tag.clone());
+        }
+    }
+    (tags != before).then(|| {
+        card.set_tags(&tags);
+        card.to_json()
+    })
+}
+
+fn tidy(tags: Vec<String>) -> Vec<String> {
+    tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect()
+}

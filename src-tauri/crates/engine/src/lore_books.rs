@@ -1,0 +1,150 @@
+//! Which books count in a chat: the card's own, and those that are bound to it, its character, its persona or everything
+//! (formats 1.4.3, steps 1 and 2).
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use context::lore::{Bindings, LoreSettings, NamedBook, PreparedBooks};
+use domain::LorebookId;
+use domain::card::Card;
+use domain::lorebook::{Binding, Book, Entry};
+use store::{BoundLorebook, Company, Lorebook};
+
+use crate::Engine;
+use crate::collect::Collected;
+use crate::error::Answer;
+use crate::lorebooks::{Found, free_name};
+
+/// Books under names of their own, and how they are bound.
+#[derive(Default)]
+pub(crate) struct Shelf {
+    books: Vec<NamedBook>,
+    bindings: Bindings,
+}
+
+impl Engine {
+    /// The chat's books, prepared; `None` if there is not one entry.
+    pub(crate) async fn books(&self, collected: &Collected) -> Answer<Option<Arc<PreparedBooks>>> {
+        let bound = self.bound(collected).await?;
+        if bound.is_empty() && collected.card.character_book().is_none() {
+            return Ok(None);
+        }
+        let key = key(collected, &bound);
+        let known = self.lore_cache().last.clone().filter(|(known, _)| *known == key);
+        let prepared = match known {
+            Some((_, prepared)) => prepared,
+            None => {
+                let shelf = self.shelf(collected, bound).await?;
+                let prepared = Arc::new(shelf.prepared());
+                self.lore_cache().last = Some((key, prepared.clone()));
+                prepared
+            }
+        };
+        Ok(Some(prepared).filter(|prepared| !prepared.is_empty()))
+    }
+
+    pub(crate) async fn bound(&self, collected: &Collected) -> Answer<Vec<BoundLorebook>> {
+        let chat = &collected.chat;
+        let company = Company { character: chat.character, chat: chat.id, persona: collected.persona.id };
+        Ok(self.store().read(move |store| store.lorebooks().bound(company)).await?)
+    }
+
+    /// The card's own book and those that are bound, under the names that prompts tell them by.
+    pub(crate) async fn shelf(&self, collected: &Collected, bound: Vec<BoundLorebook>) -> Answer<Shelf> {
+        let ids: BTreeSet<LorebookId> = bound.iter().map(|bound| bound.id).collect();
+        let rows = self.store().read(move |store| {
+            let books = ids.into_iter().map(|id| store.lorebooks().get(id));
+            books.filter_map(Result::transpose).collect::<Result<Vec<Lorebook>, _>>()
+        });
+        Ok(Shelf::new(&collected.card, &bound, rows.await?))
+    }
+}
+
+impl Shelf {
+    fn new(card: &Card, bound: &[BoundLorebook], rows: Vec<Lorebook>) -> Self {
+        let mut shelf = Self::default();
+        let mut names: HashMap<LorebookId, String> = HashMap::new();
+        for row in rows {
+            let id = row.id;
+            // Odd data never stops a turn; reading it has logged why.
+            if let Ok(found) = Found::in_library(row) {
+                names.insert(id, shelf.put(&found.name(), found.book));
+            }
+        }
+        let linked = linked(card, bound);
+        if let Some(raw) = card.character_book().filter(|_| !linked) {
+            let (own, _) = Book::from_character_book(raw);
+            if !shelf.books.iter().any(|known| tells_the_same(&known.book, &own)) {
+                let name = if own.name().is_empty() { card.name() } else { own.name() }.to_owned();
+                let name = shelf.put(&name, own);
+                shelf.bindings.character.push(name);
+            }
+        }
+        for BoundLorebook { id, binding, .. } in bound {
+            let Some(name) = names.get(id) else { continue };
+            let Bindings { global, character, chat, persona } = &mut shelf.bindings;
+            let list = match binding {
+                Binding::Global => global,
+                Binding::Character(_) => character,
+                Binding::Chat(_) => chat,
+                Binding::Persona(_) => persona,
+            };
+            list.push(name.clone());
+        }
+        shelf
+    }
+
+    /// A book that counts in every chat. Returns the name that it gets.
+    pub(crate) fn add(&mut self, name: &str, book: Book) -> String {
+        let name = self.put(name, book);
+        self.bindings.global.push(name.clone());
+        name
+    }
+
+    pub(crate) fn prepared(&self) -> PreparedBooks {
+        PreparedBooks::new(&self.books, &self.bindings, &LoreSettings::default())
+    }
+
+    pub(crate) fn books(&self) -> &[NamedBook] {
+        &self.books
+    }
+
+    fn put(&mut self, name: &str, book: Book) -> String {
+        let taken: Vec<&str> = self.books.iter().map(|book| &*book.name).collect();
+        let name = free_name(name, &taken);
+        self.books.push(NamedBook { name: name.as_str().into(), book: Arc::new(book) });
+        name
+    }
+}
+
+/// What decides over the books of a chat.
+fn key(collected: &Collected, bound: &[BoundLorebook]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    collected.card_hash.hash(&mut hasher);
+    for BoundLorebook { id, name, updated, binding } in bound {
+        (id, name, updated.0, binding).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// SillyTavern writes a copy of the book that a character is linked with into the card. Where the linked one is bound to the
+/// character, it is the one that counts.
+fn linked(card: &Card, bound: &[BoundLorebook]) -> bool {
+    let world = card.extensions().and_then(|extensions| extensions.get("world")?.as_str()).unwrap_or_default();
+    let is_it = |bound: &BoundLorebook| bound.name == world && matches!(bound.binding, Binding::Character(_));
+    !world.is_empty() && bound.iter().any(is_it)
+}
+
+/// The same texts for the same keys, in whatever order and form: one book, imported twice.
+fn tells_the_same(one: &Book, other: &Book) -> bool {
+    let told = |book: &Book| -> Vec<_> {
+        let told = |entry: &Entry| {
+            (entry.content.clone(), entry.keys.clone(), entry.secondary_keys.clone(), entry.constant, entry.disable)
+        };
+        let mut all: Vec<_> = book.entries.iter().map(told).collect();
+        all.sort_unstable();
+        all
+    };
+    one.entries.len() == other.entries.len() && told(one) == told(other)
+}

@@ -1,0 +1,280 @@
+//! What the lorebooks would say: to a chat, or to words alone. Nothing is sent or stored.
+
+use std::collections::HashMap;
+
+use context::lore::{
+    self, Activated, CardTexts, Chance, Found, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
+    Place, PreparedBooks, TimedState, Told,
+};
+use context::macros::{self, MacroScope, MacroState};
+use context::{CountTokens as _, Estimate};
+use domain::chat::{Chat, WindowState};
+use domain::lorebook::Uid;
+use domain::prompt::Segment;
+use domain::{CharacterId, ChatId};
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::answer::Answerer;
+use crate::api::{LoreFound, LorePosition, LoreTrial, SilentEntry, ToldEntry};
+use crate::collect::Collected;
+use crate::error::{Answer, bad_input};
+use crate::lore::{EXHAUSTED, MAX_RUNS, Scene, outcome};
+use crate::lore_books::Shelf;
+use crate::lore_counts::Counting;
+use crate::lore_entries::title;
+use crate::lore_reading::Reading;
+use crate::turn::TurnOptions;
+use crate::words::{Kept, Words};
+
+/// Bytes of words to try; more is a file pasted by mistake.
+const MAX_TEXT: usize = 1 << 20;
+/// Silent entries that are told of.
+const MAX_SILENT: usize = 500;
+/// Tokens of the prompt where no model says how many it takes.
+const ROOM: u32 = 8_192;
+
+impl Engine {
+    /// What `text` would wake as the next message of `chat`, with the books that count there and `book` besides, whatever it
+    /// is bound to; without text, what the last message woke. Without a chat the words are all that there is, and `book` the
+    /// only one.
+    ///
+    /// # Errors
+    /// `NotFound` without the book or the chat; `BadInput` for neither of them, and for words without end; `NoModel` for a
+    /// chat that nobody can answer.
+    pub async fn try_lore(&self, book: Option<String>, text: String, chat: Option<String>) -> Answer<LoreTrial> {
+        if text.len() > MAX_TEXT {
+            return Err(bad_input("These are too many words to try.", "Paste less."));
+        }
+        match (chat, book) {
+            (Some(chat), book) => self.try_in_chat(chat, text, book).await,
+            (None, Some(book)) => self.try_alone(book, &text).await,
+            (None, None) => Err(bad_input("There is nothing to try.", "Choose a lorebook or a chat.")),
+        }
+    }
+
+    async fn try_in_chat(&self, chat: String, text: String, book: Option<String>) -> Answer<LoreTrial> {
+        let options = TurnOptions::default();
+        let (chat, last) = self.chat_and_last(&chat).await?;
+        let (aim, answerer) =
+            tokio::try_join!(self.aim_of_preview(&chat, last, text, &options), self.answerer(&chat, &options))?;
+        let collected = self.collect(chat, aim, &answerer, &options).await?;
+        let shelf = self.shelf_with(&collected, book).await?;
+        let books = shelf.prepared();
+        let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
+        let scene = Scene::new(&collected, &answerer, &options, (self.clock(), head_at));
+        let run = |counting: &Counting<'_>| {
+            let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
+            let reading = Reading::new(&words, &scene);
+            let outcome = outcome(&collected, &books, &scene, (&words, &reading, counting));
+            (outcome, reading.finish().1)
+        };
+        let (outcome, notices) = self.counted(&answerer, run).await?;
+        let speaker = |index: usize| collected.history.get(index).map(|message| message.speaker.clone());
+        let messages = collected.history.len();
+        Ok(Telling { books: &books, shelf: &shelf, messages, speaker: &speaker }.trial(outcome, true, notices))
+    }
+
+    async fn try_alone(&self, book: String, text: &str) -> Answer<LoreTrial> {
+        let found = self.lorebook(book).await?;
+        let mut shelf = Shelf::default();
+        shelf.add(&found.name(), found.book);
+        let books = shelf.prepared();
+        let user = self.persona_of(None).await?.name;
+        // A count is a comfort: without a model an estimate does.
+        let answerer = self.answerer(&nobodys_chat(), &TurnOptions::default()).await.ok();
+        let (outcome, counted) = match &answerer {
+            Some(answerer) => {
+                let room = answerer.budget.limit.saturating_sub(answerer.budget.reserve);
+                let run = |counting: &Counting<'_>| alone(&books, &user, text, room, &|text| counting.tokens(text));
+                (self.counted(answerer, run).await?, true)
+            }
+            None => (alone(&books, &user, text, ROOM, &estimate), false),
+        };
+        let speaker = |_| Some(user.clone());
+        Ok(Telling { books: &books, shelf: &shelf, messages: 1, speaker: &speaker }.trial(outcome, counted, Vec::new()))
+    }
+
+    /// The books of the chat, and `book` where it is none of them.
+    async fn shelf_with(&self, collected: &Collected, book: Option<String>) -> Answer<Shelf> {
+        let bound = self.bound(collected).await?;
+        let there = |id: &str| {
+            let own = collected.chat.character.to_string();
+            id == own || bound.iter().any(|bound| bound.id.to_string() == id)
+        };
+        let extra = book.filter(|id| !there(id));
+        let mut shelf = self.shelf(collected, bound.clone()).await?;
+        if let Some(id) = extra {
+            let found = self.lorebook(id).await?;
+            shelf.add(&found.name(), found.book);
+        }
+        Ok(shelf)
+    }
+
+    /// Runs until every count that decided is the model's own.
+    async fn counted<T>(&self, answerer: &Answerer, run: impl Fn(&Counting<'_>) -> T) -> Answer<T> {
+        for _ in 1..MAX_RUNS {
+            let counting = Counting::new(self, answerer);
+            let outcome = run(&counting);
+            let guessed = counting.finish();
+            if guessed.is_empty() {
+                return Ok(outcome);
+            }
+            self.count_lore(answerer, guessed).await?;
+        }
+        Ok(run(&Counting::new(self, answerer)))
+    }
+}
+
+/// What is needed to tell of an outcome.
+struct Telling<'a> {
+    books: &'a PreparedBooks,
+    shelf: &'a Shelf,
+    messages: usize,
+    speaker: &'a dyn Fn(usize) -> Option<String>,
+}
+
+impl Telling<'_> {
+    fn trial(&self, outcome: LoreOutcome, counted: bool, mut notices: Vec<String>) -> LoreTrial {
+        if outcome.patterns_exhausted {
+            notices.push(EXHAUSTED.to_owned());
+        }
+        let titles = self.titles();
+        let silent = outcome.rejected.iter().take(MAX_SILENT).map(|entry| SilentEntry {
+            book: entry.book.to_string(),
+            entry: entry.uid.to_string(),
+            title: titles.get(&(&*entry.book, &entry.uid)).copied().unwrap_or_default().to_owned(),
+            rule: word(&entry.rule),
+        });
+        LoreTrial {
+            silent: silent.collect(),
+            silent_count: u32::try_from(outcome.rejected.len()).unwrap_or(u32::MAX),
+            tokens: outcome.tokens,
+            budget: outcome.budget,
+            overflowed: outcome.overflowed,
+            counted,
+            notices,
+            told: outcome.activated.into_iter().map(|entry| self.told(entry)).collect(),
+        }
+    }
+
+    fn titles(&self) -> HashMap<(&str, &Uid), &str> {
+        let entries = self.shelf.books().iter().flat_map(|book| {
+            let name = &*book.name;
+            book.book.entries.iter().map(move |entry| ((name, &entry.uid), title(entry)))
+        });
+        entries.collect()
+    }
+
+    fn told(&self, entry: Activated) -> ToldEntry {
+        let (position, depth) = self.place(&entry.place);
+        ToldEntry {
+            title: self.books.title(&entry).to_owned(),
+            book: entry.book.to_string(),
+            entry: entry.uid.to_string(),
+            reason: word(&entry.reason),
+            found: entry.found.and_then(|found| self.found(found)),
+            key: entry.key,
+            pass: entry.pass,
+            position,
+            depth: depth.map(|depth| depth.clamp(0, i32::MAX.into()) as i32),
+            outlet: match entry.place {
+                Place::Outlet(name) => Some(name),
+                _ => None,
+            },
+            order: entry.order,
+            tokens: entry.tokens,
+            text: entry.content,
+        }
+    }
+
+    fn found(&self, found: Found) -> Option<LoreFound> {
+        Some(match found {
+            Found::Message(index) => LoreFound::Message {
+                speaker: (self.speaker)(index).unwrap_or_default(),
+                ago: u32::try_from(self.messages.saturating_sub(index + 1)).unwrap_or(u32::MAX),
+            },
+            Found::Persona => LoreFound::Persona,
+            Found::Entry => LoreFound::Entry,
+            Found::Prompt => LoreFound::Note,
+            Found::Anywhere => return None,
+            Found::Description | Found::Personality | Found::DepthPrompt | Found::Scenario | Found::CreatorNotes => {
+                LoreFound::Card
+            }
+        })
+    }
+
+    fn place(&self, place: &Place) -> (Option<LorePosition>, Option<i64>) {
+        let at = |depth: i64| (Some(LorePosition::AtDepth), Some(depth));
+        match place {
+            Place::BeforeChar => (Some(LorePosition::BeforeCharacter), None),
+            Place::AfterChar | Place::Personality | Place::Scenario => (Some(LorePosition::AfterCharacter), None),
+            Place::NoteTop => (Some(LorePosition::NoteTop), None),
+            Place::NoteBottom => (Some(LorePosition::NoteBottom), None),
+            Place::Depth(depth) => at(*depth),
+            Place::FromStart(messages) => at(self.messages as i64 - messages),
+            Place::ExampleTop => (Some(LorePosition::BeforeExamples), None),
+            Place::ExampleBottom => (Some(LorePosition::AfterExamples), None),
+            Place::Outlet(_) => (Some(LorePosition::Outlet), None),
+            Place::Nowhere => (None, None),
+        }
+    }
+}
+
+/// One message of the user's, and nobody who answers.
+fn alone(books: &PreparedBooks, user: &str, text: &str, room: u32, count: &dyn Fn(&str) -> u32) -> LoreOutcome {
+    let names = MacroScope { user, ..MacroScope::default() };
+    lore::activate(
+        books,
+        &LoreInput {
+            messages: &[LoreMessage { name: user, text, from_user: true, hidden: false }],
+            earlier: Default::default(),
+            texts: CardTexts::default(),
+            injections: &[],
+            character: LoreCharacter::default(),
+            kind: GenerationKind::Normal,
+            dry_run: true,
+            external: &[],
+            context_tokens: room,
+            chance: Chance::Seeded(0),
+            timed: &TimedState::default(),
+            greeting: None,
+            user_icon: None,
+            expand: &|written| {
+                let expanded = macros::expand(written.text(), &names, &mut MacroState::default());
+                Told { text: expanded.text, hidden_keys: expanded.hidden_keys }
+            },
+            count,
+        },
+    )
+}
+
+fn estimate(text: &str) -> u32 {
+    Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or_default()
+}
+
+/// For the question which model counts.
+fn nobodys_chat() -> Chat {
+    Chat {
+        id: ChatId(Uuid::nil()),
+        character: CharacterId(Uuid::nil()),
+        persona: None,
+        title: String::new(),
+        model: None,
+        draft: String::new(),
+        window: WindowState::default(),
+        scene_after: None,
+        variables: Kept::default().to_json(),
+        created: domain::Timestamp(0),
+        updated: domain::Timestamp(0),
+    }
+}
+
+fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        _ => String::new(),
+    }
+}

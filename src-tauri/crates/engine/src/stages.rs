@@ -1,0 +1,91 @@
+//! The stages of a prompt as texts that can be compared: sources, filled in, after the budget, sent (S0.11).
+
+use crate::Engine;
+use crate::api::{PromptBlock, PromptReport, PromptStage, StageComparison, WhatIf};
+use crate::error::{Answer, internal};
+use crate::xray::difference;
+
+impl Engine {
+    pub async fn prompt_stage(&self, swipe: String, stage: PromptStage) -> Answer<StageComparison> {
+        compared(self.manifest(swipe).await?, stage).await
+    }
+
+    pub async fn next_stage(
+        &self,
+        chat: String,
+        text: String,
+        what_if: WhatIf,
+        stage: PromptStage,
+    ) -> Answer<StageComparison> {
+        compared(self.preview_prompt(chat, text, what_if).await?, stage).await
+    }
+}
+
+async fn compared(report: PromptReport, stage: PromptStage) -> Answer<StageComparison> {
+    let compared = tokio::task::spawn_blocking(move || report.stage(stage));
+    compared.await.map_err(|_| internal("two stages of a prompt could not be compared"))
+}
+
+impl PromptReport {
+    /// The prompt at `stage`, beside the stage before. What was recorded decides, so a turn has the same stages for ever.
+    pub fn stage(&self, stage: PromptStage) -> StageComparison {
+        let before = stage.before();
+        let now = self.lines(stage);
+        let before_that = before.map_or_else(|| now.clone(), |before| self.lines(before));
+        StageComparison { stage, before, parts: difference(&before_that, &now) }
+    }
+
+    fn lines(&self, stage: PromptStage) -> String {
+        let blocks = self.blocks.iter();
+        match stage {
+            PromptStage::Sources => joined(blocks.map(PromptBlock::written)),
+            PromptStage::Filled => joined(blocks.map(PromptBlock::own)),
+            PromptStage::Budget => joined(blocks.filter(|block| block.kept).map(PromptBlock::own)),
+            PromptStage::Sent => joined(self.segments.iter().map(|segment| segment.text.as_str())),
+        }
+    }
+}
+
+impl PromptStage {
+    fn before(self) -> Option<Self> {
+        match self {
+            Self::Sources => None,
+            Self::Filled => Some(Self::Sources),
+            Self::Budget => Some(Self::Filled),
+            Self::Sent => Some(Self::Budget),
+        }
+    }
+}
+
+impl PromptBlock {
+    fn own(&self) -> &str {
+        self.own_text.as_deref().unwrap_or(&self.text)
+    }
+
+    fn written(&self) -> &str {
+        self.source_text.as_deref().unwrap_or_else(|| self.own())
+    }
+}
+
+/// Each text on lines of its own, whatever line breaks stood at its ends: so a text is the same line in every stage.
+fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    let mut joined = String::new();
+    for text in texts.map(|text| text.trim_matches('\n')).filter(|text| !text.is_empty()) {
+        joined.push_str(text);
+        joined.push('\n');
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_the_same_line_wherever_it_stands() {
+        assert_eq!(
+            joined(["<|system|>\n", "rules", "\n\nlore\n\nmore", "", "\n"].into_iter()),
+            "<|system|>\nrules\nlore\n\nmore\n"
+        );
+    }
+}

@@ -1,0 +1,137 @@
+//! What lists show of the characters, and the words they are found by. Both are made from the cards, so that no list and no
+//! search reads whole cards.
+
+use domain::{CharacterId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::sql::Col;
+use crate::{AssetHash, StoreError, query};
+
+/// What a list shows of a card besides the name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    pub tagline: String,
+    pub creator: String,
+    pub tags: Vec<String>,
+}
+
+/// A character in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub id: CharacterId,
+    pub name: String,
+    pub picture: Option<AssetHash>,
+    pub created: Timestamp,
+    pub favourite: bool,
+    /// Last change in any of its chats.
+    pub last_chat: Option<Timestamp>,
+    /// Absent until the card as it is now was described.
+    pub listing: Option<Listing>,
+}
+
+pub struct Listings<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Listings<'_> {
+    /// Those not deleted: most recent chat first, then by name.
+    pub fn all(&self) -> Result<Vec<Listed>, StoreError> {
+        Ok(self.conn.prepare_cached(ALL)?.query_map([], from_row)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Those not deleted whose card as it is now was not described.
+    pub fn undescribed(&self) -> Result<Vec<CharacterId>, StoreError> {
+        let sql = "
+            SELECT id FROM character INDEXED BY character_listed
+            WHERE deleted IS NULL AND NOT EXISTS (SELECT 1 FROM listing WHERE listing.character = character.id)";
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| Ok(row.get::<_, Col<_>>(0)?.0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Those not deleted whose card has each of `words`: the beginning of one of its words, or three letters and more
+    /// anywhere in scripts without spaces. None if there is nothing to look for.
+    pub fn find(&self, words: &[String]) -> Result<Vec<CharacterId>, StoreError> {
+        let (plain, runs) = query::every_of(words);
+        let sql = match (plain.is_empty(), runs.is_empty()) {
+            (true, true) => return Ok(Vec::new()),
+            (false, true) => format!("{FIND} AND {WORDS} AND ?2 = ''"),
+            (true, false) => format!("{FIND} AND {LETTERS} AND ?1 = ''"),
+            (false, false) => format!("{FIND} AND {WORDS} AND {LETTERS}"),
+        };
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let rows = statement.query_map([plain, runs], |row| Ok(row.get::<_, Col<_>>(0)?.0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+pub(crate) const ALL: &str = "
+    SELECT character.id, character.name, character.picture, character.created,
+        favourite.character IS NOT NULL AS favourite, listing.tagline, listing.creator, listing.tags,
+        (SELECT max(updated) FROM chat
+            WHERE chat.character = character.id AND chat.deleted IS NULL) AS last_chat
+    FROM character INDEXED BY character_listed
+    LEFT JOIN listing ON listing.character = character.id
+    LEFT JOIN favourite ON favourite.character = character.id
+    WHERE character.deleted IS NULL
+    ORDER BY last_chat DESC NULLS LAST, character.name COLLATE NOCASE, character.id";
+const FIND: &str = "SELECT listing.character FROM listing
+    JOIN character INDEXED BY character_listed ON character.id = listing.character WHERE character.deleted IS NULL";
+const WORDS: &str = "number IN (SELECT rowid FROM listing_words WHERE listing_words MATCH ?1)";
+const LETTERS: &str = "number IN (SELECT rowid FROM listing_letters WHERE listing_letters MATCH ?2)";
+
+pub struct ListingsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl ListingsMut<'_> {
+    /// Keeps what lists show of a character, and the words of `text` to find it by. One that is gone is passed over.
+    pub fn describe(&mut self, id: CharacterId, listing: &Listing, text: &str) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM listing WHERE character = ?1")?.execute([Col(id)])?;
+        let number = self
+            .conn
+            .prepare_cached(
+                "INSERT INTO listing (character, tagline, creator, tags)
+                 SELECT id, ?2, ?3, ?4 FROM character WHERE id = ?1 RETURNING number",
+            )?
+            .query_row(params![Col(id), listing.tagline, listing.creator, tags_json(&listing.tags)], |row| {
+                row.get::<_, i64>(0)
+            })
+            .optional()?;
+        let Some(number) = number else { return Ok(()) };
+        let index = |table: &str| {
+            let sql = format!("INSERT INTO {table} (rowid, text) VALUES (?1, ?2)");
+            self.conn.prepare_cached(&sql)?.execute(params![number, text])
+        };
+        index("listing_words")?;
+        if query::is_spaceless(text) {
+            index("listing_letters")?;
+        }
+        Ok(())
+    }
+}
+
+fn tags_json(tags: &[String]) -> String {
+    serde_json::Value::from(tags).to_string()
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Listed> {
+    let tags: Option<String> = row.get("tags")?;
+    let listing = match tags {
+        Some(tags) => Some(Listing {
+            tagline: row.get("tagline")?,
+            creator: row.get("creator")?,
+            tags: serde_json::from_str(&tags).unwrap_or_default(),
+        }),
+        None => None,
+    };
+    Ok(Listed {
+        id: row.get::<_, Col<_>>("id")?.0,
+        name: row.get("name")?,
+        picture: row.get::<_, Option<Col<_>>>("picture")?.map(|Col(hash)| hash),
+        created: row.get::<_, Col<_>>("created")?.0,
+        favourite: row.get("favourite")?,
+        last_chat: row.get::<_, Option<Col<_>>>("last_chat")?.map(|Col(time)| time),
+        listing,
+    })
+}

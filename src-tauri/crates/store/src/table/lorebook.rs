@@ -1,0 +1,243 @@
+//! Lorebooks outside cards, and where they count.
+
+use std::collections::HashMap;
+
+use domain::lorebook::Binding;
+use domain::{CharacterId, ChatId, LorebookId, PersonaId, Timestamp};
+use rusqlite::types::FromSqlError;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use crate::sql::{Col, one};
+use crate::{AssetHash, StoreError};
+
+/// A lorebook in the library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lorebook {
+    pub id: LorebookId,
+    pub name: String,
+    /// The whole book in the form it came in.
+    pub json: String,
+    /// The imported file itself, byte for byte.
+    pub source: Option<AssetHash>,
+    /// One that is off counts nowhere, whatever it is bound to.
+    pub enabled: bool,
+    pub created: Timestamp,
+    pub updated: Timestamp,
+}
+
+/// Who talks to whom, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Company {
+    pub character: CharacterId,
+    pub chat: ChatId,
+    pub persona: PersonaId,
+}
+
+/// One book's claim to count in a chat. A book has several if it is bound in several ways.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BoundLorebook {
+    pub id: LorebookId,
+    pub name: String,
+    pub updated: Timestamp,
+    pub binding: Binding,
+}
+
+pub struct Lorebooks<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Lorebooks<'_> {
+    /// Those not deleted, by name.
+    pub fn list(&self) -> Result<Vec<Lorebook>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT * FROM lorebook WHERE deleted IS NULL ORDER BY name COLLATE NOCASE, id")?
+            .query_map([], from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// The names of those not deleted.
+    pub fn names(&self) -> Result<Vec<(LorebookId, String)>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT id, name FROM lorebook WHERE deleted IS NULL")?
+            .query_map([], |row| Ok((row.get::<_, Col<_>>("id")?.0, row.get("name")?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// `None` if there is none or it is deleted.
+    pub fn get(&self, id: LorebookId) -> Result<Option<Lorebook>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached("SELECT * FROM lorebook WHERE id = ?1 AND deleted IS NULL")?
+            .query_row([Col(id)], from_row)
+            .optional()?;
+        Ok(row)
+    }
+
+    /// Those that came from the file with this content.
+    pub fn from_source(&self, source: AssetHash) -> Result<Vec<Lorebook>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT * FROM lorebook WHERE source = ?1 AND deleted IS NULL")?
+            .query_map([Col(source)], from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Where every book counts.
+    pub fn bindings(&self) -> Result<HashMap<LorebookId, Vec<Binding>>, StoreError> {
+        let mut all: HashMap<LorebookId, Vec<Binding>> = HashMap::new();
+        let mut rows = self
+            .conn
+            .prepare_cached("SELECT lorebook, scope, owner FROM lorebook_binding ORDER BY lorebook, scope, owner")?;
+        for row in rows.query_map([], |row| Ok((row.get::<_, Col<_>>("lorebook")?.0, binding(row)?)))? {
+            let (id, binding) = row?;
+            all.entry(id).or_default().push(binding);
+        }
+        Ok(all)
+    }
+
+    /// Where one book counts.
+    pub fn bindings_of(&self, id: LorebookId) -> Result<Vec<Binding>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT scope, owner FROM lorebook_binding WHERE lorebook = ?1 ORDER BY scope, owner")?
+            .query_map([Col(id)], binding)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// What counts in such company, by age and then by binding; books that are off or deleted do not.
+    pub fn bound(&self, company: Company) -> Result<Vec<BoundLorebook>, StoreError> {
+        let Company { character, chat, persona } = company;
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT id, name, updated, scope, owner
+                 FROM lorebook_binding JOIN lorebook ON lorebook.id = lorebook_binding.lorebook
+                 WHERE enabled AND deleted IS NULL AND (scope = 'global'
+                     OR scope = 'character' AND owner = ?1 OR scope = 'chat' AND owner = ?2
+                     OR scope = 'persona' AND owner = ?3)
+                 ORDER BY id, scope",
+            )?
+            .query_map(params![Col(character), Col(chat), Col(persona)], |row| {
+                Ok(BoundLorebook {
+                    id: row.get::<_, Col<_>>("id")?.0,
+                    name: row.get("name")?,
+                    updated: row.get::<_, Col<_>>("updated")?.0,
+                    binding: binding(row)?,
+                })
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+}
+
+pub struct LorebooksMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl LorebooksMut<'_> {
+    pub fn insert(&mut self, book: &Lorebook) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO lorebook (id, name, json, source, enabled, created, updated)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            book,
+        )
+    }
+
+    /// `updated` moves on with every change, also with those within one millisecond: it tells one state from another.
+    pub fn update(&mut self, book: &Lorebook) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE lorebook
+             SET name = ?2, json = ?3, source = ?4, enabled = ?5, created = ?6, updated = max(?7, updated + 1)
+             WHERE id = ?1 AND deleted IS NULL",
+            book,
+        )
+    }
+
+    /// Lets it count there and nowhere else.
+    pub fn bind(&mut self, id: LorebookId, bindings: &[Binding]) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM lorebook_binding WHERE lorebook = ?1")?.execute([Col(id)])?;
+        bindings.iter().try_for_each(|binding| self.bind_also(id, *binding))
+    }
+
+    /// Lets it count there as well.
+    pub fn bind_also(&mut self, id: LorebookId, binding: Binding) -> Result<(), StoreError> {
+        let (scope, owner) = columns(binding);
+        self.conn
+            .prepare_cached("INSERT OR IGNORE INTO lorebook_binding (lorebook, scope, owner) VALUES (?1, ?2, ?3)")?
+            .execute(params![Col(id), scope, owner])?;
+        Ok(())
+    }
+
+    /// Hides it until `restore` or a purge.
+    pub fn soft_delete(&mut self, id: LorebookId, when: Timestamp) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE lorebook SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?
+            .execute(params![Col(id), Col(when)])?;
+        one(rows, "lorebook")
+    }
+
+    pub fn restore(&mut self, id: LorebookId) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached("UPDATE lorebook SET deleted = NULL WHERE id = ?1")?.execute([Col(id)])?;
+        one(rows, "lorebook")
+    }
+
+    /// Removes for good what was deleted at or before `before`; returns how many.
+    pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
+        Ok(self.conn.execute("DELETE FROM lorebook WHERE deleted <= ?1", [Col(before)])?)
+    }
+
+    fn run(&mut self, sql: &str, book: &Lorebook) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached(sql)?.execute(params![
+            Col(book.id),
+            book.name,
+            book.json,
+            book.source.map(Col),
+            book.enabled,
+            Col(book.created),
+            Col(book.updated),
+        ])?;
+        one(rows, "lorebook")
+    }
+}
+
+fn columns(binding: Binding) -> (&'static str, Vec<u8>) {
+    let (scope, owner) = match binding {
+        Binding::Global => return ("global", Vec::new()),
+        Binding::Character(CharacterId(id)) => ("character", id),
+        Binding::Chat(ChatId(id)) => ("chat", id),
+        Binding::Persona(PersonaId(id)) => ("persona", id),
+    };
+    (scope, owner.as_bytes().to_vec())
+}
+
+fn binding(row: &Row<'_>) -> rusqlite::Result<Binding> {
+    let scope: String = row.get("scope")?;
+    let id = || row.get("owner").map(Uuid::from_bytes);
+    Ok(match scope.as_str() {
+        "global" => Binding::Global,
+        "character" => Binding::Character(CharacterId(id()?)),
+        "chat" => Binding::Chat(ChatId(id()?)),
+        "persona" => Binding::Persona(PersonaId(id()?)),
+        _ => return Err(FromSqlError::InvalidType.into()),
+    })
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Lorebook> {
+    Ok(Lorebook {
+        id: row.get::<_, Col<_>>("id")?.0,
+        name: row.get("name")?,
+        json: row.get("json")?,
+        source: row.get::<_, Option<Col<_>>>("source")?.map(|Col(hash)| hash),
+        enabled: row.get("enabled")?,
+        created: row.get::<_, Col<_>>("created")?.0,
+        updated: row.get::<_, Col<_>>("updated")?.0,
+    })
+}

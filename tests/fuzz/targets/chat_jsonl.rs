@@ -1,0 +1,12 @@
+//! A chat as SillyTavern writes it: never a panic, and what was read is written and read again as the same chat.
+#![no_main]
+
+use domain::chat_file::ChatFile;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok((chat, _)) = ChatFile::from_jsonl(bytes) else { return };
+    let (again, unread) = ChatFile::from_jsonl(chat.to_jsonl().as_bytes()).expect("what was written is a chat");
+    assert!(unread.is_empty(), "{unread:?}");
+    assert_eq!(again.messages.len(), chat.messages.len());
+});

@@ -1,0 +1,44 @@
+import { asApiError } from "../../api/errors";
+import type { ApiError, LoreTrial } from "../../api/generated";
+import type { Api } from "../api";
+import { Later } from "../later";
+
+/** Which entries some words wake, or a chat's last message. */
+export class LoreTrying {
+	text = $state("");
+	/** Empty: the words alone. */
+	chat = $state("");
+	result = $state.raw<LoreTrial | null>(null);
+	failure = $state.raw<ApiError | null>(null);
+	busy = $state(false);
+	#later = new Later(250);
+	#asked = 0;
+
+	constructor(private readonly api: Api) {}
+
+	/** Tries once the writer pauses. Of two askings the later one counts. */
+	show(book: string, text: string, chat: string): void {
+		const asked = ++this.#asked;
+		if (text.trim() === "" && chat === "") {
+			this.#later.cancel();
+			[this.result, this.failure, this.busy] = [null, null, false];
+			return;
+		}
+		this.busy = true;
+		this.#later.run(async () => {
+			try {
+				const result = await this.api.tryLore(book, text, chat || null);
+				if (asked === this.#asked) [this.result, this.failure] = [result, null];
+			} catch (thrown) {
+				if (asked === this.#asked) [this.result, this.failure] = [null, asApiError(thrown)];
+			}
+			if (asked === this.#asked) this.busy = false;
+		});
+	}
+
+	close(): void {
+		this.#asked++;
+		this.#later.cancel();
+		[this.result, this.failure, this.busy] = [null, null, false];
+	}
+}

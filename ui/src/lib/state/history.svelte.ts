@@ -1,0 +1,56 @@
+import { Later } from "./later";
+
+const MOST = 200;
+/** Letters that come this soon after each other are one change. */
+const PAUSE_MS = 600;
+
+/** Steps back and forth through versions of something, each of them a text. */
+export class History {
+	#past = $state.raw<readonly string[]>([]);
+	#future = $state.raw<readonly string[]>([]);
+	#now = "";
+	#about = "";
+	/** Not yet a version of its own. */
+	#pending = $state<string | null>(null);
+	readonly #later = new Later(PAUSE_MS);
+	readonly canUndo = $derived(this.#past.length > 0 || this.#pending !== null);
+	readonly canRedo = $derived(this.#future.length > 0 && this.#pending === null);
+
+	/** Begins anew; nothing before it can come back. */
+	begin(version: string): void {
+		this.#later.cancel();
+		[this.#past, this.#future, this.#now, this.#pending] = [[], [], version, null];
+	}
+
+	/** Takes note of how it is now. A change about something else than the one before is a step of its own. */
+	note(version: string, about = ""): void {
+		if (version === (this.#pending ?? this.#now)) return;
+		if (about !== this.#about) this.#settle();
+		this.#about = about;
+		this.#pending = version === this.#now ? null : version;
+		this.#later.run(() => this.#settle());
+	}
+
+	/** The version before; `null` if there is none. */
+	undo(): string | null {
+		this.#settle();
+		const before = this.#past.at(-1);
+		if (before === undefined) return null;
+		[this.#past, this.#future, this.#now] = [this.#past.slice(0, -1), [this.#now, ...this.#future], before];
+		return before;
+	}
+
+	redo(): string | null {
+		this.#settle();
+		const [next, ...later] = this.#future;
+		if (next === undefined) return null;
+		[this.#past, this.#future, this.#now] = [[...this.#past, this.#now], later, next];
+		return next;
+	}
+
+	#settle(): void {
+		this.#later.cancel();
+		if (this.#pending === null) return;
+		[this.#past, this.#future, this.#now, this.#pending] = [[...this.#past, this.#now].slice(-MOST), [], this.#pending, null];
+	}
+}

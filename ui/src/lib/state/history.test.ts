@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { History } from "./history.svelte";
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+function typed(...versions: string[]) {
+	const history = new History();
+	history.begin("");
+	for (const version of versions) {
+		history.note(version);
+		vi.advanceTimersByTime(version.endsWith(" ") ? 600 : 10);
+	}
+	return history;
+}
+
+test("what is typed in one go is one step", () => {
+	const history = typed("a", "ab", "ab ", "ab c", "ab cd");
+	expect([history.canUndo, history.canRedo]).toEqual([true, false]);
+	expect([history.undo(), history.undo(), history.undo()]).toEqual(["ab ", "", null]);
+	expect([history.redo(), history.redo(), history.redo()]).toEqual(["ab ", "ab cd", null]);
+});
+
+test("a step back that is noted is no change, and a new change ends the way forward", () => {
+	const history = typed("a ", "b ");
+	const before = history.undo() ?? "";
+	history.note(before);
+	expect(history.canRedo).toBe(true);
+	history.note("c");
+	expect(history.canRedo).toBe(false);
+	expect([history.undo(), history.undo()]).toEqual(["a ", ""]);
+});
+
+test("another field is another step, however quick", () => {
+	const history = new History();
+	history.begin("");
+	history.note("n", "name");
+	history.note("na", "name");
+	history.note("na d", "description");
+	expect([history.undo(), history.undo()]).toEqual(["na", ""]);
+});
+
+test("what was typed and taken back leaves no step", () => {
+	const history = typed("a", "");
+	expect([history.canUndo, history.undo()]).toEqual([false, null]);
+});

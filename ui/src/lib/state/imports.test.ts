@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ImportReport } from "../api/generated";
+import { ImportNews, reportText } from "./imports";
+import { Toasts } from "./toasts.svelte";
+
+const imported = (name: string, kind = "character") => ({ kind, id: name, name, file: `${name}.png`, warnings: [] });
+const told = (file: string) => ({ id: "", file, kind: "noCard", reason: "The picture holds no card." });
+const report = (over: Partial<ImportReport>): ImportReport => ({ imported: [], skipped: [], refused: [], ...over });
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+function news() {
+	const toasts = new Toasts();
+	const [talk, show] = [vi.fn(), vi.fn()];
+	const heard = (...reports: Partial<ImportReport>[]) => {
+		const news = new ImportNews(toasts, { talk, show, openBook: vi.fn() });
+		for (const one of reports) news.heard(report(one));
+		vi.advanceTimersByTime(250);
+		return toasts.items.map(({ text, detail, kind }) => [kind, text, detail]);
+	};
+	return { toasts, talk, show, heard };
+}
+
+test("one file is told in full and leads to what came in", () => {
+	const { toasts, talk, heard } = news();
+	expect(heard({ imported: [imported("evening", "chat")] })).toEqual([["news", "evening is here", ""]]);
+	toasts.items[0]?.action?.run();
+	expect(talk).toHaveBeenCalledWith("evening", "chat");
+});
+
+test("many files that come one by one are summed up, with all reasons behind it", () => {
+	const { toasts, show, heard } = news();
+	const lines = heard({ imported: [imported("Mira")] }, { imported: [imported("Osei")] }, { skipped: [told("mira.png")] }, { refused: [told("holiday.png")] });
+	expect(lines).toEqual([
+		["news", "2 files imported", ""],
+		["news", "mira.png was already here", "The picture holds no card."],
+		["bad", "holiday.png was not imported", "The picture holds no card."],
+	]);
+	toasts.items[0]?.action?.run();
+	expect(toasts.items).toEqual([]);
+	const [[whole]] = show.mock.calls as [[ImportReport]];
+	expect(reportText(whole)).toBe("2 files imported\nMira.png: Mira\nOsei.png: Osei\n\n1 file was already here\nmira.png: The picture holds no card.\n\n1 file was not imported\nholiday.png: The picture holds no card.");
+});
+
+test("a folder without anything to import is told of as well", () => {
+	expect(news().heard({})).toEqual([["news", "There was nothing to import", undefined]]);
+});

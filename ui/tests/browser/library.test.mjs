@@ -1,0 +1,164 @@
+// The library on the scripted engine: found, narrowed down, chosen and changed, by pointer and by keyboard.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { scriptedPage } from "./scripted.mjs";
+
+const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
+const names = () => id("library-card").locator(".name").allTextContents();
+const card = (name) => id("library-card").filter({ hasText: name });
+const shows = (...wanted) => page.waitForFunction((all) => [...document.querySelectorAll("[data-testid=library-card] .name")].map((one) => one.textContent).join() === all, wanted.join());
+const chosen = (count) => id("selection-bar").getByText(`${count} selected`, { exact: true }).waitFor();
+const tag = (name) => id("library-bar").getByRole("button", { name: new RegExp(`^${name}\\b`) });
+
+test("what is typed is looked for in names, tags and descriptions, and filters are taken back at once", async () => {
+	await show("people");
+	await id("search").fill("cartographer");
+	await shows("Captain Osei");
+	assert.equal(await id("library-count").textContent(), "1 of 6");
+	await id("search").fill("nobody of that name");
+	await id("nothing").getByRole("button").click();
+	assert.equal((await names()).length, 6);
+	assert.equal(await id("search").inputValue(), "");
+});
+
+test("tags narrow the library together, or widen it", async () => {
+	await show("people");
+	await tag("cozy").click();
+	await shows("Mira", "Juniper");
+	await tag("fantasy").click();
+	await shows("Mira");
+	await id("match").selectOption("any");
+	await shows("Mira", "Juniper", "Basil the Unlikely");
+	await id("all-tags").click();
+	await page.getByRole("dialog").getByTestId("search").fill("trav");
+	await page.keyboard.press("Tab");
+	await page.keyboard.press("Enter");
+	await shows("Mira", "Juniper", "雪", "Basil the Unlikely");
+	await page.keyboard.press("Escape");
+	await id("clear-filters").click();
+	assert.equal((await names()).length, 6);
+});
+
+test("favourites are marked, shown alone and put first", async () => {
+	await show("people");
+	const star = card("Captain Osei").getByTestId("card-star");
+	await star.focus();
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => document.querySelectorAll("[data-testid=card-star][aria-pressed=true]").length === 3);
+	await id("only-favourites").click();
+	await shows("Mira", "Captain Osei", "雪");
+	await id("only-favourites").click();
+	await id("sort").selectOption("favourites");
+	await shows("Mira", "Captain Osei", "雪", "Dr. Ines Valdivieso-Montenegro", "Juniper", "Basil the Unlikely");
+	await id("sort").selectOption("name");
+	assert.equal((await names())[0], "Basil the Unlikely");
+});
+
+test("the list shows the same, and arrows walk through it", async () => {
+	await show("people");
+	await id("view-list").click();
+	await page.locator(".grid.list").waitFor();
+	assert.equal((await names()).length, 6);
+	await card("Mira").locator("[data-card]").focus();
+	await page.keyboard.press("ArrowDown");
+	assert.match(await page.evaluate(() => document.activeElement.textContent), /Captain Osei/);
+});
+
+test("cards are chosen with Control, Shift and all at once, and Escape lets them go", async () => {
+	await show("people");
+	const press = (name, modifiers) => card(name).locator("[data-card]").click({ modifiers });
+	await press("Captain Osei", ["Control"]);
+	await chosen(1);
+	await press("雪", ["Shift"]);
+	await chosen(4);
+	await press("Juniper", []);
+	await chosen(3);
+	await id("choose-all").click();
+	await chosen(6);
+	await page.keyboard.press("Escape");
+	await id("library-bar").waitFor();
+	await page.keyboard.press("Control+a");
+	await chosen(6);
+	await page.keyboard.press("Escape");
+	await card("Mira").getByTestId("card-check").focus();
+	await page.keyboard.press("Space");
+	await chosen(1);
+});
+
+test("the chosen get a tag and lose one, and both can be undone", async () => {
+	await show("chosen");
+	await id("bulk-tags").click();
+	await page.getByRole("dialog").getByTestId("field-tags").fill("evening");
+	await id("bulk-known").filter({ hasText: "cozy" }).click();
+	await id("bulk-apply").click();
+	await id("undo").waitFor();
+	await page.keyboard.press("Escape");
+	const tags = () => card("Mira").locator(".tags").textContent();
+	assert.equal(await tags(), "fantasy · slice of life · evening");
+	await id("undo").click();
+	await page.waitForFunction(() => document.querySelector("[data-character-id=c1] .tags").textContent === "fantasy · slice of life · cozy");
+});
+
+test("the chosen are deleted together, and one undo brings all of them back", async () => {
+	await show("chosen");
+	await id("bulk-delete").click();
+	await shows("Captain Osei", "Dr. Ines Valdivieso-Montenegro", "雪");
+	await id("undo").click();
+	await page.waitForFunction(() => document.querySelectorAll("[data-testid=library-card]").length === 6);
+	await id("library-bar").waitFor();
+});
+
+test("the chosen leave as files", async () => {
+	await show("chosen");
+	await id("bulk-export").click();
+	await id("export-png").click();
+	await id("toast").getByText("3 cards exported").waitFor();
+});
+
+test("an import of many tells why each file was not taken", async () => {
+	await show("imported");
+	const report = id("import-report");
+	await report.getByText("Mira is in the library already").waitFor();
+	await report.getByText("The picture holds no character card.").waitFor();
+	await page.keyboard.press("Escape");
+	await report.waitFor({ state: "detached" });
+});
+
+test("a chat leaves in three forms from its menu", async () => {
+	await show("chat");
+	for (const form of ["jsonl", "text", "markdown"]) {
+		await id("chat-menu").click();
+		await id(`export-${form}`).click();
+		await id("toast").getByText("Exported", { exact: true }).last().waitFor();
+	}
+});
+
+test("the editor previews a greeting, takes changes back and keeps every field", async () => {
+	await show("editor");
+	const tab = (name) => page.getByRole("tab", { name }).click();
+	await id("editor-tokens").getByText("60 tokens in every prompt").waitFor();
+	await tab("Scene");
+	await id("add-group-greeting").click();
+	await id("group-greeting-1").fill("{{char}} nods to {{user}}.");
+	await id("group-greeting-1-toggle").click();
+	await id("group-greeting-1-preview").getByText("Mira nods to Wanderer.").waitFor();
+	await tab("Instructions");
+	await id("field-depth").fill("2");
+	await id("field-depth").press("Tab");
+	await id("field-role").selectOption("user");
+	await tab("About the card");
+	await id("sources").getByText("https://cards.example/mira").waitFor();
+	await id("add-note").selectOption("fr");
+	await id("note-fr").fill("Elle écoute.");
+	await page.getByRole("slider", { name: /Talkativeness/ }).press("ArrowRight");
+	await page.waitForFunction(() => window.app.editor.fields.talkativeness === 0.4);
+	await id("editor-undo").click();
+	await page.waitForFunction(() => window.app.editor.fields.talkativeness === 0.35);
+	await page.keyboard.press("Control+s");
+	await id("toast").getByText("Saved").waitFor();
+	const kept = await page.evaluate(async () => (await window.app.api.getCharacter("c1")).fields);
+	assert.deepEqual([kept.depthPrompt.depth, kept.depthPrompt.role, kept.groupOnlyGreetings.length], [2, "user", 2]);
+	assert.deepEqual(kept.translatedNotes.at(-1), { language: "fr", text: "Elle écoute." });
+});
+
+test("nothing failed in any scene", () => assert.deepEqual(errors, []));
