@@ -5,7 +5,6 @@ use std::future::Future;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use fantoccini::{Client, ClientBuilder};
@@ -13,8 +12,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::json;
 
 use crate::display::Display;
-use crate::processes;
 use crate::window::Window;
+use crate::{failure, processes};
 
 /// Debug builds on a busy machine are slow; a story that waits this long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -47,7 +46,7 @@ impl Desk {
         let home = tempfile::Builder::new().prefix("inglenook-desk-").tempdir().unwrap();
         std::fs::create_dir(home.path().join("run")).unwrap();
         let desk = Self { display: Display::start(), story: story.to_owned(), home, programs, models };
-        FAILURE.set((desk.display.name().to_owned(), desk.picture("failure"))).ok();
+        failure::watch_desk(&desk);
         desk
     }
 
@@ -104,6 +103,7 @@ impl Desk {
                 Ok(session) => {
                     let app =
                         until("the app's process", || async { processes::running(&self.app()).first().copied() }).await;
+                    failure::watch_session(&session);
                     return Window::new(self, session, driver, app);
                 }
                 Err(_) => {
@@ -113,7 +113,7 @@ impl Desk {
                 }
             }
         }
-        photograph_failure();
+        failure::tell().await;
         panic!("no session after {ATTEMPTS} attempts")
     }
 
@@ -178,20 +178,10 @@ pub(crate) async fn within<T, F: Future<Output = Option<T>>>(
             return found;
         }
         if start.elapsed() > patience {
-            photograph_failure();
+            failure::tell().await;
             panic!("waited {patience:?} for {what}");
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-/// Where a story that waits in vain leaves a picture of the screen: the one display of this process, and the file.
-static FAILURE: OnceLock<(String, PathBuf)> = OnceLock::new();
-
-fn photograph_failure() {
-    if let Some((display, picture)) = FAILURE.get() {
-        Command::new("import").args(["-window", "root"]).arg(picture).env("DISPLAY", display).status().ok();
-        eprintln!("the screen: {}", picture.display());
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod desk;
 mod display;
+mod failure;
 mod processes;
 mod sealed;
 mod stories;
