@@ -27,6 +27,9 @@ pub(crate) struct Shown {
     pub(crate) text: String,
 }
 
+/// What stands in the composer.
+const COMPOSED: &str = "return document.querySelector('[data-testid=composer]').value";
+
 impl<'a> Window<'a> {
     pub(crate) fn new(desk: &'a Desk, session: Session, driver: Driver, app: u32) -> Self {
         Self { desk, session, app, _driver: driver }
@@ -41,9 +44,24 @@ impl<'a> Window<'a> {
         .await
     }
 
-    /// Presses the element, as soon as it stands still and nothing is in front of it.
+    /// Presses the element, as soon as it can be pressed, stands still and nothing is in front of it.
     pub(crate) async fn press(&self, id: &str) {
-        until(&format!("{id} to be pressed"), || async { self.part(id).await.click().await.ok() }).await;
+        until(&format!("{id} to be pressed"), || async {
+            let part = self.part(id).await;
+            if self.stands_still(id).await { part.click().await.ok() } else { None }
+        })
+        .await;
+    }
+
+    /// Whether the element is enabled and is two frames later where it was: a press on what moves would meet something else.
+    async fn stands_still(&self, id: &str) -> bool {
+        let script = "const [id, done] = arguments;
+            const part = [...document.querySelectorAll(`[data-testid='${id}']`)].at(-1);
+            const place = () => JSON.stringify(part.getBoundingClientRect());
+            if (!part || part.disabled) return done(false);
+            const before = place();
+            requestAnimationFrame(() => requestAnimationFrame(() => done(part.isConnected && place() === before)));";
+        self.session.execute_async(script, vec![json!(id)]).await.unwrap() == json!(true)
     }
 
     /// Runs `script` in the page: a function's body with `arguments`.
@@ -77,7 +95,12 @@ impl<'a> Window<'a> {
     /// Types into the composer and presses Enter. Returns the id of the message that was last before.
     pub(crate) async fn say(&self, text: &str) -> String {
         let last = self.messages().await.pop().map(|message| message.id).unwrap_or_default();
-        self.part("composer").await.send_keys(&format!("{text}\u{e007}")).await.unwrap();
+        let composer = self.part("composer").await;
+        composer.send_keys(text).await.unwrap();
+        let typed = || async { self.script(COMPOSED, vec![]).await == json!(text) };
+        until("the typed words in the composer", || async { typed().await.then_some(()) }).await;
+        composer.send_keys("\u{e007}").await.unwrap();
+        until("an empty composer", || async { (self.script(COMPOSED, vec![]).await == json!("")).then_some(()) }).await;
         last
     }
 
