@@ -7,6 +7,7 @@ import { Attachments } from "./attachments.svelte";
 import { typed } from "./commands";
 import { Documents } from "./documents.svelte";
 import { DraftSaver } from "./draft";
+import { Later } from "./later";
 import { ModeChoice } from "./mode.svelte";
 import { isReply, olderThan, put, putBefore, shownSwipe, shownWords, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
@@ -17,6 +18,8 @@ const PAGE = 50;
 const WIDE_PAGE = 200;
 /** Messages that stand before one that is looked for. */
 const MARGIN = 20;
+/** While a reply is made, news come more often than this. After such a silence they may have been lost on the way. */
+const SILENCE_MS = 10_000;
 
 /** What the chat needs from the window around it. */
 export interface Surroundings {
@@ -77,6 +80,7 @@ export class ChatState {
 	readonly anchorAt = $derived(Math.max(0, this.messages.findIndex(({ id }) => id === this.info?.anchor)));
 
 	#saver: DraftSaver;
+	readonly #silence = new Later(SILENCE_MS);
 	/** Number of the next piece of a draft. */
 	#draftSeq = 0;
 	#loadingOlder = false;
@@ -113,6 +117,7 @@ export class ChatState {
 	}
 
 	receive = (event: Event): void => {
+		this.#listen();
 		if (this.#early) {
 			this.#early.push(event);
 			return;
@@ -303,6 +308,7 @@ export class ChatState {
 
 	/** To be called before the chat leaves the screen. */
 	async close(): Promise<void> {
+		this.#silence.cancel();
 		this.reply?.discard();
 		await this.#saver.now();
 	}
@@ -333,13 +339,24 @@ export class ChatState {
 		if (older.length === 0) this.more = page.more;
 		const messages = [...older, ...page.messages];
 		this.messages = generating ? withGenerating(messages, generating, chat.characterName) : messages;
+		const known = generating !== null && this.reply?.swipe === generating.swipe;
 		this.reply?.discard();
 		this.reply = generating && new Reply(generating.message, generating.swipe, generating, generating.seq);
 		if (chat.drafting) [this.drafting, this.draft, this.#draftSeq] = [true, chat.drafting.text, chat.drafting.seq];
 		else if (this.drafting) [this.drafting, this.draft] = [false, chat.draft];
 		if (this.drafting) this.activity = { kind: "writing" };
 		else if (!generating) this.activity = null;
-		else this.activity = { kind: generating.text ? "writing" : "starting" };
+		else if (generating.text) this.activity = { kind: "writing" };
+		else if (!known || !this.busy) this.activity = { kind: "starting" };
+	}
+
+	/** Reads the chat anew where nothing is heard of a reply any more: then it goes on, or it has ended meanwhile. */
+	#listen(): void {
+		this.#silence.run(() => {
+			if (!this.busy) return;
+			void this.load();
+			this.#listen();
+		});
 	}
 
 	#begin(message: Message): void {
@@ -412,6 +429,7 @@ export class ChatState {
 		this.activity = { kind: "starting" };
 		this.failure = null;
 		this.#stale = true;
+		this.#listen();
 		try {
 			const started = await call();
 			this.#stale = true;

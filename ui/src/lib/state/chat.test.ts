@@ -176,6 +176,30 @@ test("a gap in the tokens makes it ask for the whole text", async () => {
 	expect(shell.count("open_chat")).toBe(2);
 });
 
+test("a reply whose news are lost on the way is shown all the same", async () => {
+	const stored = chat([GREETING]);
+	const { state, shell } = await open(stored, { regenerate: () => ({ sent: null, reply: begun("a") }) });
+	await state.regenerate();
+	stored.generating = { message: "a", swipe: "a/0", text: "Sit ", thoughts: "", seq: 1 };
+	await vi.advanceTimersByTimeAsync(10_000);
+	expect(state.reply?.text).toBe("Sit ");
+	expect(state.activity).toEqual({ kind: "writing" });
+	stored.generating = null;
+	stored.page = { messages: [GREETING, says("a", "character", "Sit down.")], more: false };
+	await vi.advanceTimersByTimeAsync(10_000);
+	expect(state.busy).toBe(false);
+	expect(texts(state)).toEqual(["Good evening.", "Sit down."]);
+	await vi.advanceTimersByTimeAsync(60_000);
+	expect(shell.count("open_chat")).toBe(3);
+});
+
+test("a silence does not hide what the model waits for", async () => {
+	const { state } = await open(chat([GREETING], { generating: { message: "a", swipe: "a/0", text: "", thoughts: "", seq: 0 } }));
+	state.receive({ event: "retrying", chat: "chat", attempt: 1, afterMs: 30_000, why: "the endpoint is busy" });
+	await vi.advanceTimersByTimeAsync(10_000);
+	expect(state.activity).toMatchObject({ kind: "retrying" });
+});
+
 test("a failed reply leaves its error where it happened", async () => {
 	const { state } = await open(chat([GREETING, says("u", "user", "Hello")]), { regenerate: () => ({ sent: null, reply: begun("a") }) });
 	await state.regenerate();
