@@ -4,3 +4,4 @@ pub mod headless;
 pub mod model_file;
 pub mod recorder;
 pub mod reuse;
+pub mod tavern;

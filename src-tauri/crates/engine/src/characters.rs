@@ -70,9 +70,7 @@ impl Engine {
         let now = self.now();
         let id = CharacterId(Uuid::now_v7());
         let (name, spec, card_json) = (card.name().to_owned(), spec(&card), card.to_json());
-        // SillyTavern keeps its user's favourites in the cards.
-        let favourite =
-            card.extensions().and_then(|all| all.get("fav")).is_some_and(|fav| *fav == true || *fav == "true");
+        let favourite = is_favourite(&card);
         let character = self
             .store()
             .write(move |store| {
@@ -142,6 +140,11 @@ pub(crate) fn card_of(character: &Character) -> Answer<Card> {
         Ok((card, _)) => Ok(card),
         Err(_) => Err(internal("a stored card is not readable")),
     }
+}
+
+/// SillyTavern keeps its user's favourites in the cards.
+pub(crate) fn is_favourite(card: &Card) -> bool {
+    card.extensions().and_then(|all| all.get("fav")).is_some_and(|fav| *fav == true || *fav == "true")
 }
 
 pub(crate) fn spec(card: &Card) -> String {

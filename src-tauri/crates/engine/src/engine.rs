@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::endpoint_tokenizer::TokenizerFiles;
 use crate::error::{Answer, not_found};
 use crate::events::{Announcer, Events};
+use crate::importing::Importing;
 use crate::layered::Environment;
 use crate::lore::LoreCache;
 use crate::read_ahead::ReadingAhead;
@@ -74,6 +75,7 @@ struct Inner {
     local: LocalHost,
     events: Announcer,
     running: Running,
+    importing: Importing,
     secrets: Secrets,
     clock: Clock,
     settings: RwLock<Settings>,
@@ -124,6 +126,7 @@ impl Engine {
             local,
             events: Announcer::default(),
             running: Running::default(),
+            importing: Importing::default(),
             secrets: secrets.await.unwrap_or_else(|_| Secrets::for_session()),
             clock: options.clock,
             settings: RwLock::new(opened.settings),
@@ -169,6 +172,7 @@ impl Engine {
     pub async fn shutdown(&self) {
         self.inner.reading_ahead.end();
         self.inner.running.cancel_all();
+        self.inner.importing.cancel();
         if tokio::time::timeout(GOODBYE, self.settle()).await.is_err() {
             tracing::warn!("a reply did not end in time");
         }
@@ -199,6 +203,10 @@ impl Engine {
 
     pub(crate) fn running(&self) -> &Running {
         &self.inner.running
+    }
+
+    pub(crate) fn importing(&self) -> &Importing {
+        &self.inner.importing
     }
 
     pub(crate) fn secrets(&self) -> &Secrets {

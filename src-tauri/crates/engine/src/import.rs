@@ -12,8 +12,8 @@ use crate::Engine;
 use crate::api::{ApiError, Event, ImportReport, Imported, Refused, Skipped};
 use crate::characters::card_of;
 use crate::error::{Answer, internal};
+use crate::import_cards::picture_of;
 use crate::import_lorebook::is_lorebook;
-use crate::picture;
 
 const ARCHIVE: &str = "application/zip";
 /// Endings of files that may be cards.
@@ -131,16 +131,7 @@ impl Engine {
             return Ok(());
         }
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-        let picture = match card::picture(&bytes, &card) {
-            Ok(Some(found)) => {
-                picture::read(found.into_owned()).await.map_err(|error| warnings.push(error.to_string())).ok()
-            }
-            Ok(None) => None,
-            Err(error) => {
-                warnings.push(error.to_string());
-                None
-            }
-        };
+        let picture = picture_of(&bytes, &card, &mut warnings).await;
         let mime = mime(&bytes);
         let character = self.add_character(card.clone(), picture, Some((bytes, mime))).await?;
         warnings.extend(self.import_sampling(&character, &card).await?);
@@ -185,7 +176,7 @@ fn is_named_preset(bytes: &[u8]) -> bool {
 }
 
 /// The files right inside a folder, in the order of their names; none if it cannot be read.
-pub(crate) fn files_in(folder: &Path) -> Vec<PathBuf> {
+fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut inside: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
     inside.sort();

@@ -61,7 +61,7 @@ impl Engine {
         let sampling = scenario.sampling;
         let user = self.persona_of(None).await?.name;
         let chat = scenario.into_chat(card.spoken_name(), &user);
-        let id = self.keep_chat(chat, (character.id, None), title.clone()).await?.to_string();
+        let id = self.keep_chat(chat, (character.id, None), title.clone(), None).await?.to_string();
         for (field, text) in texts {
             self.set_chat_text(id.clone(), field, Some(text)).await?;
         }

@@ -1,9 +1,9 @@
 //! Chats that SillyTavern wrote, as chats of a character of the library.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
-use domain::chat_file::{By, ChatFile, Said, Version};
+use domain::chat_file::{self, By, ChatFile, Said, Version};
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp};
 use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
@@ -12,6 +12,8 @@ use crate::Engine;
 use crate::api::{Changed, Event, ImportReport, Imported, Refused, Skipped};
 use crate::error::{Answer, internal};
 use crate::foreign_date;
+use crate::import::read_capped;
+use crate::tavern::file_name;
 use crate::words::Kept;
 
 /// Characters of a title.
@@ -46,6 +48,21 @@ impl Engine {
         Ok(report)
     }
 
+    pub(crate) async fn import_chat_file(
+        &self,
+        file: &Path,
+        with: Option<CharacterId>,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let (path, name) = (file.to_owned(), file_name(file));
+        let read = tokio::task::spawn_blocking(move || read_chat(&path)).await;
+        match read.map_err(|_| internal("a file could not be read"))? {
+            Ok(read) => _ = self.take_chat(name, read, with, report).await?,
+            Err((kind, reason)) => refuse(report, name, kind, reason),
+        }
+        Ok(())
+    }
+
     /// Imports `bytes` as a chat of `with`; else of the character whom the file names.
     pub(crate) async fn import_chat(
         &self,
@@ -55,30 +72,36 @@ impl Engine {
         report: &mut ImportReport,
     ) -> Answer<()> {
         let read = tokio::task::spawn_blocking(move || ChatFile::from_jsonl(&bytes)).await;
-        let (chat, unread) = match read.map_err(|_| internal("a chat could not be read"))? {
-            Ok(read) => read,
-            Err(error) => {
-                refuse(report, file, "malformed", error.to_string());
-                return Ok(());
-            }
-        };
+        match read.map_err(|_| internal("a chat could not be read"))? {
+            Ok(read) => _ = self.take_chat(file, read, with, report).await?,
+            Err(error) => refuse(report, file, "malformed", error.to_string()),
+        }
+        Ok(())
+    }
+
+    /// Keeps a chat unless it is known, and gives its id in either case; it is in the report.
+    pub(crate) async fn take_chat(
+        &self,
+        file: String,
+        (chat, unread): Read,
+        with: Option<CharacterId>,
+        report: &mut ImportReport,
+    ) -> Answer<Option<ChatId>> {
         let character = match with {
             Some(id) => id,
             None => match self.whose(&chat).await? {
                 Ok(id) => id,
                 Err(reason) => {
                     refuse(report, file, "noCharacter", reason);
-                    return Ok(());
+                    return Ok(None);
                 }
             },
         };
-        let title = title(&file);
-        let known = self.store().read(|store| store.chats().list()).await?;
-        if let Some(known) = known.into_iter().find(|known| known.character == character && known.title == title) {
-            let reason = format!("{} has a chat of that name already", known.character_name);
-            report.skipped.push(Skipped { id: known.id.to_string(), file, reason });
-            return Ok(());
+        if let Some(known) = self.known_chat(character, &file).await? {
+            self.skip_chat(known, character, file, report).await?;
+            return Ok(Some(known));
         }
+        let title = title(&file);
         let mut warnings = differences(&chat, &unread);
         let user = chat.user.to_lowercase();
         let personas = self.store().read(|store| store.personas().list()).await?;
@@ -87,8 +110,26 @@ impl Engine {
             let (user, other) = (&chat.user, self.persona_of(None).await?.name);
             warnings.push(format!("there is no persona \"{user}\": what {user} says stands under \"{other}\""));
         }
-        let id = self.keep_chat(chat, (character, persona), title.clone()).await?;
+        let id = self.keep_chat(chat, (character, persona), title.clone(), Some(file.clone())).await?;
         report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
+        Ok(Some(id))
+    }
+
+    /// The chat with `character` that came from that file, whatever it is called now, or that has its name.
+    pub(crate) async fn known_chat(&self, character: CharacterId, file: &str) -> Answer<Option<ChatId>> {
+        let (file, title) = (file.to_owned(), title(file));
+        Ok(self.store().read(move |store| store.sources().chat(character, &file, &title)).await?)
+    }
+
+    pub(crate) async fn skip_chat(
+        &self,
+        known: ChatId,
+        with: CharacterId,
+        file: String,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let reason = format!("{} has a chat of that name already", self.character(with).await?.name);
+        report.skipped.push(Skipped { id: known.to_string(), file, reason });
         Ok(())
     }
 
@@ -96,22 +137,22 @@ impl Engine {
     async fn whose(&self, chat: &ChatFile) -> Answer<Result<CharacterId, String>> {
         let name = &chat.character;
         let wanted = name.to_lowercase();
-        let listed = self.store().read(|store| store.characters().list()).await?;
-        let mut found =
-            listed.into_iter().map(|listed| listed.character).filter(|one| one.name.to_lowercase() == wanted);
+        let names = self.store().read(|store| store.characters().names()).await?;
+        let mut found = names.into_iter().filter(|(_, one)| one.to_lowercase() == wanted);
         Ok(match (found.next(), found.next()) {
-            (Some(one), None) => Ok(one.id),
+            (Some((id, _)), None) => Ok(id),
             (None, _) => Err(format!("there is no character \"{name}\" in the library; import the card first")),
             _ => Err(format!("several characters are named \"{name}\"; rename all but the one whose chat it is")),
         })
     }
 
-    /// Adds a chat that somebody else's app wrote.
+    /// Adds a chat that somebody else's app wrote, whole or not at all; `source` is the file it has to itself.
     pub(crate) async fn keep_chat(
         &self,
         file: ChatFile,
         (character, persona): (CharacterId, Option<PersonaId>),
         title: String,
+        source: Option<String>,
     ) -> Answer<ChatId> {
         let (id, now) = (ChatId(Uuid::now_v7()), self.now());
         let own = self.character(character).await?.name;
@@ -139,6 +180,9 @@ impl Engine {
         self.store()
             .write(move |store| {
                 store.chats_mut().insert(&chat)?;
+                if let Some(file) = &source {
+                    store.sources_mut().set_chat(chat.id, file)?;
+                }
                 for (message, speaker) in &messages {
                     store.messages_mut().append(message)?;
                     if let Some(speaker) = speaker {
@@ -148,7 +192,10 @@ impl Engine {
                 store.chats_mut().touch(chat.id, chat.updated)
             })
             .await?;
-        self.events().changed(Changed::Chats, Some(id.to_string()));
+        // The import of a folder tells of its chats itself, not of each.
+        if self.importing().none() {
+            self.events().changed(Changed::Chats, Some(id.to_string()));
+        }
         Ok(id)
     }
 
@@ -177,6 +224,15 @@ impl Engine {
     fn date(&self, text: &str) -> Option<Timestamp> {
         foreign_date::read(text, self.clock())
     }
+}
+
+/// A chat, and the numbers of the lines that hold no message.
+pub(crate) type Read = (ChatFile, Vec<usize>);
+
+/// Reads a chat's file; else the kind of the refusal, and its reason. Blocks.
+pub(crate) fn read_chat(path: &Path) -> Result<Read, (&'static str, String)> {
+    let bytes = read_capped(path, chat_file::MAX_FILE, "a chat")?;
+    ChatFile::from_jsonl(&bytes).map_err(|error| ("malformed", error.to_string()))
 }
 
 /// What of the file is not in the chat, or otherwise.
@@ -210,6 +266,6 @@ fn title(file: &str) -> String {
     if title.is_empty() { "Chat".to_owned() } else { title }
 }
 
-fn refuse(report: &mut ImportReport, file: String, kind: &str, reason: String) {
+pub(crate) fn refuse(report: &mut ImportReport, file: String, kind: &str, reason: String) {
     report.refused.push(Refused { file, kind: kind.to_owned(), reason });
 }

@@ -14,13 +14,6 @@ const MAX_NAME: usize = 200;
 /// Entries that warnings name.
 const NAMED: usize = 8;
 
-/// A book that a file held.
-pub(crate) struct Brought {
-    pub(crate) id: LorebookId,
-    /// It was not there before.
-    pub(crate) new: bool,
-}
-
 impl Engine {
     /// Imports `bytes` if they are a lorebook; `None` if they are none. A book of the same content is skipped, one of the same
     /// name and other content is kept beside. Without a `name` it is the book's own, else the file's.
@@ -30,13 +23,13 @@ impl Engine {
         bytes: &[u8],
         name: Option<String>,
         report: &mut ImportReport,
-    ) -> Answer<Option<Brought>> {
+    ) -> Answer<Option<LorebookId>> {
         let Ok((book, unread)) = read(bytes.to_vec()).await? else { return Ok(None) };
         let json = book.to_value().to_string();
         if let Some(known) = self.known_lorebook(AssetHash::of(bytes), &json).await? {
             let reason = format!("the lorebook {} is in the library already", known.name);
             report.skipped.push(Skipped { id: known.id.to_string(), file: file.to_owned(), reason });
-            return Ok(Some(Brought { id: known.id, new: false }));
+            return Ok(Some(known.id));
         }
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         let named = [name.as_deref().unwrap_or_default(), book.name(), stem, "Lorebook"];
@@ -50,15 +43,20 @@ impl Engine {
             file: file.to_owned(),
             warnings: warnings(&unread),
         });
-        Ok(Some(Brought { id: row.id, new: true }))
+        Ok(Some(row.id))
     }
 
     /// The one that came from the very same file and was not changed since, or that says the same.
     async fn known_lorebook(&self, source: AssetHash, json: &str) -> Answer<Option<store::Lorebook>> {
-        let all = self
-            .store()
-            .read(move |store| Ok([store.lorebooks().from_source(source)?, store.lorebooks().list()?].concat()));
-        Ok(all.await?.into_iter().find(|row| row.json == json))
+        let json = json.to_owned();
+        let known = self.store().read(move |store| {
+            let same = store.lorebooks().from_source(source)?.into_iter().find(|row| row.json == json);
+            match same {
+                Some(row) => Ok(Some(row)),
+                None => store.lorebooks().saying(&json),
+            }
+        });
+        Ok(known.await?)
     }
 }
 

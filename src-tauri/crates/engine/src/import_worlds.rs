@@ -2,118 +2,134 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use domain::CharacterId;
 use domain::lorebook::{self, Binding};
+use domain::{CharacterId, LorebookId};
 use serde_json::Value;
+use store::AssetHash;
 
 use crate::Engine;
 use crate::api::{ImportReport, Refused, Skipped};
 use crate::characters::card_of;
 use crate::error::{Answer, internal};
-use crate::import::{files_in, read_capped};
-use crate::import_lorebook::Brought;
+use crate::import::read_capped;
+use crate::import_cards::Cast;
+use crate::importing::Run;
+use crate::tavern::{file_name, stem};
 
 /// Bytes of the first line of a chat.
 const MAX_HEADER: u64 = 4 << 20;
 
 /// What books are to be bound to, by the names that SillyTavern knows them by.
 #[derive(Default)]
-pub(crate) struct Wishes(Vec<Wish>);
-
-struct Wish {
-    book: String,
-    to: Binding,
-    /// What it is bound to came in just now.
-    new: bool,
-}
+pub(crate) struct Wishes(Vec<(String, Binding)>);
 
 impl Wishes {
-    pub(crate) fn add(&mut self, book: Option<&Value>, to: Binding, new: bool) {
+    pub(crate) fn add(&mut self, book: Option<&Value>, to: Binding) {
         if let Some(book) = book.and_then(Value::as_str).filter(|book| !book.is_empty()) {
-            self.0.push(Wish { book: book.to_owned(), to, new });
+            self.0.push((book.to_owned(), to));
         }
     }
 
     /// Books that count everywhere, and the further ones of characters.
-    pub(crate) fn of_settings(&mut self, settings: &Value, characters: &HashMap<String, (CharacterId, bool)>) {
+    pub(crate) fn of_settings(&mut self, settings: &Value, cast: &Cast) {
         let worlds = ["/world_info_settings/world_info", "/world_info"];
         let Some(worlds) = worlds.into_iter().find_map(|place| settings.pointer(place)) else { return };
         for book in worlds.get("globalSelect").and_then(Value::as_array).into_iter().flatten() {
-            self.add(Some(book), Binding::Global, false);
+            self.add(Some(book), Binding::Global);
         }
         for of_one in worlds.get("charLore").and_then(Value::as_array).into_iter().flatten() {
             let name = of_one.get("name").and_then(Value::as_str).unwrap_or_default();
-            let Some((character, new)) = characters.get(name) else { continue };
+            let Some(character) = cast.get(name) else { continue };
             for book in of_one.get("extraBooks").and_then(Value::as_array).into_iter().flatten() {
-                self.add(Some(book), Binding::Character(*character), *new);
+                self.add(Some(book), Binding::Character(*character));
             }
         }
     }
 }
 
 impl Engine {
-    /// The books in `folder`, bound as they were. What was here before stays bound as the user has it.
+    /// Takes the books, and binds them as they were: each binding once, whatever the user makes of it afterwards.
     pub(crate) async fn import_worlds_of(
         &self,
-        folder: &Path,
+        files: &[PathBuf],
         wishes: Wishes,
+        run: &mut Run,
         report: &mut ImportReport,
     ) -> Answer<()> {
-        let mut worlds: HashMap<String, Brought> = HashMap::new();
-        for file in files_in(folder).into_iter().filter(|file| file.extension().is_some_and(|end| end == "json")) {
-            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let read = tokio::task::spawn_blocking(move || read_capped(&file, lorebook::MAX_FILE, "a lorebook"));
-            let bytes = match read.await.map_err(|_| internal("a file could not be read"))? {
-                Ok(bytes) => bytes,
-                Err((kind, reason)) => {
-                    report.refused.push(Refused { file: name, kind: kind.into(), reason });
-                    continue;
-                }
-            };
-            match self.import_lorebook(&name, &bytes, Some(stem.clone()), report).await? {
-                Some(book) => _ = worlds.insert(stem, book),
-                None => report.refused.push(Refused {
-                    file: name,
-                    kind: "malformed".into(),
-                    reason: "this is no lorebook that can be read".into(),
-                }),
+        let mut worlds = HashMap::new();
+        for file in files {
+            if run.cancelled() {
+                break;
             }
+            if let Some(book) = self.import_world(file, report).await? {
+                worlds.insert(stem(file), book);
+            }
+            run.step();
         }
-        self.grant(&worlds, wishes, report).await
+        self.grant(&worlds, wishes, run, report).await
     }
 
-    async fn grant(&self, worlds: &HashMap<String, Brought>, wishes: Wishes, report: &mut ImportReport) -> Answer<()> {
+    async fn import_world(&self, file: &Path, report: &mut ImportReport) -> Answer<Option<LorebookId>> {
+        let (name, path) = (file_name(file), file.to_owned());
+        let read = tokio::task::spawn_blocking(move || read_capped(&path, lorebook::MAX_FILE, "a lorebook"));
+        let bytes = match read.await.map_err(|_| internal("a file could not be read"))? {
+            Ok(bytes) => bytes,
+            Err((kind, reason)) => {
+                report.refused.push(Refused { file: name, kind: kind.into(), reason });
+                return Ok(None);
+            }
+        };
+        // Changed here since or not: it is the same book.
+        let content = AssetHash::of(&bytes);
+        let known = self.store().read(move |store| store.lorebooks().from_source(content)).await?;
+        if let Some(known) = known.into_iter().next() {
+            let reason = format!("the lorebook {} is in the library already", known.name);
+            report.skipped.push(Skipped { id: known.id.to_string(), file: name, reason });
+            return Ok(Some(known.id));
+        }
+        let brought = self.import_lorebook(&name, &bytes, Some(stem(file)), report).await?;
+        if brought.is_none() {
+            let reason = "this is no lorebook that can be read".into();
+            report.refused.push(Refused { file: name, kind: "malformed".into(), reason });
+        }
+        Ok(brought)
+    }
+
+    async fn grant(
+        &self,
+        worlds: &HashMap<String, LorebookId>,
+        wishes: Wishes,
+        run: &Run,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
         let mut granted = Vec::new();
-        for wish in wishes.0 {
-            match worlds.get(&wish.book) {
-                Some(book) if book.new || wish.new => granted.push((book.id, wish.to)),
-                Some(_) => {}
-                None => leave(report, &wish.book),
+        for (book, to) in wishes.0 {
+            match worlds.get(&book) {
+                Some(id) => granted.push((*id, to)),
+                // It may not have had its turn.
+                None if run.cancelled() => {}
+                None => leave(report, &book),
             }
         }
-        if granted.is_empty() {
-            return Ok(());
+        let grant = move |store: &mut store::Write<'_>| {
+            let mut any = false;
+            for (book, to) in granted {
+                any |= store.sources_mut().grant(book, to)?;
+            }
+            Ok(any)
+        };
+        if self.store().write(grant).await? {
+            self.lorebooks_changed(None);
         }
-        self.store()
-            .write(move |store| {
-                granted.into_iter().try_for_each(|(book, to)| store.lorebooks_mut().bind_also(book, to))
-            })
-            .await?;
-        self.lorebooks_changed(None);
         Ok(())
     }
 
     /// The book that a character is linked with, as its card tells.
-    pub(crate) async fn wish_of(&self, character: CharacterId, new: bool, wishes: &mut Wishes) -> Answer<()> {
+    pub(crate) async fn wish_of(&self, character: CharacterId, wishes: &mut Wishes) -> Answer<()> {
         let card = card_of(&self.character(character).await?)?;
-        wishes.add(
-            card.extensions().and_then(|extensions| extensions.get("world")),
-            Binding::Character(character),
-            new,
-        );
+        wishes.add(card.extensions().and_then(|extensions| extensions.get("world")), Binding::Character(character));
         Ok(())
     }
 }
@@ -127,7 +143,7 @@ fn leave(report: &mut ImportReport, book: &str) {
     }
 }
 
-/// What the first line of a chat's file says of the chat.
+/// What the first line of a chat's file says of the chat. Blocks.
 pub(crate) fn metadata(file: &Path) -> Option<Value> {
     let mut line = String::new();
     BufReader::new(std::fs::File::open(file).ok()?.take(MAX_HEADER)).read_line(&mut line).ok()?;

@@ -69,6 +69,11 @@ macro_rules! operations {
             /// `book` alone. Nothing is stored.
             try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;
 
+            /// How far the import of a folder is; nothing where none is going on.
+            import_progress() -> Option<ImportProgress>;
+            /// Ends the import of a folder after what it is at. What came in stays.
+            cancel_import() -> ();
+
             list_personas() -> Vec<Persona>;
             /// An empty `id` makes a new one.
             save_persona(persona: Persona) -> Persona;

@@ -26,6 +26,7 @@ use crate::table::picture::{Pictures, PicturesMut};
 use crate::table::preset::{Presets, PresetsMut};
 use crate::table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
 use crate::table::setting::{Settings, SettingsMut};
+use crate::table::source::{Sources, SourcesMut};
 use crate::table::swipe::{Swipes, SwipesMut};
 use crate::table::token_count::{TokenCounts, TokenCountsMut};
 
@@ -97,5 +98,6 @@ tables! {
     endpoints: Endpoints, endpoints_mut: EndpointsMut;
     settings: Settings, settings_mut: SettingsMut;
     presets: Presets, presets_mut: PresetsMut;
+    sources: Sources, sources_mut: SourcesMut;
     scoped_settings: ScopedSettings, scoped_settings_mut: ScopedSettingsMut;
 }

@@ -60,5 +60,6 @@ pub use table::picture::{Pictures, PicturesMut};
 pub use table::preset::{Preset, PresetKind, Presets, PresetsMut};
 pub use table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
 pub use table::setting::{Settings, SettingsMut};
+pub use table::source::{Sources, SourcesMut};
 pub use table::swipe::{NewSwipe, Swipes, SwipesMut};
 pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};

@@ -17,6 +17,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009_documents.sql"),
     include_str!("migrations/0010_lorebooks.sql"),
     include_str!("migrations/0011_library.sql"),
+    include_str!("migrations/0012_sources.sql"),
 ];
 
 /// 0 in an empty file.

@@ -14,6 +14,7 @@ use crate::connection::{Durability, quick_check, set_durability};
 use crate::lock::Lock;
 use crate::open::{FILE, Opened, Options};
 use crate::pool::Pool;
+use crate::table::asset;
 use crate::{AssetHash, BackupFile, Purged, StoreError, backup, files, migrate, open, purge};
 
 /// A handle on the data folder; clones share it. The last one to go closes the database.
@@ -82,6 +83,14 @@ impl Store {
     /// Where the file of an asset is, if there is one.
     pub fn asset_path(&self, hash: AssetHash) -> PathBuf {
         hash.path_in(&self.dir().join(files::ASSETS))
+    }
+
+    /// Writes the file of an asset before the transaction that keeps it (`put_kept`), so that many can be written side by
+    /// side. Blocks until it is on the disk. One that no transaction keeps serves the next `put` of its content.
+    pub fn keep_file(&self, bytes: &[u8]) -> Result<AssetHash, StoreError> {
+        let hash = AssetHash::of(bytes);
+        asset::write(self.dir(), hash, bytes)?;
+        Ok(hash)
     }
 
     /// Where the small copy of a picture is, once it was kept.

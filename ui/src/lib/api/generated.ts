@@ -66,6 +66,10 @@ export function client(call: Call) {
 		copyLoreEntries: (book: string, ids: string[], to: string, leave: boolean) => call("copy_lore_entries", { book, ids, to, leave }) as Promise<void>,
 		/** What `text` would wake as the next message of `chat`, with `book` besides the chat's own books; without a chat, in `book` alone. Nothing is stored. */
 		tryLore: (book: string | null, text: string, chat: string | null) => call("try_lore", { book, text, chat }) as Promise<LoreTrial>,
+		/** How far the import of a folder is; nothing where none is going on. */
+		importProgress: () => call("import_progress", {  }) as Promise<ImportProgress | null>,
+		/** Ends the import of a folder after what it is at. What came in stays. */
+		cancelImport: () => call("cancel_import", {  }) as Promise<void>,
 		listPersonas: () => call("list_personas", {  }) as Promise<Persona[]>,
 		/** An empty `id` makes a new one. */
 		savePersona: (persona: Persona) => call("save_persona", { persona }) as Promise<Persona>,
@@ -531,6 +535,10 @@ export type Event =
 { event: "changed"; what: Changed; id: string | null } | 
 /**  Files came in by a drop, a dialog, or a second start. */
 { event: "imported"; report: ImportReport } | 
+/**  A folder of another app's is coming in. */
+{ event: "importing"; progress: ImportProgress } | 
+/**  It is through, or was cancelled, as the report says; without a report it failed. */
+{ event: "importEnded"; report: ImportReport | null } | 
 /**  The listener was too slow and missed events: it should reload what it shows. */
 { event: "missed" };
 
@@ -585,12 +593,28 @@ export type HealthCheck = {
 	reason: string,
 };
 
+/**  How far the import of a whole folder is. */
+export type ImportProgress = {
+	/**  Things that are through, whatever became of them. */
+	done: number,
+	/**  0 until they are counted. */
+	total: number,
+	stage: ImportStage,
+};
+
 /**  What an import did, file by file. */
 export type ImportReport = {
 	imported: Imported[],
 	skipped: Skipped[],
 	refused: Refused[],
+	/**  The user ended it: what is not in the report was not looked at. */
+	cancelled?: boolean,
 };
+
+/**  What the import of a folder is at. */
+export type ImportStage = 
+/**  What is there. */
+"looking" | "personas" | "characters" | "chats" | "groupChats" | "lorebooks" | "presets";
 
 /**  What came in. */
 export type Imported = {

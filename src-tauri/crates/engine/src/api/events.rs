@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{EndReason, Figures, ImportReport, Memory, Message};
+use super::{EndReason, Figures, ImportProgress, ImportReport, Memory, Message};
 
 /// News from the engine, to any number of listeners. Events of one chat name it, so that none shows up in another (S1.20).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
@@ -39,6 +39,10 @@ pub enum Event {
     Changed { what: Changed, id: Option<String> },
     /// Files came in by a drop, a dialog, or a second start.
     Imported { report: ImportReport },
+    /// A folder of another app's is coming in.
+    Importing { progress: ImportProgress },
+    /// It is through, or was cancelled, as the report says; without a report it failed.
+    ImportEnded { report: Option<ImportReport> },
     /// The listener was too slow and missed events: it should reload what it shows.
     Missed,
 }

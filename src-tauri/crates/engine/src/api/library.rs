@@ -167,6 +167,35 @@ pub struct ImportReport {
     pub imported: Vec<Imported>,
     pub skipped: Vec<Skipped>,
     pub refused: Vec<Refused>,
+    /// The user ended it: what is not in the report was not looked at.
+    #[serde(default)]
+    pub cancelled: bool,
+}
+
+/// How far the import of a whole folder is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportProgress {
+    /// Things that are through, whatever became of them.
+    pub done: u32,
+    /// 0 until they are counted.
+    pub total: u32,
+    pub stage: ImportStage,
+}
+
+/// What the import of a folder is at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum ImportStage {
+    /// What is there.
+    #[default]
+    Looking,
+    Personas,
+    Characters,
+    Chats,
+    GroupChats,
+    Lorebooks,
+    Presets,
 }
 
 /// What was already there.

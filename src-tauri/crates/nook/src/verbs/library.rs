@@ -1,15 +1,20 @@
 //! `import`, `list`, `show`.
 
 use std::path::PathBuf;
+use std::pin::pin;
 
 use engine::Engine;
-use engine::api::{Character, Chat, ChatSummary, ImportReport, LorebookEntry, LorebookSummary, Message};
+use engine::api::{
+    Character, Chat, ChatSummary, Event, ImportProgress, ImportReport, ImportStage, LorebookEntry, LorebookSummary,
+    Message,
+};
 use serde::Serialize;
 
 use super::{models, presets};
 use crate::cli::{ListKind, ShowKind};
 use crate::failure::Failure;
 use crate::find;
+use crate::interrupts::Interrupts;
 use crate::output::Output;
 
 pub(crate) async fn import(
@@ -19,21 +24,59 @@ pub(crate) async fn import(
     out: &Output,
 ) -> Result<(), Failure> {
     let mut report = match sillytavern {
-        Some(folder) => engine.import_sillytavern(folder).await?,
+        Some(folder) => import_folder(engine, folder, out).await?,
         None => ImportReport::default(),
     };
-    if !paths.is_empty() {
-        let ImportReport { imported, skipped, refused } = engine.import_paths(paths).await?;
+    if !paths.is_empty() && !report.cancelled {
+        let ImportReport { imported, skipped, refused, .. } = engine.import_paths(paths).await?;
         report.imported.extend(imported);
         report.skipped.extend(skipped);
         report.refused.extend(refused);
     }
     out.answer(&report, import_text)?;
+    if report.cancelled {
+        let hint = "What came in stays; the same words again bring the rest.";
+        return Err(Failure::reported("cancelled", format!("The import was cancelled. {hint}")));
+    }
     match report.refused.len() {
         0 => Ok(()),
         1 => Err(Failure::reported("refused", format!("{} was refused", report.refused[0].file))),
         count => Err(Failure::reported("refused", format!("{count} files were refused"))),
     }
+}
+
+/// Shows how far it is. Ctrl-C ends it after what it is at.
+async fn import_folder(engine: &Engine, folder: PathBuf, out: &Output) -> Result<ImportReport, Failure> {
+    let (mut interrupts, mut events) = (Interrupts::listen()?, engine.subscribe());
+    let mut import = pin!(engine.import_sillytavern(folder));
+    loop {
+        tokio::select! {
+            report = &mut import => break Ok(report?),
+            _ = interrupts.next() => engine.cancel_import().await?,
+            event = events.next() => {
+                if let Some(Event::Importing { progress }) = event {
+                    out.progress(&progress_bar(progress));
+                }
+            }
+        }
+    }
+}
+
+/// Cells of the bar.
+const CELLS: u32 = 24;
+
+fn progress_bar(ImportProgress { done, total, stage }: ImportProgress) -> String {
+    let what = match stage {
+        ImportStage::Looking => return "looking through the folder".into(),
+        ImportStage::Personas => "personas",
+        ImportStage::Characters => "characters",
+        ImportStage::Chats => "chats",
+        ImportStage::GroupChats => "group chats",
+        ImportStage::Lorebooks => "lorebooks",
+        ImportStage::Presets => "presets",
+    };
+    let full = (u64::from(done) * u64::from(CELLS) / u64::from(total.max(1))) as usize;
+    format!("[{}{}] {done} of {total}  {what}", "#".repeat(full), ".".repeat(CELLS as usize - full))
 }
 
 fn import_text(report: &ImportReport) -> String {
@@ -172,4 +215,17 @@ fn chat_text(chat: &Chat) -> String {
 pub(super) fn shown(message: &Message) -> &str {
     let swipe = message.swipes.get(message.selected as usize);
     swipe.map_or("", |swipe| swipe.display.as_ref().map_or(&swipe.text, |display| &display.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_is_full_when_all_is_done() {
+        let bar = |done, total| progress_bar(ImportProgress { done, total, stage: ImportStage::Chats });
+        assert_eq!(bar(0, 0), "[........................] 0 of 0  chats");
+        assert_eq!(bar(7, 12), "[##############..........] 7 of 12  chats");
+        assert_eq!(bar(12, 12), "[########################] 12 of 12  chats");
+    }
 }

@@ -60,6 +60,16 @@ impl Assets<'_> {
     }
 }
 
+/// Writes the file of an asset unless it is there.
+pub(crate) fn write(dir: &Path, hash: AssetHash, bytes: &[u8]) -> Result<(), StoreError> {
+    let path = hash.path_in(&dir.join(files::ASSETS));
+    let present = std::fs::metadata(&path).is_ok_and(|file| file.len() == bytes.len() as u64);
+    if present {
+        return Ok(());
+    }
+    files::write(&path, bytes).map_err(|error| StoreError::file(error, &path, dir))
+}
+
 pub struct AssetsMut<'a> {
     pub(crate) conn: &'a Connection,
     pub(crate) dir: &'a Path,
@@ -72,18 +82,29 @@ impl AssetsMut<'_> {
     /// The file is on the disk before the row is. If the transaction fails, the file stays and serves the next `put`.
     pub fn put(&mut self, bytes: &[u8], mime: &str, now: Timestamp) -> Result<AssetHash, StoreError> {
         let hash = AssetHash::of(bytes);
+        write(self.dir, hash, bytes)?;
+        self.list(hash, bytes.len() as u64, mime, now)?;
+        Ok(hash)
+    }
+
+    /// Keeps what [`crate::Store::keep_file`] has written.
+    ///
+    /// # Errors
+    /// `NotFound` if the file is not there: a purge may have come in between.
+    pub fn put_kept(&mut self, hash: AssetHash, mime: &str, now: Timestamp) -> Result<(), StoreError> {
         let path = hash.path_in(&self.dir.join(files::ASSETS));
-        let present = std::fs::metadata(&path).is_ok_and(|file| file.len() == bytes.len() as u64);
-        if !present {
-            files::write(&path, bytes).map_err(|error| StoreError::file(error, &path, self.dir))?;
-        }
+        let Ok(about) = std::fs::metadata(&path) else { return Err(StoreError::NotFound { what: "file" }) };
+        self.list(hash, about.len(), mime, now)
+    }
+
+    fn list(&mut self, hash: AssetHash, bytes: u64, mime: &str, now: Timestamp) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO asset (hash, mime, bytes, created) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (hash) DO UPDATE SET created = max(created, excluded.created)",
             )?
-            .execute(params![Col(hash), mime, bytes.len() as i64, Col(now)])?;
-        Ok(hash)
+            .execute(params![Col(hash), mime, bytes as i64, Col(now)])?;
+        Ok(())
     }
 
     /// Forgets the assets put at or before `before` that nothing refers to; their files are the caller's to remove,

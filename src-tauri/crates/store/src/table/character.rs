@@ -59,6 +59,16 @@ impl Characters<'_> {
         Ok(rows)
     }
 
+    /// The names of those not deleted.
+    pub fn names(&self) -> Result<Vec<(CharacterId, String)>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT id, name FROM character INDEXED BY character_listed WHERE deleted IS NULL")?
+            .query_map([], |row| Ok((row.get::<_, Col<_>>("id")?.0, row.get("name")?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// Those whose cards hold a lorebook, by name.
     pub fn with_lorebooks(&self) -> Result<Vec<Character>, StoreError> {
         let rows = self

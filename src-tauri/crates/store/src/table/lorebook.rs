@@ -88,6 +88,16 @@ impl Lorebooks<'_> {
         Ok(rows)
     }
 
+    /// The oldest that says the same, field by field.
+    pub fn saying(&self, json: &str) -> Result<Option<Lorebook>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached("SELECT * FROM lorebook WHERE json = ?1 AND deleted IS NULL ORDER BY id LIMIT 1")?
+            .query_row([json], from_row)
+            .optional()?;
+        Ok(row)
+    }
+
     /// Where every book counts.
     pub fn bindings(&self) -> Result<HashMap<LorebookId, Vec<Binding>>, StoreError> {
         let mut all: HashMap<LorebookId, Vec<Binding>> = HashMap::new();
@@ -208,7 +218,8 @@ impl LorebooksMut<'_> {
     }
 }
 
-fn columns(binding: Binding) -> (&'static str, Vec<u8>) {
+/// How a binding is kept.
+pub(super) fn columns(binding: Binding) -> (&'static str, Vec<u8>) {
     let (scope, owner) = match binding {
         Binding::Global => return ("global", Vec::new()),
         Binding::Character(CharacterId(id)) => ("character", id),

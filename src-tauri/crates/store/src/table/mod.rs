@@ -21,5 +21,6 @@ pub(crate) mod picture;
 pub(crate) mod preset;
 pub(crate) mod scoped_setting;
 pub(crate) mod setting;
+pub(crate) mod source;
 pub(crate) mod swipe;
 pub(crate) mod token_count;

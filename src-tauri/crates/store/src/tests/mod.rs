@@ -13,6 +13,7 @@ mod memories;
 mod messages;
 mod opening;
 mod purging;
+mod sources;
 mod together;
 
 use std::path::Path;

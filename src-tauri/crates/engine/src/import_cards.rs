@@ -1,0 +1,248 @@
+//! The cards of a whole folder: read, and their pictures made, side by side; kept some at a time.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+
+use domain::card::{self, Card};
+use domain::lorebook::Binding;
+use domain::{CharacterId, backyard};
+use futures_util::{StreamExt as _, stream};
+use serde_json::Value;
+use store::{AssetHash, Character};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::{ImportReport, Imported, Skipped};
+use crate::characters::{is_favourite, spec};
+use crate::error::{Answer, internal};
+use crate::import::read_capped;
+use crate::import_worlds::Wishes;
+use crate::importing::Run;
+use crate::picture::{self, Picture};
+use crate::tavern::{Tavern, file_name, stem};
+
+/// Cards that one transaction takes: each commit waits for the disk.
+const BATCH: usize = 16;
+const PNG: &str = "image/png";
+
+/// Characters by the stems of their files, which their chats' folders are named by.
+pub(crate) type Cast = HashMap<String, CharacterId>;
+
+/// What became of a file so far.
+enum Looked {
+    /// It came in before.
+    Known { id: CharacterId, name: String, linked: Option<Value> },
+    /// Its files are kept; its row is to be written.
+    New(Box<New>),
+    /// No card in a PNG: whatever it is, it goes the way of single files.
+    Other,
+}
+
+struct New {
+    character: Character,
+    favourite: bool,
+    linked: Option<Value>,
+    warnings: Vec<String>,
+}
+
+impl Engine {
+    /// Takes the cards of `tavern`, and wishes for the lorebooks that they are linked with.
+    pub(crate) async fn import_cards_of(
+        &self,
+        tavern: &Tavern,
+        wishes: &mut Wishes,
+        run: &mut Run,
+        report: &mut ImportReport,
+    ) -> Answer<Cast> {
+        if run.cancelled() {
+            return Ok(Cast::new());
+        }
+        let folder = tavern.root.to_string_lossy().into_owned();
+        let (engine, place) = (self.clone(), folder.clone());
+        let looked = stream::iter(tavern.cards.clone()).map(move |path| {
+            let (engine, place) = (engine.clone(), place.clone());
+            async move { Ok::<_, crate::api::ApiError>((engine.look_at(place, &path).await?, path)) }
+        });
+        let mut looked = pin!(looked.buffered(side_by_side()));
+        let (mut cast, mut batch) = (Cast::new(), Vec::new());
+        while let Some(next) = looked.next().await {
+            match next? {
+                (Looked::Known { id, name, linked }, path) => {
+                    let reason = format!("{name} is in the library already");
+                    report.skipped.push(Skipped { id: id.to_string(), file: file_name(&path), reason });
+                    wishes.add(linked.as_ref(), Binding::Character(id));
+                    cast.insert(stem(&path), id);
+                }
+                (Looked::New(new), path) => {
+                    wishes.add(new.linked.as_ref(), Binding::Character(new.character.id));
+                    cast.insert(stem(&path), new.character.id);
+                    batch.push((file_name(&path), *new));
+                }
+                (Looked::Other, path) => {
+                    self.keep_cards(&folder, std::mem::take(&mut batch), report).await?;
+                    if let Some(id) = self.import_other_card(&folder, &path, report).await? {
+                        self.wish_of(id, wishes).await?;
+                        cast.insert(stem(&path), id);
+                    }
+                }
+            }
+            if batch.len() >= BATCH {
+                self.keep_cards(&folder, std::mem::take(&mut batch), report).await?;
+            }
+            run.step();
+            if run.cancelled() {
+                break;
+            }
+        }
+        self.keep_cards(&folder, batch, report).await?;
+        Ok(cast)
+    }
+
+    async fn look_at(&self, folder: String, path: &Path) -> Answer<Looked> {
+        let (file, own) = (file_name(path), path.to_owned());
+        let read = tokio::task::spawn_blocking(move || read_png(&own)).await;
+        let Some((bytes, hash, card, mut warnings)) = read.map_err(|_| internal("a card could not be read"))? else {
+            return Ok(Looked::Other);
+        };
+        let linked = card.extensions().and_then(|all| all.get("world")).cloned();
+        if let Some(known) = self.known_card(folder, file, hash).await? {
+            return Ok(Looked::Known { id: known.id, name: known.name, linked });
+        }
+        let picture = picture_of(&bytes, &card, &mut warnings).await;
+        let store = self.store().clone();
+        let keep = move || {
+            let picture = picture.map(|picture| store.keep_file(&picture.png)).transpose()?;
+            Ok::<_, store::StoreError>((store.keep_file(&bytes)?, picture))
+        };
+        let kept = tokio::task::spawn_blocking(keep).await.map_err(|_| internal("a card could not be kept"))?;
+        let (source, picture) = kept?;
+        let now = self.now();
+        let character = Character {
+            id: CharacterId(Uuid::now_v7()),
+            name: card.name().to_owned(),
+            spec: spec(&card),
+            picture,
+            source: Some(source),
+            created: now,
+            updated: now,
+            card_json: card.to_json(),
+        };
+        Ok(Looked::New(Box::new(New { character, favourite: is_favourite(&card), linked, warnings })))
+    }
+
+    /// The character that came from this file before, changed since or not; else one that came from a file of the same
+    /// content in some other way, which is remembered.
+    async fn known_card(&self, folder: String, file: String, content: AssetHash) -> Answer<Option<Character>> {
+        let (place, own) = (folder.clone(), file.clone());
+        let found = self.store().read(move |store| {
+            let by_file = store.sources().character(&place, &own)?;
+            let like = match by_file {
+                Some(_) => None,
+                None => store.sources().character_like(&place, content)?,
+            };
+            let row = by_file.or(like).map(|id| store.characters().get(id)).transpose()?.flatten();
+            Ok((row, like.is_some()))
+        });
+        let (known, new_to_us) = found.await?;
+        if let Some(known) = known.as_ref().filter(|_| new_to_us) {
+            let id = known.id;
+            self.store().write(move |store| store.sources_mut().set_character(&folder, &file, id)).await?;
+        }
+        Ok(known)
+    }
+
+    /// Writes the rows of cards whose files are kept: all of them, or none.
+    async fn keep_cards(&self, folder: &str, batch: Vec<(String, New)>, report: &mut ImportReport) -> Answer<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let (folder, now) = (folder.to_owned(), self.now());
+        let kept = self.store().write(move |store| {
+            for (file, new) in &batch {
+                let Character { id, picture, source, .. } = new.character;
+                for asset in picture.into_iter().chain(source) {
+                    store.assets_mut().put_kept(asset, PNG, now)?;
+                }
+                store.characters_mut().insert(&new.character)?;
+                if new.favourite {
+                    store.favourites_mut().add(id)?;
+                }
+                store.sources_mut().set_character(&folder, file, id)?;
+            }
+            Ok(batch)
+        });
+        report.imported.extend(kept.await?.into_iter().map(|(file, new)| Imported {
+            kind: "character".into(),
+            id: new.character.id.to_string(),
+            name: new.character.name,
+            file,
+            warnings: new.warnings,
+        }));
+        Ok(())
+    }
+
+    /// A file that may be anything; the character it is, if it is one.
+    async fn import_other_card(
+        &self,
+        folder: &str,
+        path: &Path,
+        report: &mut ImportReport,
+    ) -> Answer<Option<CharacterId>> {
+        let (place, file) = (folder.to_owned(), file_name(path));
+        let own = file.clone();
+        if let Some(id) = self.store().read(move |store| store.sources().character(&place, &own)).await? {
+            let reason = format!("{} is in the library already", self.character(id).await?.name);
+            report.skipped.push(Skipped { id: id.to_string(), file, reason });
+            return Ok(Some(id));
+        }
+        let (imported, skipped) = (report.imported.len(), report.skipped.len());
+        self.import_path(path, false, report).await?;
+        let added = report.imported[imported..].iter().filter(|one| one.kind == "character").map(|one| &one.id);
+        let known = report.skipped[skipped..].iter().map(|one| &one.id);
+        let Some(id) = added.chain(known).find_map(|id| id.parse::<CharacterId>().ok()) else { return Ok(None) };
+        let place = folder.to_owned();
+        // What was skipped may be a lorebook, which is nobody.
+        let remember = move |store: &mut store::Write<'_>| {
+            let is_somebody = store.characters().get(id)?.is_some();
+            if is_somebody {
+                store.sources_mut().set_character(&place, &file, id)?;
+            }
+            Ok(is_somebody.then_some(id))
+        };
+        Ok(self.store().write(remember).await?)
+    }
+}
+
+/// Files that are read at once: as many as there are processors, within reason, for each may take much memory.
+pub(crate) fn side_by_side() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(4)
+}
+
+/// The picture of a card; why there is none is a warning.
+pub(crate) async fn picture_of(bytes: &[u8], card: &Card, warnings: &mut Vec<String>) -> Option<Picture> {
+    let found = match card::picture(bytes, card) {
+        Ok(found) => found?.into_owned(),
+        Err(error) => {
+            warnings.push(error.to_string());
+            return None;
+        }
+    };
+    picture::read(found).await.map_err(|error| warnings.push(error.to_string())).ok()
+}
+
+type Read = (Vec<u8>, AssetHash, Card, Vec<String>);
+
+/// A card in a PNG that brings nothing but itself. Blocks.
+fn read_png(path: &PathBuf) -> Option<Read> {
+    let bytes = read_capped(path, card::MAX_FILE, "a card").ok()?;
+    if !bytes.starts_with(b"\x89PNG") {
+        return None;
+    }
+    let (card, warnings) = Card::read(&bytes).ok()?;
+    if backyard::sampling(&card).is_some() {
+        return None;
+    }
+    let hash = AssetHash::of(&bytes);
+    Some((bytes, hash, card, warnings.iter().map(ToString::to_string).collect()))
+}

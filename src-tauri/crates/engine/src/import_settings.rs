@@ -1,0 +1,190 @@
+//! What SillyTavern keeps in its settings, or what these choose: personas, regex scripts, the presets in use.
+
+use std::path::{Path, PathBuf};
+
+use context::convert::convert;
+use domain::lorebook::Binding;
+use serde_json::Value;
+use store::PresetKind;
+
+use crate::Engine;
+use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
+use crate::error::{Answer, internal};
+use crate::import::read_capped;
+use crate::import_worlds::Wishes;
+use crate::importing::Run;
+use crate::tavern::{SETTINGS, Tavern, file_name, stem};
+
+/// Bytes of its settings.
+const MAX_SETTINGS: usize = 32 << 20;
+/// Personas at the most.
+const MAX_PERSONAS: usize = 500;
+
+/// Folders of presets, and where its settings name the one in use.
+pub(crate) const PRESETS: [(&str, &str); 5] = [
+    ("TextGen Settings", "/textgenerationwebui_settings/preset"),
+    ("OpenAI Settings", "/oai_settings/preset_settings_openai"),
+    ("instruct", "/power_user/instruct/preset"),
+    ("context", "/power_user/context/preset"),
+    ("sysprompt", "/power_user/sysprompt/name"),
+];
+
+impl Engine {
+    /// Those of a name that is not known yet.
+    pub(crate) async fn import_personas_of(
+        &self,
+        settings: &Value,
+        wishes: &mut Wishes,
+        run: &mut Run,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let about = settings.pointer("/power_user/persona_descriptions");
+        let mut known: Vec<(String, String)> =
+            self.list_personas().await?.into_iter().map(|one| (one.name, one.id)).collect();
+        for (picture, name) in personas(settings).take(MAX_PERSONAS) {
+            if run.cancelled() {
+                break;
+            }
+            run.step();
+            let of_it = |field: &str| about.and_then(|about| about.get(picture)?.get(field));
+            let there = known.iter().find(|(one, _)| one == name);
+            let id = match there {
+                Some((_, id)) => {
+                    let reason = format!("there is a persona \"{name}\" already");
+                    report.skipped.push(Skipped { id: id.clone(), file: SETTINGS.into(), reason });
+                    id.clone()
+                }
+                None => {
+                    let text = of_it("description").and_then(Value::as_str).unwrap_or_default();
+                    let Some(id) = self.import_persona(name, text, report).await? else { continue };
+                    known.push((name.to_owned(), id.clone()));
+                    id
+                }
+            };
+            wishes.add(of_it("lorebook"), Binding::Persona(id.parse()?));
+        }
+        let more = personas(settings).count().saturating_sub(MAX_PERSONAS);
+        if more > 0 {
+            let reason = format!("{more} more personas than are taken at once");
+            report.skipped.push(Skipped { id: String::new(), file: SETTINGS.into(), reason });
+        }
+        Ok(())
+    }
+
+    async fn import_persona(&self, name: &str, text: &str, report: &mut ImportReport) -> Answer<Option<String>> {
+        let (id, instructions) = (String::new(), String::new());
+        let persona = Persona { id, name: name.to_owned(), description: text.to_owned(), instructions };
+        match self.save_persona(persona).await {
+            Ok(saved) => {
+                report.imported.push(row("persona", saved.id.clone(), saved.name));
+                Ok(Some(saved.id))
+            }
+            Err(error) => {
+                let reason = format!("the persona \"{name}\": {error}");
+                report.refused.push(Refused { file: SETTINGS.into(), kind: "malformed".into(), reason });
+                Ok(None)
+            }
+        }
+    }
+
+    /// The user's own, which run in every chat.
+    pub(crate) async fn import_scripts_of(&self, settings: &Value, report: &mut ImportReport) -> Answer<()> {
+        let Some(scripts) = settings.pointer("/extension_settings/regex").filter(|all| all.is_array()) else {
+            return Ok(());
+        };
+        let known = self.list_regex_scripts().await?;
+        let fresh = |script: &&Value| {
+            let name = script.get("scriptName").and_then(Value::as_str).unwrap_or_default();
+            known.iter().all(|one| one.name != name)
+        };
+        let fresh: Vec<&Value> = scripts.as_array().into_iter().flatten().filter(fresh).collect();
+        let text = serde_json::to_string(&fresh).map_err(|error| internal(&error.to_string()))?;
+        report.imported.extend(self.import_preset(SETTINGS, text.as_bytes()).await?.unwrap_or_default());
+        Ok(())
+    }
+
+    /// Those in use: SillyTavern keeps some two hundred of its own in the same folders.
+    pub(crate) async fn import_presets_of(
+        &self,
+        tavern: &mut Tavern,
+        settings: &Value,
+        run: &mut Run,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        for (folder, place) in PRESETS {
+            if run.cancelled() {
+                break;
+            }
+            let in_use = settings.pointer(place).and_then(Value::as_str).unwrap_or_default();
+            let (used, others): (Vec<_>, Vec<_>) =
+                tavern.presets(folder).into_iter().partition(|file| stem(file) == in_use);
+            for file in used {
+                self.import_preset_in_use(&file, report).await?;
+            }
+            if !others.is_empty() {
+                let reason =
+                    format!("{} presets that were not in use; import those that you want one by one", others.len());
+                report.skipped.push(Skipped { id: String::new(), file: folder.to_owned(), reason });
+            }
+            run.step();
+        }
+        Ok(())
+    }
+
+    async fn import_preset_in_use(&self, file: &Path, report: &mut ImportReport) -> Answer<()> {
+        if self.has_preset(file.to_owned()).await? {
+            let reason = "it came in before".to_owned();
+            report.skipped.push(Skipped { id: String::new(), file: file_name(file), reason });
+            return Ok(());
+        }
+        self.import_path(file, false, report).await
+    }
+
+    /// The very same file made a template or a chat format already, or there are samplers of its name.
+    async fn has_preset(&self, file: PathBuf) -> Answer<bool> {
+        let name = stem(&file);
+        let read = tokio::task::spawn_blocking(move || read_capped(&file, MAX_SETTINGS, "a preset")).await;
+        let Ok(bytes) = read.map_err(|_| internal("a file could not be read"))? else { return Ok(false) };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let samplers = convert(&name, &text).ok().and_then(|converted| converted.sampling);
+        if samplers.is_some_and(|one| !one.values.is_empty()) {
+            let known = self.list_sampler_presets().await?;
+            return Ok(known.iter().any(|known| known.name == name));
+        }
+        let kinds = [PresetKind::Template, PresetKind::ChatFormat];
+        let stored = self.store().read(move |store| kinds.iter().map(|kind| store.presets().list(*kind)).collect());
+        let stored: Vec<Vec<store::Preset>> = stored.await?;
+        Ok(stored.iter().flatten().any(|preset| preset.source.as_deref() == Some(text.as_str())))
+    }
+}
+
+/// Its settings; nothing where they cannot be read, for cards and chats need none, but that is told. Blocks.
+pub(crate) fn settings(tavern: &mut Tavern) -> Value {
+    let file = tavern.settings();
+    if file.symlink_metadata().is_err() {
+        return Value::Null;
+    }
+    let read = match tavern.holds_settings() {
+        true => read_capped(&file, MAX_SETTINGS, "its settings").map_err(|(_, reason)| reason),
+        false => Err("it is a link that leads out of the folder, or nowhere".to_owned()),
+    };
+    let parsed = read.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|error| error.to_string()));
+    parsed.unwrap_or_else(|why| {
+        tavern.leave(
+            SETTINGS.to_owned(),
+            format!("no personas, tags and bindings come in, for it cannot be read: {why}"),
+        );
+        Value::Null
+    })
+}
+
+/// By their pictures; blank names name nobody.
+pub(crate) fn personas(settings: &Value) -> impl Iterator<Item = (&String, &str)> {
+    let all = settings.pointer("/power_user/personas").and_then(Value::as_object);
+    let named = |(picture, name)| Some((picture, Value::as_str(name)?.trim()));
+    all.into_iter().flatten().filter_map(named).filter(|(_, name)| !name.is_empty())
+}
+
+fn row(kind: &str, id: String, name: String) -> Imported {
+    Imported { kind: kind.to_owned(), id, name, file: SETTINGS.to_owned(), warnings: Vec::new() }
+}

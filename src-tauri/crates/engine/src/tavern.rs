@@ -1,0 +1,271 @@
+//! What lies in a folder of SillyTavern's. Only names are read here. Links that lead out of the folder are not followed:
+//! whoever packed it does not say what else of this machine comes in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::api::Skipped;
+use crate::error::{Answer, bad_input};
+
+/// Where the user's own folder may be, from the one that was named.
+const USERS: [&str; 4] = ["", "data/default-user", "default-user", "public"];
+/// Files taken of one kind at the most.
+const MAX_FILES: usize = 50_000;
+/// Endings of files that may be cards.
+const CARDS: [&str; 7] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml"];
+
+/// What has no place here, and why.
+const LEFT: [(&str, &str); 14] = [
+    ("backgrounds", "there are no backgrounds here"),
+    ("User Avatars", "personas have no pictures here"),
+    ("QuickReplies", "there are no quick replies here"),
+    ("themes", "they are the looks of another app"),
+    ("movingUI", "they are the looks of another app"),
+    ("assets", "sounds and pictures of extensions have no place here"),
+    ("extensions", "programs of another app never run here"),
+    ("workflows", "they are for making pictures, which is not done here"),
+    ("user/images", "pictures of old messages are not taken along"),
+    ("user/files", "files attached to old messages are not taken along"),
+    ("NovelAI Settings", "presets for NovelAI have no counterpart here"),
+    ("KoboldAI Settings", "presets for KoboldAI have no counterpart here"),
+    ("reasoning", "how thoughts are told from words is found out here"),
+    ("vectors", "what was computed from chats is computed anew here"),
+];
+
+/// A folder, looked through.
+#[derive(Debug, Default)]
+pub(crate) struct Tavern {
+    /// Without links.
+    pub(crate) root: PathBuf,
+    pub(crate) cards: Vec<PathBuf>,
+    /// In folders that are named like the files of the characters.
+    pub(crate) chats: Vec<PathBuf>,
+    pub(crate) groups: Vec<PathBuf>,
+    pub(crate) group_chats: Vec<PathBuf>,
+    pub(crate) worlds: Vec<PathBuf>,
+    /// What is not taken.
+    pub(crate) left: Vec<Skipped>,
+}
+
+struct Entry {
+    path: PathBuf,
+    folder: bool,
+}
+
+impl Tavern {
+    /// Looks through `folder`, or the user's own folder in it. Blocks.
+    ///
+    /// # Errors
+    /// `BadInput` if there are no characters below the folder.
+    pub(crate) fn look(folder: &Path) -> Answer<Self> {
+        let root = USERS.iter().map(|user| folder.join(user)).find(|root| root.join("characters").is_dir());
+        let root = root.and_then(|root| root.canonicalize().ok()).ok_or_else(|| {
+            let message = format!("{} is no folder of SillyTavern's: it has no characters.", folder.display());
+            bad_input(message, "Name the folder that holds SillyTavern, or its data/default-user.")
+        })?;
+        let mut tavern = Self { root, ..Self::default() };
+        tavern.cards = tavern.cards();
+        tavern.chats = tavern.chats();
+        tavern.groups = tavern.files("groups", "json");
+        tavern.group_chats = tavern.files("group chats", "jsonl");
+        tavern.worlds = tavern.files("worlds", "json");
+        for (name, why) in LEFT {
+            let count = tavern.entries(name).len();
+            if count > 0 {
+                tavern.leave(name.to_owned(), format!("{count} files stay where they are: {why}"));
+            }
+        }
+        Ok(tavern)
+    }
+
+    /// The presets in one of its folders.
+    pub(crate) fn presets(&mut self, folder: &str) -> Vec<PathBuf> {
+        self.files(folder, "json")
+    }
+
+    /// Its settings, if they are inside.
+    pub(crate) fn settings(&self) -> PathBuf {
+        self.root.join(SETTINGS)
+    }
+
+    /// Says that something is not taken.
+    pub(crate) fn leave(&mut self, file: String, reason: impl Into<String>) {
+        self.left.push(Skipped { id: String::new(), file, reason: reason.into() });
+    }
+
+    fn cards(&mut self) -> Vec<PathBuf> {
+        let (folders, files): (Vec<_>, Vec<_>) = self.entries("characters").into_iter().partition(|one| one.folder);
+        for folder in folders {
+            // Where somebody of that name has faces: SillyTavern shows one with each reply.
+            let name = format!("characters/{}", file_name(&folder.path));
+            let count = self.entries(&name).len();
+            if count > 0 {
+                self.leave(name, format!("{count} files stay where they are: there are no faces for moods here"));
+            }
+        }
+        let (cards, others): (Vec<_>, Vec<_>) = files.into_iter().map(|one| one.path).partition(|path| is_card(path));
+        for other in others {
+            self.leave(file_name(&other), "by its ending it is no card");
+        }
+        self.capped(cards, "characters")
+    }
+
+    fn chats(&mut self) -> Vec<PathBuf> {
+        let mut chats = Vec::new();
+        for entry in self.entries("chats") {
+            let name = format!("chats/{}", file_name(&entry.path));
+            if entry.folder {
+                chats.extend(self.files(&name, "jsonl"));
+            } else {
+                self.leave(name, "it is in no character's folder");
+            }
+        }
+        self.capped(chats, "chats")
+    }
+
+    /// Those of that ending; others are told.
+    fn files(&mut self, folder: &str, ending: &str) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for Entry { path, folder: is_folder } in self.entries(folder) {
+            if !is_folder && path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending)) {
+                files.push(path);
+            } else {
+                self.leave(format!("{folder}/{}", file_name(&path)), "it is of another kind than the files there are");
+            }
+        }
+        self.capped(files, folder)
+    }
+
+    fn capped(&mut self, mut files: Vec<PathBuf>, what: &str) -> Vec<PathBuf> {
+        if files.len() > MAX_FILES {
+            let reason = format!("{} more files than are taken at once", files.len() - MAX_FILES);
+            self.leave(what.to_owned(), reason);
+            files.truncate(MAX_FILES);
+        }
+        files
+    }
+
+    /// What is right inside one of its folders, by name; nothing if it cannot be read. Hidden files are the system's.
+    fn entries(&mut self, folder: &str) -> Vec<Entry> {
+        let place = self.root.join(folder);
+        if !self.holds(&place) {
+            if place.symlink_metadata().is_ok() {
+                self.leave(folder.to_owned(), OUTSIDE);
+            }
+            return Vec::new();
+        }
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                continue;
+            }
+            let link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            if link && !self.holds(&path) {
+                self.leave(format!("{folder}/{}", file_name(&path)), OUTSIDE);
+                continue;
+            }
+            let folder = path.is_dir();
+            entries.push(Entry { path, folder });
+        }
+        entries.sort_by(|one, other| one.path.cmp(&other.path));
+        entries
+    }
+
+    /// Whether `path` is there, and still inside once links are followed.
+    fn holds(&self, path: &Path) -> bool {
+        path.canonicalize().is_ok_and(|real| real.starts_with(&self.root))
+    }
+
+    /// Whether its settings may be read.
+    pub(crate) fn holds_settings(&self) -> bool {
+        self.holds(&self.settings())
+    }
+}
+
+/// The file that holds everything which has no file of its own.
+pub(crate) const SETTINGS: &str = "settings.json";
+const OUTSIDE: &str = "it is a link that leads out of the folder, or nowhere";
+
+fn is_card(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    CARDS.iter().any(|known| ending == *known)
+}
+
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What SillyTavern calls a thing by: the name of its file without the ending.
+pub(crate) fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, name: &str) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+
+    fn names(files: &[PathBuf]) -> Vec<String> {
+        files.iter().map(|file| file_name(file)).collect()
+    }
+
+    #[test]
+    fn everything_is_taken_or_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let user = folder.path().join("data/default-user");
+        for name in [
+            "characters/Bo.png",
+            "characters/Ada.PNG",
+            "characters/.hidden.png",
+            "characters/old.webp",
+            "characters/Ada/joy.png",
+            "chats/Ada/night.jsonl",
+            "chats/loose.jsonl",
+            "groups/1.json",
+            "group chats/2.jsonl",
+            "worlds/Sea.json",
+            "worlds/notes.txt",
+            "backgrounds/sea.jpg",
+            "backgrounds/sky.jpg",
+        ] {
+            write(&user, name);
+        }
+        let tavern = Tavern::look(folder.path()).unwrap();
+        assert_eq!(names(&tavern.cards), ["Ada.PNG", "Bo.png"]);
+        assert_eq!(names(&tavern.chats), ["night.jsonl"]);
+        let others = [&tavern.groups, &tavern.group_chats, &tavern.worlds].map(|files| names(files).join(" "));
+        assert_eq!(others, ["1.json", "2.jsonl", "Sea.json"]);
+        let left: Vec<_> = tavern.left.iter().map(|one| one.file.as_str()).collect();
+        assert_eq!(left, ["characters/Ada", "old.webp", "chats/loose.jsonl", "worlds/notes.txt", "backgrounds"]);
+        assert!(tavern.left[4].reason.starts_with("2 files"), "{:?}", tavern.left[4]);
+
+        let other = Tavern::look(&folder.path().join("data/default-user/worlds"));
+        assert!(other.is_err_and(|error| error.to_string().contains("it has no characters")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_out_are_not_followed() {
+        use std::os::unix::fs::symlink;
+
+        let (folder, secret) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        write(secret.path(), "card.png");
+        write(folder.path(), "characters/Ada.png");
+        symlink(secret.path().join("card.png"), folder.path().join("characters/Eve.png")).unwrap();
+        symlink("Ada.png", folder.path().join("characters/Inside.png")).unwrap();
+        symlink("gone.png", folder.path().join("characters/Nowhere.png")).unwrap();
+        symlink(secret.path(), folder.path().join("chats")).unwrap();
+        symlink(secret.path().join("card.png"), folder.path().join(SETTINGS)).unwrap();
+        let tavern = Tavern::look(folder.path()).unwrap();
+        assert_eq!(names(&tavern.cards), ["Ada.png", "Inside.png"]);
+        let left: Vec<_> = tavern.left.iter().map(|one| one.file.as_str()).collect();
+        assert_eq!(left, ["characters/Eve.png", "characters/Nowhere.png", "chats"]);
+        assert!(!tavern.holds_settings());
+    }
+}

@@ -1,0 +1,96 @@
+//! Where things came from, so that a second import of another app's folder takes only what is new.
+
+use domain::lorebook::Binding;
+use domain::{CharacterId, ChatId, LorebookId};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::lorebook::{LorebooksMut, columns};
+use crate::sql::Col;
+use crate::{AssetHash, StoreError};
+
+pub struct Sources<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Sources<'_> {
+    /// The character that came from `file` in `folder`, unless it is deleted.
+    pub fn character(&self, folder: &str, file: &str) -> Result<Option<CharacterId>, StoreError> {
+        let id = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM character_file JOIN character ON character.id = character_file.character
+                 WHERE folder = ?1 AND file = ?2 AND deleted IS NULL",
+            )?
+            .query_row([folder, file], |row| Ok(row.get::<_, Col<_>>(0)?.0))
+            .optional()?;
+        Ok(id)
+    }
+
+    /// The first character that came from a file of this content, unless it came from another file of `folder`: whoever has
+    /// two copies there has two characters.
+    pub fn character_like(&self, folder: &str, content: AssetHash) -> Result<Option<CharacterId>, StoreError> {
+        let id = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM character
+                 WHERE source = ?2 AND deleted IS NULL
+                     AND NOT EXISTS (SELECT 1 FROM character_file WHERE character = id AND folder = ?1)
+                 ORDER BY id LIMIT 1",
+            )?
+            .query_row(params![folder, Col(content)], |row| Ok(row.get::<_, Col<_>>(0)?.0))
+            .optional()?;
+        Ok(id)
+    }
+
+    /// The chat with `character` that came from `file`, or has its `title`; the oldest of several.
+    pub fn chat(&self, character: CharacterId, file: &str, title: &str) -> Result<Option<ChatId>, StoreError> {
+        let id = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM chat LEFT JOIN chat_file ON chat_file.chat = chat.id
+                 WHERE chat.character = ?1 AND chat.deleted IS NULL AND (chat_file.file = ?2 OR chat.title = ?3)
+                 ORDER BY chat_file.file = ?2 DESC, id LIMIT 1",
+            )?
+            .query_row(params![Col(character), file, title], |row| Ok(row.get::<_, Col<_>>(0)?.0))
+            .optional()?;
+        Ok(id)
+    }
+}
+
+pub struct SourcesMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl SourcesMut<'_> {
+    /// Says that `character` came from `file` in `folder`.
+    pub fn set_character(&mut self, folder: &str, file: &str, character: CharacterId) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO character_file (folder, file, character) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (folder, file) DO UPDATE SET character = excluded.character",
+            )?
+            .execute(params![folder, file, Col(character)])?;
+        Ok(())
+    }
+
+    /// Says that `chat` came from `file`.
+    pub fn set_chat(&mut self, chat: ChatId, file: &str) -> Result<(), StoreError> {
+        let sql = "INSERT INTO chat_file (chat, file) VALUES (?1, ?2)
+                   ON CONFLICT (chat) DO UPDATE SET file = excluded.file";
+        self.conn.prepare_cached(sql)?.execute(params![Col(chat), file])?;
+        Ok(())
+    }
+
+    /// Binds a lorebook once: `false` if that was done before, whether it is still bound or not.
+    pub fn grant(&mut self, book: LorebookId, to: Binding) -> Result<bool, StoreError> {
+        let (scope, owner) = columns(to);
+        let new = self
+            .conn
+            .prepare_cached("INSERT OR IGNORE INTO lorebook_granted (lorebook, scope, owner) VALUES (?1, ?2, ?3)")?
+            .execute(params![Col(book), scope, owner])?;
+        if new == 1 {
+            LorebooksMut { conn: self.conn }.bind_also(book, to)?;
+        }
+        Ok(new == 1)
+    }
+}
