@@ -28,6 +28,8 @@ macro_rules! engine_commands {
                 $($name,)*
                 shell::subscribe,
                 shell::pick_import,
+                shell::pick_sillytavern,
+                shell::save_report,
                 shell::pick_chats,
                 shell::pick_model,
                 shell::pick_tokenizer,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use engine::Exported;
 use engine::api::{ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model};
+use serde::Deserialize;
 use tauri::ipc::Channel;
 use tauri::{Manager, State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FileDialogBuilder, FilePath};
@@ -52,6 +53,42 @@ pub(crate) async fn pick_import(
         Some(files) => core.engine().await.import_paths(paths(files)).await.map(Some),
         None => Ok(None),
     }
+}
+
+/// Lets the user pick a folder of SillyTavern's and imports all of it; `null` when nothing was picked. How far it is, and what
+/// came in, is told by events: the page may be another one by then.
+#[tauri::command]
+pub(crate) async fn pick_sillytavern(window: WebviewWindow, core: State<'_, Core>) -> Result<Option<()>, ApiError> {
+    let dialog = dialog(&window, "Import from SillyTavern");
+    let Some(folder) = answer(|tell| dialog.pick_folder(tell)).await.and_then(|folder| folder.into_path().ok()) else {
+        return Ok(None);
+    };
+    core.engine().await.import_sillytavern(folder).await?;
+    Ok(Some(()))
+}
+
+/// The forms that the report of an import can be saved in.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ReportFormat {
+    Text,
+    Json,
+}
+
+/// Writes the report of an import, which the page has in the user's language, to where the user says; tells the page where
+/// that was, or `null` when the dialog was cancelled.
+#[tauri::command]
+pub(crate) async fn save_report(
+    window: WebviewWindow,
+    report: String,
+    format: ReportFormat,
+) -> Result<Option<String>, ApiError> {
+    let (ending, mime) = match format {
+        ReportFormat::Text => ("txt", "text/plain"),
+        ReportFormat::Json => ("json", "application/json"),
+    };
+    let (file_name, bytes) = (format!("Import report.{ending}"), report.into_bytes());
+    save(&window, Exported { file_name, mime, bytes, warnings: Vec::new() }).await
 }
 
 /// Lets the user pick chats that SillyTavern wrote and imports them as chats of `character`; `null` when nothing was picked.

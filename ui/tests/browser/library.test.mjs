@@ -124,6 +124,39 @@ test("an import of many tells why each file was not taken", async () => {
 	await report.waitFor({ state: "detached" });
 });
 
+test("a folder of SillyTavern's comes in while the library stays usable, and its report is saved", async () => {
+	await show("people");
+	await id("import-more").focus();
+	await page.keyboard.press("Enter");
+	await page.keyboard.press("Enter");
+	const bar = id("import-bar").getByRole("progressbar", { name: "Importing from SillyTavern" });
+	await bar.waitFor();
+	assert.equal(await bar.getAttribute("value"), null, "until the files are counted nobody knows how far it is");
+	await id("search").fill("cartographer");
+	await shows("Captain Osei");
+	await page.locator("[aria-live=polite]").getByText("Importing from SillyTavern").waitFor({ state: "attached" });
+	await id("import-cancel").click();
+	await id("import-ended").getByText("The import from SillyTavern was cancelled.").waitFor();
+	await id("import-show").click();
+	const report = id("import-report");
+	await report.getByText("What came in stays; the next one brings the rest.").waitFor();
+	await report.getByText("48 files stay where they are").waitFor();
+	await id("save-report").click();
+	await id("save-report-json").click();
+	await id("toast").getByText("Saved").waitFor();
+	await page.keyboard.press("Escape");
+	await report.waitFor({ state: "detached" });
+	await id("import-ended").waitFor({ state: "detached" });
+});
+
+test("the bar of an import says how far it is, and no second one begins", async () => {
+	await show("folder");
+	assert.equal(await id("import-count").textContent(), "1,042 of 2,574");
+	assert.equal(await id("import-stage").textContent(), "Characters");
+	await id("import-more").click();
+	assert.equal(await id("import-sillytavern").getAttribute("aria-disabled"), "true", "one at a time");
+});
+
 test("a chat leaves in three forms from its menu", async () => {
 	await show("chat");
 	for (const form of ["jsonl", "text", "markdown"]) {

@@ -14,7 +14,7 @@ export const SCENES = [
 	...["tuning", "owntexts", "toast", "lost", "broken", "drop"],
 	...["templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts", "cardscripts"],
 	...["books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry"],
-	...["people", "peoplelist", "chosen", "bulktags", "filtered", "imported"],
+	...["people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended"],
 	...["editor", "editorscene", "editornote", "editorcard", "lore", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
 ];
 

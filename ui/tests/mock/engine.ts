@@ -2,6 +2,7 @@ import type { ApiError, CardField, Character, CharacterFields, CharacterSummary,
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBooks } from "./books";
 import * as data from "./data";
+import { MockFolder } from "./folder";
 import { MockLayers } from "./layers";
 import { MockMemories } from "./memories";
 import { MockPresets } from "./presets";
@@ -28,6 +29,7 @@ const PAGE = 50;
 /** An engine that plays a script, for looking at every state. It keeps the real one's promises about order and ids. */
 export class MockEngine implements Transport {
 	readonly addsModelFiles = true;
+	readonly importsFolders = true;
 	readonly characters: Character[];
 	readonly chats: MockChat[] = [];
 	personas = structuredClone(data.personas);
@@ -38,6 +40,7 @@ export class MockEngine implements Transport {
 	readonly prompts: MockPrompts;
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
 	readonly books = new MockBooks((event) => this.emit(event));
+	readonly folder = new MockFolder((event) => this.emit(event));
 	readonly memories = new MockMemories((event) => this.emit(event));
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
@@ -70,7 +73,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.prompts, this.presets, this.memories, this.books]
+		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -86,13 +89,16 @@ export class MockEngine implements Transport {
 
 	assetUrl = async (hash: string) => data.portrait(hash);
 	pickChats = async () => null;
+	/** A folder comes in as far as the scene wants it to. */
+	pickSillytavern = async () => this.folder.begin();
+	saveReport = async () => "/home/sam/Documents/Import report.txt";
 	exportCharacters = async () => "/home/sam/Documents/cards";
 	exportChat = async () => "/home/sam/Documents/Mira.jsonl";
 	pickModel = async () => null;
 	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
 	exportLorebook = async () => "/home/sam/Downloads/the-hill-town.json";
-	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
+	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], cancelled: false, refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
 	pickImport = async (): Promise<ImportReport> => {
 		const report: ImportReport = {
 			imported: [
@@ -102,6 +108,7 @@ export class MockEngine implements Transport {
 			],
 			skipped: [{ id: "c1", file: "mira (2).png", reason: "Mira is in the library already" }],
 			refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture holds no character card." }],
+			cancelled: false,
 		};
 		this.emit({ event: "imported", report });
 		return report;

@@ -11,7 +11,7 @@ export const SCENES = [
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "owntexts", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
-	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "editor", "editorscene", "editornote", "editorcard", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
+	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
 ] as const;
 
 export type Scene = (typeof SCENES)[number];
@@ -85,6 +85,12 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "imported") {
 		await app.import();
 		await press("[data-testid=toast-action]");
+	}
+	if (scene === "folder" || scene === "folderended") {
+		app.go("people");
+		await app.folder.start();
+		engine.folder.reach(1042, "characters");
+		if (scene === "folderended") engine.folder.end();
 	}
 	if (scene.startsWith("editor") || scene === "cardscripts") app.edit("c1", EDITED[scene as string] ?? null);
 	if (scene.startsWith("editor")) await until(() => Boolean(app.editor?.counts.by));

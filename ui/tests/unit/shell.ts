@@ -6,6 +6,7 @@ type Answer = (args: never) => unknown;
 /** A way to an engine whose answers each test writes itself. */
 export class FakeShell implements Transport {
 	readonly addsModelFiles = true;
+	readonly importsFolders = true;
 	readonly asked: { operation: string; args: Record<string, unknown> }[] = [];
 	listener: (event: Event) => void = () => {};
 	connection: (state: Connection) => void = () => {};
@@ -31,12 +32,14 @@ export class FakeShell implements Transport {
 
 	assetUrl = async (hash: string) => `asset:${hash}`;
 	pickImport = async (): Promise<ImportReport | null> => null;
+	pickSillytavern = async (): Promise<void> => {};
+	saveReport = async (): Promise<string | null> => null;
 	pickChats = async (): Promise<ImportReport | null> => null;
 	exportCharacters = async (): Promise<string | null> => null;
 	exportChat = async (): Promise<string | null> => null;
 	pickModel = async (): Promise<Model | null> => null;
 	pickTokenizer = async (_endpoint: string): Promise<Endpoint | null> => null;
-	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [] });
+	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
 	exportCharacter = async (): Promise<string | null> => null;
 	exportLorebook = async (): Promise<string | null> => null;
 	watchDrops(drops: Drops): () => void {

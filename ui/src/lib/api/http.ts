@@ -1,7 +1,7 @@
 import { t } from "../i18n/i18n.svelte";
 import { asApiError } from "./errors";
 import type { ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat } from "./generated";
-import type { Connection, Drops, Transport } from "./transport";
+import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 const TOKEN = "inglenook.token";
 const CARDS = ".png,.apng,.json,.jsonl,.charx,.byaf,.yaml,.yml,.jpg,.jpeg,image/png,image/jpeg,application/json";
@@ -19,6 +19,7 @@ export function takeToken(): string {
 /** A browser's way: HTTP for operations, a WebSocket for events. */
 export class HttpTransport implements Transport {
 	readonly addsModelFiles = false;
+	readonly importsFolders = false;
 	#pictures = new Map<string, Promise<string>>();
 
 	constructor(private readonly token: string) {}
@@ -55,6 +56,15 @@ export class HttpTransport implements Transport {
 	async pickImport(): Promise<ImportReport | null> {
 		const files = await chooseFiles(CARDS);
 		return files.length === 0 ? null : this.importFiles(files);
+	}
+
+	/** A page in a browser cannot name a folder of the machine that the engine runs on: `nook import --sillytavern` does. */
+	pickSillytavern = async () => {};
+
+	async saveReport(report: string, format: ReportFormat): Promise<string> {
+		const name = format === "json" ? "Import report.json" : "Import report.txt";
+		download(new Blob([report], { type: format === "json" ? "application/json" : "text/plain" }), name);
+		return name;
 	}
 
 	async pickChats(character: string): Promise<ImportReport | null> {
@@ -121,7 +131,7 @@ export class HttpTransport implements Transport {
 
 	/** `more` goes behind the name in each address. */
 	async #importAll(files: File[], more = ""): Promise<ImportReport> {
-		const whole: ImportReport = { imported: [], skipped: [], refused: [] };
+		const whole: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false };
 		for (const file of files) {
 			const answer = await this.#post(`/api/import?name=${encodeURIComponent(file.name)}${more}`, file);
 			const report = (await answer.json()) as ImportReport;

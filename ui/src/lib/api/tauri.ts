@@ -2,7 +2,7 @@ import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { asApiError } from "./errors";
 import type { CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
-import type { Connection, Drops, Transport } from "./transport";
+import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 async function ask<T>(command: string, args: Record<string, unknown> = {}): Promise<T> {
 	try {
@@ -15,6 +15,7 @@ async function ask<T>(command: string, args: Record<string, unknown> = {}): Prom
 /** The window's way: every operation is a Tauri command of the same name. */
 export class TauriTransport implements Transport {
 	readonly addsModelFiles = true;
+	readonly importsFolders = true;
 
 	call = (operation: string, args: Record<string, unknown>) => ask<unknown>(operation, args);
 
@@ -33,6 +34,10 @@ export class TauriTransport implements Transport {
 
 	pickImport = () => ask<ImportReport | null>("pick_import");
 
+	pickSillytavern = async () => void (await ask<null>("pick_sillytavern"));
+
+	saveReport = (report: string, format: ReportFormat) => ask<string | null>("save_report", { report, format });
+
 	pickChats = (character: string) => ask<ImportReport | null>("pick_chats", { character });
 
 	pickModel = () => ask<Model | null>("pick_model");
@@ -40,7 +45,7 @@ export class TauriTransport implements Transport {
 	pickTokenizer = (endpoint: string) => ask<Endpoint | null>("pick_tokenizer", { endpoint });
 
 	/** Never asked for: the shell imports what is dropped on the window. */
-	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [] });
+	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
 
 	exportCharacter = (id: string, format: CardFormat) => ask<string | null>("export_character", { id, format });
 

@@ -3,6 +3,9 @@ import type { CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, Loreboo
 /** Whether news from the engine arrives. */
 export type Connection = "connecting" | "live" | "lost";
 
+/** The forms that the report of an import can be saved in. */
+export type ReportFormat = "text" | "json";
+
 /** How files dragged over the window are told. */
 export interface Drops {
 	/** Files are over the window, or no longer. */
@@ -15,6 +18,8 @@ export interface Drops {
 export interface Transport {
 	/** A model file can be added by its place on this machine. */
 	readonly addsModelFiles: boolean;
+	/** A whole folder of this machine can be imported. */
+	readonly importsFolders: boolean;
 	/** Sends one operation; rejects with an `ApiError`. */
 	call(operation: string, args: Record<string, unknown>): Promise<unknown>;
 	/** Hears all events until the returned function is called. After a lost connection it says `missed`. */
@@ -23,6 +28,10 @@ export interface Transport {
 	assetUrl(hash: string, small?: boolean): Promise<string>;
 	/** Lets the user choose cards; `null` when nothing was chosen. */
 	pickImport(): Promise<ImportReport | null>;
+	/** Lets the user choose a folder of SillyTavern's and imports it; events tell of its progress and its end. */
+	pickSillytavern(): Promise<void>;
+	/** Where the report of an import went; `null` when the user thought better of it. */
+	saveReport(report: string, format: ReportFormat): Promise<string | null>;
 	/** Lets the user choose files of chats for a character; `null` when nothing was chosen. */
 	pickChats(character: string): Promise<ImportReport | null>;
 	/** Lets the user choose a model file; `null` when nothing was chosen. */

@@ -9,6 +9,7 @@ import { ChatState } from "./chat.svelte";
 import { Editor } from "./editor.svelte";
 import type { TextField } from "./fields";
 import { folded } from "./find";
+import { FolderImport } from "./folder.svelte";
 import { ImportNews } from "./imports";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
@@ -44,6 +45,7 @@ export class App {
 	readonly samplers: Samplers;
 	readonly formats: Formats;
 	readonly books: Books;
+	readonly folder: FolderImport;
 
 	screen = $state<Screen>("chats");
 	chat = $state.raw<ChatState | null>(null);
@@ -88,6 +90,7 @@ export class App {
 		this.samplers = new Samplers(this.api);
 		this.formats = new Formats(this.api);
 		this.books = new Books(this.api);
+		this.folder = new FolderImport(this.api, { announce: (text) => (this.announced = text), attempt: (action) => this.attempt(action) });
 	}
 
 	/** Begins to listen and draws the first screen; the returned function ends it. */
@@ -124,6 +127,8 @@ export class App {
 	receive = (event: Event): void => {
 		if (event.event === "changed") void this.#changed(event.what, event.id);
 		else if (event.event === "imported") this.#imports.heard(event.report);
+		else if (event.event === "importing") this.folder.moved(event.progress);
+		else if (event.event === "importEnded") this.folder.ended(event.report);
 		else if (event.event === "missed") void this.#reload();
 		else this.#heard(event);
 	};
@@ -326,7 +331,7 @@ export class App {
 		}
 	}
 
-	#heard(event: Exclude<Event, { event: "changed" | "imported" | "missed" }>): void {
+	#heard(event: Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "missed" }>): void {
 		if (event.event === "started") this.writing.add(event.chat);
 		if (event.event === "ended") this.writing.delete(event.chat);
 		if (event.chat !== this.chat?.id) return;
@@ -378,7 +383,7 @@ export class App {
 	}
 
 	async #refreshAll(): Promise<void> {
-		await Promise.all([this.#refreshLists(), this.models.load(), this.settings.load()]);
+		await Promise.all([this.#refreshLists(), this.models.load(), this.settings.load(), this.folder.load()]);
 	}
 
 	async #refreshLists(): Promise<void> {

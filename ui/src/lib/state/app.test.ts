@@ -26,6 +26,7 @@ async function started(answers: Record<string, (args: never) => unknown> = {}) {
 		list_models: () => [],
 		list_endpoints: () => [],
 		list_modes: () => [],
+		import_progress: () => null,
 	layered_settings: () => ({ settings: [], contradictions: [], model: null, character: null }),
 	list_personas: () => [],
 		get_settings: () => ({ theme: "dark", language: "en" }),

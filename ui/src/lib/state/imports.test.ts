@@ -4,8 +4,8 @@ import { ImportNews, reportText } from "./imports";
 import { Toasts } from "./toasts.svelte";
 
 const imported = (name: string, kind = "character") => ({ kind, id: name, name, file: `${name}.png`, warnings: [] });
-const told = (file: string) => ({ id: "", file, kind: "noCard", reason: "The picture holds no card." });
-const report = (over: Partial<ImportReport>): ImportReport => ({ imported: [], skipped: [], refused: [], ...over });
+const told = (file: string) => ({ id: "known", file, kind: "noCard", reason: "The picture holds no card." });
+const report = (over: Partial<ImportReport>): ImportReport => ({ imported: [], skipped: [], refused: [], cancelled: false, ...over });
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -41,6 +41,12 @@ test("many files that come one by one are summed up, with all reasons behind it"
 	expect(toasts.items).toEqual([]);
 	const [[whole]] = show.mock.calls as [[ImportReport]];
 	expect(reportText(whole)).toBe("2 files imported\nMira.png: Mira\nOsei.png: Osei\n\n1 file was already here\nmira.png: The picture holds no card.\n\n1 file was not imported\nholiday.png: The picture holds no card.");
+});
+
+test("what has no place here is told apart from what was here", () => {
+	const skipped = [told("mira.png"), { ...told("backgrounds"), id: "", reason: "No place." }];
+	const text = reportText(report({ skipped, cancelled: true }));
+	expect(text).toBe("The import was cancelled. What came in stays; the next one brings the rest.\n\n1 file was already here\nmira.png: The picture holds no card.\n\n1 was left where it is\nbackgrounds: No place.");
 });
 
 test("a folder without anything to import is told of as well", () => {

@@ -1,4 +1,4 @@
-import type { Imported, ImportReport } from "../api/generated";
+import type { Imported, ImportReport, Skipped } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { Toasts } from "./toasts.svelte";
 
@@ -17,7 +17,7 @@ interface Ways {
 
 /** Tells of imports; of many files that come one after the other it tells once. */
 export class ImportNews {
-	#gathered: ImportReport = { imported: [], skipped: [], refused: [] };
+	#gathered: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false };
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	constructor(
@@ -36,7 +36,7 @@ export class ImportNews {
 	/** A line for each outcome; where it is about several files, the whole report is behind it. */
 	#tell(): void {
 		const report = this.#gathered;
-		this.#gathered = { imported: [], skipped: [], refused: [] };
+		this.#gathered = { imported: [], skipped: [], refused: [], cancelled: false };
 		const { imported, skipped, refused } = report;
 		const told: number[] = [];
 		const tell = (...toast: Parameters<Toasts["show"]>) => told.push(this.toasts.show(...toast));
@@ -78,14 +78,22 @@ function lines(all: string[]): string {
 	return all.length > MOST_LINES ? [...all.slice(0, MOST_LINES), "…"].join("\n") : all.join("\n");
 }
 
+/** What was here already, and what has no place here or was not wanted. */
+export function skippedParts(skipped: Skipped[]): { here: Skipped[]; left: Skipped[] } {
+	return { here: skipped.filter(({ id }) => id !== ""), left: skipped.filter(({ id }) => id === "") };
+}
+
 /** The report as a text to keep. */
-export function reportText({ imported, skipped, refused }: ImportReport): string {
+export function reportText({ imported, skipped, refused, cancelled }: ImportReport): string {
 	const lines = (files: { file: string; reason: string }[]) => files.map(({ file, reason }) => `${file}: ${reason}`);
+	const { here, left } = skippedParts(skipped);
 	const names = imported.map(({ name, file, warnings }) => [`${file}: ${name}`, ...warnings.map((warning) => `\t${warning}`)].join("\n"));
 	const part = (title: string, all: string[]) => (all.length > 0 ? [`${title}\n${all.join("\n")}`] : []);
 	return [
+		...(cancelled ? [t("import.wasCancelled")] : []),
 		...part(t("import.done", { count: imported.length }), names),
-		...part(t("import.skippedCount", { count: skipped.length }), lines(skipped)),
+		...part(t("import.skippedCount", { count: here.length }), lines(here)),
+		...part(t("import.leftCount", { count: left.length }), lines(left)),
 		...part(t("import.refusedCount", { count: refused.length }), lines(refused)),
 	].join("\n\n");
 }
