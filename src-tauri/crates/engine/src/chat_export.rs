@@ -50,6 +50,7 @@ impl Engine {
 
 fn said(message: &Message, speakers: &Speakers, left_out: &mut usize) -> Said {
     Said {
+        avatar: String::new(),
         name: speakers.of(message.id, message.role).to_owned(),
         by: match message.role {
             Role::User => By::User,

@@ -25,7 +25,7 @@ pub(crate) const TEMPLATE: &str = "group-scene";
 const NARRATOR: &str = "Narrator";
 
 /// Characters besides the chat's own.
-const MAX_MEMBERS: usize = 20;
+pub(crate) const MAX_MEMBERS: usize = 20;
 
 /// Messages that are looked through for who spoke last.
 pub(crate) const LOOK_BACK: u32 = 20;

@@ -7,6 +7,7 @@ use store::Character;
 use crate::Engine;
 use crate::api::{CardField, ImportReport, Imported, SettingOwner};
 use crate::error::{Answer, internal};
+use crate::import_chat::NewChat;
 
 /// Bytes of all messages that are taken from one file.
 const MAX_SAID: usize = MAX_FILE;
@@ -61,7 +62,10 @@ impl Engine {
         let sampling = scenario.sampling;
         let user = self.persona_of(None).await?.name;
         let chat = scenario.into_chat(card.spoken_name(), &user);
-        let id = self.keep_chat(chat, (character.id, None), title.clone(), None).await?.to_string();
+        let id = self
+            .keep_chat(NewChat { title: title.clone(), ..NewChat::of(chat, character.id, None) })
+            .await?
+            .to_string();
         for (field, text) in texts {
             self.set_chat_text(id.clone(), field, Some(text)).await?;
         }

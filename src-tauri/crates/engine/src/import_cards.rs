@@ -1,8 +1,9 @@
 //! The cards of a whole folder: read, and their pictures made, side by side; kept some at a time.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::pin;
+use std::sync::Arc;
 
 use domain::card::{self, Card};
 use domain::lorebook::Binding;
@@ -13,12 +14,14 @@ use store::{AssetHash, Character};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::{ImportReport, Imported, Skipped};
+use crate::api::{ApiError, ImportReport, Imported, Skipped};
 use crate::characters::{is_favourite, spec};
 use crate::error::{Answer, internal};
 use crate::import::read_capped;
+use crate::import_tags::Tags;
 use crate::import_worlds::Wishes;
 use crate::importing::Run;
+use crate::library::retag;
 use crate::picture::{self, Picture};
 use crate::tavern::{Tavern, file_name, stem};
 
@@ -51,6 +54,7 @@ impl Engine {
     pub(crate) async fn import_cards_of(
         &self,
         tavern: &Tavern,
+        tags: Tags,
         wishes: &mut Wishes,
         run: &mut Run,
         report: &mut ImportReport,
@@ -59,10 +63,11 @@ impl Engine {
             return Ok(Cast::new());
         }
         let folder = tavern.root.to_string_lossy().into_owned();
-        let (engine, place) = (self.clone(), folder.clone());
+        let (engine, place, tags) = (self.clone(), folder.clone(), Arc::new(tags));
+        let given = Arc::clone(&tags);
         let looked = stream::iter(tavern.cards.clone()).map(move |path| {
-            let (engine, place) = (engine.clone(), place.clone());
-            async move { Ok::<_, crate::api::ApiError>((engine.look_at(place, &path).await?, path)) }
+            let (engine, place, given) = (engine.clone(), place.clone(), Arc::clone(&given));
+            async move { Ok::<_, ApiError>((engine.look_at(place, &path, &given).await?, path)) }
         });
         let mut looked = pin!(looked.buffered(side_by_side()));
         let (mut cast, mut batch) = (Cast::new(), Vec::new());
@@ -81,7 +86,7 @@ impl Engine {
                 }
                 (Looked::Other, path) => {
                     self.keep_cards(&folder, std::mem::take(&mut batch), report).await?;
-                    if let Some(id) = self.import_other_card(&folder, &path, report).await? {
+                    if let Some(id) = self.import_other_card(&folder, &path, &tags, report).await? {
                         self.wish_of(id, wishes).await?;
                         cast.insert(stem(&path), id);
                     }
@@ -99,14 +104,15 @@ impl Engine {
         Ok(cast)
     }
 
-    async fn look_at(&self, folder: String, path: &Path) -> Answer<Looked> {
+    async fn look_at(&self, folder: String, path: &Path, tags: &Tags) -> Answer<Looked> {
         let (file, own) = (file_name(path), path.to_owned());
         let read = tokio::task::spawn_blocking(move || read_png(&own)).await;
-        let Some((bytes, hash, card, mut warnings)) = read.map_err(|_| internal("a card could not be read"))? else {
+        let Some((bytes, hash, mut card, mut warnings)) = read.map_err(|_| internal("a card could not be read"))?
+        else {
             return Ok(Looked::Other);
         };
         let linked = card.extensions().and_then(|all| all.get("world")).cloned();
-        if let Some(known) = self.known_card(folder, file, hash).await? {
+        if let Some(known) = self.known_card(folder, file.clone(), hash).await? {
             return Ok(Looked::Known { id: known.id, name: known.name, linked });
         }
         let picture = picture_of(&bytes, &card, &mut warnings).await;
@@ -117,6 +123,7 @@ impl Engine {
         };
         let kept = tokio::task::spawn_blocking(keep).await.map_err(|_| internal("a card could not be kept"))?;
         let (source, picture) = kept?;
+        retag(&mut card, tags.given_to(&file), &[]);
         let now = self.now();
         let character = Character {
             id: CharacterId(Uuid::now_v7()),
@@ -187,6 +194,7 @@ impl Engine {
         &self,
         folder: &str,
         path: &Path,
+        tags: &Tags,
         report: &mut ImportReport,
     ) -> Answer<Option<CharacterId>> {
         let (place, file) = (folder.to_owned(), file_name(path));
@@ -198,9 +206,14 @@ impl Engine {
         }
         let (imported, skipped) = (report.imported.len(), report.skipped.len());
         self.import_path(path, false, report).await?;
-        let added = report.imported[imported..].iter().filter(|one| one.kind == "character").map(|one| &one.id);
+        let added = report.imported[imported..].iter().find(|one| one.kind == "character").map(|one| &one.id);
+        if let Some(id) = added {
+            self.tag_characters(vec![id.clone()], tags.given_to(&file).to_vec(), Vec::new()).await?;
+        }
         let known = report.skipped[skipped..].iter().map(|one| &one.id);
-        let Some(id) = added.chain(known).find_map(|id| id.parse::<CharacterId>().ok()) else { return Ok(None) };
+        let Some(id) = added.into_iter().chain(known).find_map(|id| id.parse::<CharacterId>().ok()) else {
+            return Ok(None);
+        };
         let place = folder.to_owned();
         // What was skipped may be a lorebook, which is nobody.
         let remember = move |store: &mut store::Write<'_>| {
@@ -234,7 +247,7 @@ pub(crate) async fn picture_of(bytes: &[u8], card: &Card, warnings: &mut Vec<Str
 type Read = (Vec<u8>, AssetHash, Card, Vec<String>);
 
 /// A card in a PNG that brings nothing but itself. Blocks.
-fn read_png(path: &PathBuf) -> Option<Read> {
+fn read_png(path: &Path) -> Option<Read> {
     let bytes = read_capped(path, card::MAX_FILE, "a card").ok()?;
     if !bytes.starts_with(b"\x89PNG") {
         return None;

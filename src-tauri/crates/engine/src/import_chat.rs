@@ -1,5 +1,6 @@
 //! Chats that SillyTavern wrote, as chats of a character of the library.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
@@ -103,16 +104,23 @@ impl Engine {
         }
         let title = title(&file);
         let mut warnings = differences(&chat, &unread);
-        let user = chat.user.to_lowercase();
-        let personas = self.store().read(|store| store.personas().list()).await?;
-        let persona = personas.into_iter().find(|one| one.name.to_lowercase() == user).map(|one| one.id);
-        if persona.is_none() && !user.is_empty() {
-            let (user, other) = (&chat.user, self.persona_of(None).await?.name);
-            warnings.push(format!("there is no persona \"{user}\": what {user} says stands under \"{other}\""));
-        }
-        let id = self.keep_chat(chat, (character, persona), title.clone(), Some(file.clone())).await?;
+        let persona = self.persona_named(&chat.user, &mut warnings).await?;
+        let (named, source) = (title.clone(), Some(file.clone()));
+        let id = self.keep_chat(NewChat { title: named, source, ..NewChat::of(chat, character, persona) }).await?;
         report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
         Ok(Some(id))
+    }
+
+    /// The persona of that name; that there is none is a warning.
+    pub(crate) async fn persona_named(&self, user: &str, warnings: &mut Vec<String>) -> Answer<Option<PersonaId>> {
+        let wanted = user.to_lowercase();
+        let personas = self.store().read(|store| store.personas().list()).await?;
+        let persona = personas.into_iter().find(|one| one.name.to_lowercase() == wanted).map(|one| one.id);
+        if persona.is_none() && !user.is_empty() {
+            let other = self.persona_of(None).await?.name;
+            warnings.push(format!("there is no persona \"{user}\": what {user} says stands under \"{other}\""));
+        }
+        Ok(persona)
     }
 
     /// The chat with `character` that came from that file, whatever it is called now, or that has its name.
@@ -146,16 +154,11 @@ impl Engine {
         })
     }
 
-    /// Adds a chat that somebody else's app wrote, whole or not at all; `source` is the file it has to itself.
-    pub(crate) async fn keep_chat(
-        &self,
-        file: ChatFile,
-        (character, persona): (CharacterId, Option<PersonaId>),
-        title: String,
-        source: Option<String>,
-    ) -> Answer<ChatId> {
+    /// Adds a chat that somebody else's app wrote, whole or not at all.
+    pub(crate) async fn keep_chat(&self, new: NewChat) -> Answer<ChatId> {
+        let NewChat { file, character, persona, title, source, members, voices } = new;
         let (id, now) = (ChatId(Uuid::now_v7()), self.now());
-        let own = self.character(character).await?.name;
+        let own = Own { id: character, name: self.character(character).await?.name, voices };
         let mut when = self.date(&file.created).unwrap_or(now);
         let created = when;
         let mut messages = Vec::new();
@@ -183,6 +186,7 @@ impl Engine {
                 if let Some(file) = &source {
                     store.sources_mut().set_chat(chat.id, file)?;
                 }
+                store.groups_mut().set_members(chat.id, &members)?;
                 for (message, speaker) in &messages {
                     store.messages_mut().append(message)?;
                     if let Some(speaker) = speaker {
@@ -200,14 +204,13 @@ impl Engine {
     }
 
     /// With who says it, where that is not the chat's own character.
-    fn message_of(&self, said: Said, chat: ChatId, created: Timestamp, own: &str) -> (NewMessage, Option<Speaker>) {
+    fn message_of(&self, said: Said, chat: ChatId, created: Timestamp, own: &Own) -> (NewMessage, Option<Speaker>) {
         let role = match said.by {
             By::User => Role::User,
             By::Character => Role::Character,
             By::Narrator => Role::Narrator,
         };
-        let other = said.by == By::Character && !said.name.is_empty() && said.name != own;
-        let speaker = other.then(|| Speaker { character: None, name: said.name.clone() });
+        let speaker = own.speaker(&said);
         let selected = u32::try_from(said.selected).unwrap_or_default();
         let swipe = |version: Version| NewSwipe {
             id: SwipeId(Uuid::now_v7()),
@@ -226,6 +229,51 @@ impl Engine {
     }
 }
 
+/// A chat of another app's, and whose it becomes.
+pub(crate) struct NewChat {
+    pub(crate) file: ChatFile,
+    pub(crate) character: CharacterId,
+    pub(crate) persona: Option<PersonaId>,
+    pub(crate) title: String,
+    /// The file that it has to itself.
+    pub(crate) source: Option<String>,
+    /// Those who take part besides the character.
+    pub(crate) members: Vec<CharacterId>,
+    /// Who says what: characters by the files of their pictures, and by their names.
+    pub(crate) voices: HashMap<String, CharacterId>,
+}
+
+impl NewChat {
+    /// A chat of two, without a name and a file.
+    pub(crate) fn of(file: ChatFile, character: CharacterId, persona: Option<PersonaId>) -> Self {
+        let (title, members, voices) = (String::new(), Vec::new(), HashMap::new());
+        Self { file, character, persona, title, source: None, members, voices }
+    }
+}
+
+/// The character whose chat it is, and everybody's voice.
+struct Own {
+    id: CharacterId,
+    name: String,
+    voices: HashMap<String, CharacterId>,
+}
+
+impl Own {
+    /// Who says it, where that is not the chat's own character.
+    fn speaker(&self, said: &Said) -> Option<Speaker> {
+        if said.by != By::Character {
+            return None;
+        }
+        let by_picture = self.voices.get(&said.avatar).filter(|_| !said.avatar.is_empty());
+        match by_picture.or_else(|| self.voices.get(&said.name)) {
+            Some(id) if *id == self.id => None,
+            Some(id) => Some(Speaker { character: Some(*id), name: said.name.clone() }),
+            None if said.name.is_empty() || said.name == self.name => None,
+            None => Some(Speaker { character: None, name: said.name.clone() }),
+        }
+    }
+}
+
 /// A chat, and the numbers of the lines that hold no message.
 pub(crate) type Read = (ChatFile, Vec<usize>);
 
@@ -236,7 +284,7 @@ pub(crate) fn read_chat(path: &Path) -> Result<Read, (&'static str, String)> {
 }
 
 /// What of the file is not in the chat, or otherwise.
-fn differences(chat: &ChatFile, unread: &[usize]) -> Vec<String> {
+pub(crate) fn differences(chat: &ChatFile, unread: &[usize]) -> Vec<String> {
     let mut told = Vec::new();
     let count = |is: fn(&Said) -> bool| chat.messages.iter().filter(|said| is(said)).count();
     match count(|said| said.note) {
@@ -260,7 +308,7 @@ fn whole(text: String, thoughts: &str) -> String {
 }
 
 /// The file's name without its ending.
-fn title(file: &str) -> String {
+pub(crate) fn title(file: &str) -> String {
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem).trim();
     let title: String = stem.chars().take(MAX_TITLE).collect();
     if title.is_empty() { "Chat".to_owned() } else { title }

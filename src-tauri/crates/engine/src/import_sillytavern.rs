@@ -1,5 +1,5 @@
-//! A whole folder of SillyTavern's: cards, their chats, lorebooks, personas, regex scripts, and the presets in use. What cannot
-//! come along is told.
+//! A whole folder of SillyTavern's: cards with their tags, their chats, chats of groups, lorebooks, personas, regex scripts,
+//! and the presets in use. What cannot come along is told.
 //!
 //! It can be cancelled, and the process may die, at any moment: every card and every chat is whole in the library or not in
 //! it, and the next run takes what is missing.
@@ -18,6 +18,7 @@ use crate::error::{Answer, internal};
 use crate::import_cards::{Cast, side_by_side};
 use crate::import_chat::{Read, read_chat, refuse};
 use crate::import_settings::{PRESETS, personas, settings};
+use crate::import_tags::Tags;
 use crate::import_worlds::{Wishes, metadata};
 use crate::importing::Run;
 use crate::tavern::{Tavern, file_name};
@@ -54,10 +55,7 @@ impl Engine {
         };
         let looked = tokio::task::spawn_blocking(look).await.map_err(|_| internal("a folder could not be read"))?;
         let (mut tavern, settings) = looked?;
-        for file in std::mem::take(&mut tavern.group_chats) {
-            tavern.leave(file_name(&file), "a chat of a group cannot be read yet");
-        }
-        let files = [&tavern.cards, &tavern.chats, &tavern.worlds].map(Vec::len);
+        let files = [&tavern.cards, &tavern.chats, &tavern.group_chats, &tavern.worlds].map(Vec::len);
         run.expect(files.into_iter().sum::<usize>() + personas(&settings).count() + PRESETS.len());
         let mut report = self.import_tavern(&mut tavern, &settings, &mut run).await?;
         report.skipped.append(&mut tavern.left);
@@ -72,9 +70,12 @@ impl Engine {
         run.enter(ImportStage::Personas);
         self.import_personas_of(settings, &mut wishes, run, &mut report).await?;
         run.enter(ImportStage::Characters);
-        let cast = self.import_cards_of(tavern, &mut wishes, run, &mut report).await?;
+        let tags = Tags::of(settings);
+        let cast = self.import_cards_of(tavern, tags, &mut wishes, run, &mut report).await?;
         run.enter(ImportStage::Chats);
         self.import_chats_of(tavern, &cast, &mut wishes, run, &mut report).await?;
+        run.enter(ImportStage::GroupChats);
+        self.import_groups_of(tavern, &cast, &mut wishes, run, &mut report).await?;
         wishes.of_settings(settings, &cast);
         run.enter(ImportStage::Lorebooks);
         self.import_worlds_of(&tavern.worlds, wishes, run, &mut report).await?;

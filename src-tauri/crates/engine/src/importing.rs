@@ -160,7 +160,10 @@ mod tests {
         loop {
             match heard.next().await.unwrap() {
                 Event::Importing { progress } => told.push((progress.total, progress.stage)),
-                Event::ImportEnded { report } => break assert_eq!(report, None),
+                Event::ImportEnded { report } => {
+                    assert_eq!(report, None);
+                    break;
+                }
                 other => panic!("{other:?}"),
             }
         }

@@ -1,6 +1,7 @@
 //! The library as a whole: its list, what is found in it, and what is done to many characters at once.
 
 use domain::CharacterId;
+use domain::card::Card;
 use store::{Character, Listing};
 
 use crate::Engine;
@@ -125,6 +126,11 @@ fn described(character: &Character) -> (Listing, String) {
 /// The card with other tags; `None` if they are what they were.
 fn tagged(character: &Character, add: &[String], remove: &[String]) -> Option<String> {
     let mut card = card_of(character).ok()?;
+    retag(&mut card, add, remove).then(|| card.to_json())
+}
+
+/// Gives a card tags that it does not have, and takes others off; whether that changed it.
+pub(crate) fn retag(card: &mut Card, add: &[String], remove: &[String]) -> bool {
     let same = |one: &str, other: &str| one.trim().to_lowercase() == other.trim().to_lowercase();
     let before = convert::owned(&card.tags());
     let mut tags = before.clone();
@@ -134,10 +140,11 @@ fn tagged(character: &Character, add: &[String], remove: &[String]) -> Option<St
             tags.push(tag.clone());
         }
     }
-    (tags != before).then(|| {
-        card.set_tags(&tags);
-        card.to_json()
-    })
+    if tags == before {
+        return false;
+    }
+    card.set_tags(&tags);
+    true
 }
 
 fn tidy(tags: Vec<String>) -> Vec<String> {

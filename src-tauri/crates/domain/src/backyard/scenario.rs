@@ -87,6 +87,7 @@ impl Scenario {
     pub fn into_chat(self, character: &str, user: &str) -> ChatFile {
         let named = self.greeting.replace("{{char}}", character).replace("{{user}}", user);
         let opening = Said {
+            avatar: String::new(),
             name: String::new(),
             by: By::Character,
             hidden: false,
@@ -133,5 +134,13 @@ fn message(said: &Map<String, Value>) -> Option<Said> {
         }
         _ => return None,
     };
-    (!versions.is_empty()).then(|| Said { name: String::new(), by, hidden: false, note: false, versions, selected })
+    (!versions.is_empty()).then(|| Said {
+        name: String::new(),
+        avatar: String::new(),
+        by,
+        hidden: false,
+        note: false,
+        versions,
+        selected,
+    })
 }

@@ -27,6 +27,8 @@ pub struct ChatFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     pub name: String,
+    /// File of the picture of who says it, which tells members of a group apart; empty where it is not said.
+    pub avatar: String,
     pub by: By,
     /// The user keeps it from the model, as people do with what is long past.
     pub hidden: bool,

@@ -90,7 +90,15 @@ fn said(line: &Map<String, Value>) -> Option<Said> {
     };
     let shown = version(text, line.get("send_date"), extra);
     let (versions, selected) = versions(line, shown);
-    Some(Said { name: short(line, "name"), by, hidden: apart && !note, note, versions, selected })
+    Some(Said {
+        name: short(line, "name"),
+        avatar: short(line, "original_avatar"),
+        by,
+        hidden: apart && !note,
+        note,
+        versions,
+        selected,
+    })
 }
 
 /// The swipes, of which the selected one says what the message says: an edit may have left it behind. What the message does
@@ -233,7 +241,7 @@ mod tests {
     fn small() -> ChatFile {
         let said = |name: &str, by, versions: Vec<Version>| {
             let selected = versions.len() - 1;
-            Said { name: name.into(), by, hidden: false, note: false, versions, selected }
+            Said { name: name.into(), avatar: String::new(), by, hidden: false, note: false, versions, selected }
         };
         let reply = Version { thoughts: "Who is it?".into(), model: "tiny".into(), ..version("*waves*\n\nCome in.") };
         ChatFile {
@@ -267,12 +275,15 @@ mod tests {
     fn any_said() -> impl Strategy<Value = Said> {
         let by = prop_oneof![Just(By::User), Just(By::Character), Just(By::Narrator)];
         let versions = proptest::collection::vec(any_version(), 1..4);
-        (".{0,40}", by, 0..3_u8, versions, any::<prop::sample::Index>()).prop_map(|(name, by, apart, versions, one)| {
-            let note = apart == 1;
-            let by = if note { By::Narrator } else { by };
-            let selected = one.index(versions.len());
-            Said { name, by, hidden: apart == 2, note, versions, selected }
-        })
+        let named = (".{0,40}", ".{0,40}");
+        (named, by, 0..3_u8, versions, any::<prop::sample::Index>()).prop_map(
+            |((name, avatar), by, apart, versions, one)| {
+                let note = apart == 1;
+                let by = if note { By::Narrator } else { by };
+                let selected = one.index(versions.len());
+                Said { name, avatar, by, hidden: apart == 2, note, versions, selected }
+            },
+        )
     }
 
     proptest! {

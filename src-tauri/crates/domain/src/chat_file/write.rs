@@ -66,6 +66,9 @@ fn line(said: &Said) -> Value {
         ("mes".to_owned(), json!(shown.text)),
         ("extra".to_owned(), extra(said, shown)),
     ]);
+    if !said.avatar.is_empty() {
+        line.insert("original_avatar".to_owned(), json!(said.avatar));
+    }
     // People's words have no versions there, unless there are several.
     if said.by != By::User || said.versions.len() > 1 {
         let texts: Vec<&str> = said.versions.iter().map(|version| version.text.as_str()).collect();

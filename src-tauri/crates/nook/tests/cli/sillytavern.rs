@@ -96,7 +96,9 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
         ["persona", "persona", "character", "character", "chat", "regexScript", "samplerPreset"],
         "{report}"
     );
-    assert_eq!(list(&report, "skipped", "file"), ["TextGen Settings"]);
+    let told = list(&report, "skipped", "reason");
+    assert_eq!(list(&report, "skipped", "file"), ["settings.json", "TextGen Settings"]);
+    assert!(told[0].contains("a persona \"Traveller\" already"), "{told:?}");
     assert_eq!((done.code, list(&report, "refused", "file")), (1, vec!["old.jsonl".to_owned()]));
     assert_eq!(said(&world, "Harbour night")[1].0, "Tom", "neither the first persona nor the newest");
     assert_eq!(world.json(&["show", "persona", "Tom"])["description"], "A sailor.");
@@ -151,4 +153,65 @@ fn worlds_come_in_bound_as_they_were() {
     world.json(&["export", "lorebook", "Night", "--as", "native", "--out", &out]);
     let written: Value = serde_json::from_str(&std::fs::read_to_string(out).unwrap()).unwrap();
     assert_eq!(written["entries"]["0"]["key"], json!(["Night"]));
+}
+
+/// A group's messages say by a picture who speaks; old ones by a name alone.
+const TALK: &str = r#"{"user_name":"unused","character_name":"unused","chat_metadata":{"world_info":"Sea"}}
+{"name":"Bo","is_user":false,"send_date":"2024-01-15T12:30:15.000Z","mes":"Ahoy?","original_avatar":"Bo.png","swipe_id":0,"swipes":["Ahoy?","Hoy."]}
+{"name":"Mira Quay","is_user":false,"send_date":"2024-01-15T12:31:00.000Z","mes":"Evening.","original_avatar":"Mira2.json"}
+{"name":"Tom","is_user":true,"send_date":"2024-01-15T12:32:00.000Z","mes":"Hello, you two."}
+{"name":"Mira Quay","is_user":false,"send_date":"2024-01-15T12:33:00.000Z","mes":"Three."}
+{"name":"Zed","is_user":false,"send_date":"2024-01-15T12:34:00.000Z","mes":"Four.","original_avatar":"Zed.png"}"#;
+
+#[test]
+fn chats_of_groups_come_in_with_who_takes_part_and_who_says_what() {
+    let world = World::without_model();
+    let user = |name: &str, content: &str| world.file(&format!("tavern/data/default-user/{name}"), content);
+    user("characters/Mira2.json", &card("Mira Quay"));
+    user("characters/Bo.json", &card("Bo"));
+    let group = json!({ "id": "1", "name": "The harbour", "members": ["Bo.png", "Mira2.png", "Zed.png"],
+        "disabled_members": ["Mira2.png"], "chat_id": "night", "chats": ["night"] });
+    user("groups/1.json", &group.to_string());
+    user("groups/2.json", r#"{"name":"Silent","members":["Bo.png"],"chats":["never"]}"#);
+    user("groups/broken.json", "{");
+    user("group chats/night.jsonl", TALK);
+    user("group chats/stray.jsonl", TALK);
+    user("group chats/nobody.jsonl", &TALK.replace("Bo", "Gone").replace("Mira2", "Away"));
+    user("worlds/Sea.json", r#"{"entries":{"0":{"uid":0,"key":["sea"],"content":"Of the sea."}}}"#);
+    user("settings.json", r#"{"tags":[{"id":"t","name":"salt"}],"tag_map":{"Bo.json":["t"]}}"#);
+    let folder = world.path("tavern").to_str().unwrap().to_owned();
+    let run = world.run(&["import", "--sillytavern", &folder, "--json"]);
+    let report = run.json();
+    let refused = report["refused"].as_array().unwrap();
+    let refused: Vec<_> =
+        refused.iter().map(|one| (one["file"].as_str().unwrap(), one["kind"].as_str().unwrap())).collect();
+    assert_eq!(
+        (run.code, refused),
+        (1, vec![("broken.json", "malformed"), ("nobody.jsonl", "noCharacter")]),
+        "{report}"
+    );
+    assert!(report["skipped"].as_array().unwrap().iter().any(|one| one["file"] == "Silent"), "{report}");
+
+    let chat = world.json(&["show", "chat", "The harbour"]);
+    assert_eq!(chat["character_name"], "Bo");
+    let members: Vec<_> = chat["members"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(members, ["Mira Quay"]);
+    let names: Vec<_> = said(&world, "The harbour").into_iter().map(|(name, ..)| name).collect();
+    assert_eq!(names, ["Bo", "Mira Quay", "Traveller", "Mira Quay", "Zed"]);
+    let messages = chat["page"]["messages"].as_array().unwrap();
+    assert_eq!(messages[0]["swipes"].as_array().unwrap().len(), 2);
+    let mira = &chat["members"][0]["id"];
+    assert_eq!((&messages[1]["speaker"], &messages[3]["speaker"]), (mira, mira));
+    let imported = report["imported"].as_array().unwrap();
+    let told = imported.iter().find(|one| one["file"] == "night.jsonl").unwrap()["warnings"].to_string();
+    for word in ["Zed.png takes part", "Mira2.png had to be silent", "nobody here is Zed"] {
+        assert!(told.contains(word), "{told}");
+    }
+    assert_eq!(world.json(&["show", "chat", "stray"])["character_name"], "Bo", "whoever speaks takes part");
+    let bound = &world.json(&["show", "lorebook", "Sea"])["bindings"];
+    assert!(bound.as_array().unwrap().iter().any(|one| one["id"] == chat["id"]), "{bound}");
+    assert_eq!(world.json(&["show", "character", "Bo"])["fields"]["tags"], json!(["quay", "salt"]));
+
+    let again = world.run(&["import", "--sillytavern", &folder, "--json"]).json();
+    assert_eq!(again["imported"], json!([]), "{again}");
 }

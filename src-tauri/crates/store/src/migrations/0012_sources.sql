@@ -14,6 +14,7 @@ CREATE TABLE chat_file (
     chat BLOB PRIMARY KEY REFERENCES chat (id) ON DELETE CASCADE,
     file TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX chat_file_file ON chat_file (file);
 
 -- Bindings of lorebooks that an import made once. Whether they stay is the user's word, so it never makes them again.
 CREATE TABLE lorebook_granted (

@@ -42,6 +42,19 @@ impl Sources<'_> {
         Ok(id)
     }
 
+    /// The chat that came from `file`, whoever it is with.
+    pub fn chat_from(&self, file: &str) -> Result<Option<ChatId>, StoreError> {
+        let id = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM chat_file JOIN chat ON chat.id = chat_file.chat
+                 WHERE file = ?1 AND deleted IS NULL ORDER BY id LIMIT 1",
+            )?
+            .query_row([file], |row| Ok(row.get::<_, Col<_>>(0)?.0))
+            .optional()?;
+        Ok(id)
+    }
+
     /// The chat with `character` that came from `file`, or has its `title`; the oldest of several.
     pub fn chat(&self, character: CharacterId, file: &str, title: &str) -> Result<Option<ChatId>, StoreError> {
         let id = self

@@ -55,8 +55,11 @@ async fn a_chat_is_known_by_its_file_whatever_it_is_called_now() {
     assert_eq!(known("night.jsonl", "An evening").await.unwrap(), Some(CHAT));
     store.write(|w| w.sources_mut().set_chat(CHAT, "night.jsonl")).await.unwrap();
     assert_eq!(known("night.jsonl", "night").await.unwrap(), Some(CHAT));
+    let from = |file: &'static str| store.read(move |r| r.sources().chat_from(file));
+    assert_eq!((from("night.jsonl").await.unwrap(), from("day.jsonl").await.unwrap()), (Some(CHAT), None));
     store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(2))).await.unwrap();
     assert_eq!(known("night.jsonl", "night").await.unwrap(), None);
+    assert_eq!(from("night.jsonl").await.unwrap(), None);
 }
 
 #[tokio::test]
