@@ -207,6 +207,7 @@ fn as_number(value: &Value) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -246,5 +247,52 @@ mod tests {
         );
         let (scripts, _) = read(&json!({"findRegex": "a", "placement": [0, 2]}));
         assert!(!scripts[0].works_on(Placement::UserInput) && scripts[0].works_on(Placement::AiOutput));
+    }
+
+    fn any_script() -> impl Strategy<Value = RegexScript> {
+        let texts = (".{0,8}", ".{0,8}", ".{0,20}", ".{0,20}", prop::collection::vec(".{0,6}", 0..3));
+        let switches = any::<[bool; 4]>();
+        let placement = prop::collection::vec((-2..9_i64).prop_map(Placement::from), 0..4);
+        let depths = (any::<Option<i32>>(), any::<Option<i32>>());
+        let unknown = prop::collection::btree_map("x_[a-z]{1,6}", (any::<i32>(), ".{0,6}"), 0..3);
+        (texts, switches, placement, 0..3_i64, depths, unknown).prop_map(
+            |(
+                (id, script_name, find_regex, replace_string, trim_strings),
+                switches,
+                placement,
+                macros,
+                depths,
+                unknown,
+            )| {
+                let [disabled, markdown_only, prompt_only, run_on_edit] = switches;
+                RegexScript {
+                    id,
+                    script_name,
+                    find_regex,
+                    replace_string,
+                    trim_strings,
+                    placement,
+                    disabled,
+                    markdown_only,
+                    prompt_only,
+                    run_on_edit,
+                    substitute_regex: macros.into(),
+                    min_depth: depths.0.map(i64::from),
+                    max_depth: depths.1.map(i64::from),
+                    unknown: unknown.into_iter().map(|(name, (number, text))| (name, json!([number, text]))).collect(),
+                }
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        #[test]
+        fn any_script_is_read_as_it_was_written(script in any_script()) {
+            let written = serde_json::to_string(&script).unwrap();
+            let value: Value = serde_json::from_str(&written).unwrap();
+            prop_assert_eq!(read(&json!([value])), (vec![script], 0));
+        }
     }
 }

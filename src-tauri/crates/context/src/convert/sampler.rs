@@ -122,6 +122,9 @@ pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
         written.insert("max_temp".to_owned(), json!(middle + range));
         written.extend(number("dynatemp_exponent").map(|exponent| ("dynatemp_exponent".to_owned(), exponent)));
     }
+    if number("dynatemp_range").and_then(|range| range.as_f64()) == Some(0.0) {
+        written.insert("dynatemp".to_owned(), json!(false));
+    }
     written.extend(number(SEED).map(|seed| (SEED.to_owned(), seed)));
     written
 }
@@ -225,4 +228,45 @@ fn first<'n>(preset: &Map<String, Json>, fields: &[&'n str]) -> Option<(&'n str,
         fields.iter().find_map(|field| Some((*field, preset.get(*field).filter(|value| !value.is_null())?)))?;
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
     number.is_finite().then_some((field, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::convert::convert as read;
+
+    fn any_preset() -> impl Strategy<Value = Map<String, Json>> {
+        let names: Vec<&str> = NAMES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let ours = prop::collection::vec((prop::sample::select(names), -2..400_i32), 1..12);
+        let theirs = prop::collection::vec((prop::sample::select(others().to_vec()), any::<i32>()), 0..4);
+        let rest = ("(max_length|sampler_order|x_[a-z]{1,5})", any::<i32>());
+        (ours, theirs, rest, any::<Option<u16>>(), any::<Option<bool>>()).prop_map(
+            |(ours, theirs, rest, seed, dynatemp)| {
+                let ours = ours.into_iter().map(|(name, number)| (name.to_owned(), json!(number)));
+                let theirs = theirs.into_iter().map(|((name, _), number)| (name.to_owned(), json!(number)));
+                let mut preset: Map<String, Json> = ours.chain(theirs).collect();
+                preset.insert("temp".to_owned(), json!(0.5));
+                preset.insert(rest.0, json!([rest.1]));
+                preset.extend(seed.map(|seed| (SEED.to_owned(), json!(seed))));
+                if dynatemp == Some(false) {
+                    preset.insert("dynatemp".to_owned(), json!(false));
+                }
+                preset
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        #[test]
+        fn any_preset_is_read_as_it_was_written(preset in any_preset()) {
+            let first = read("x", &Json::Object(preset).to_string()).unwrap().sampling.unwrap();
+            let written = Json::Object(write_sampler(&first)).to_string();
+            let second = read("x", &written).unwrap().sampling.unwrap();
+            prop_assert_eq!((second.values, second.kept), (first.values, first.kept));
+        }
+    }
 }

@@ -6,7 +6,10 @@ use super::entry::{Entry, Uid};
 use super::value::{Field, array_index};
 use super::{BookError, MAX_FILE, Skipped, foreign};
 use crate::card::parse::{check_complexity, without_bom};
-use crate::card::{CardError, novelai_lorebook};
+use crate::card::{CardError, MAX_JSON, novelai_lorebook};
+
+/// Entries of a book at the most: far more than anybody can write, and none of them needs to be one.
+const MAX_ENTRIES: usize = 100_000;
 
 /// The form a book was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,9 +56,12 @@ impl Book {
         }
         let inside = novelai_lorebook(bytes);
         let bytes = inside.as_deref().unwrap_or(bytes);
+        if bytes.len() > MAX_JSON {
+            return Err(BookError::TooLarge { bytes: bytes.len(), limit: MAX_JSON });
+        }
         let text = std::str::from_utf8(without_bom(bytes))
             .map_err(|error| BookError::NotUtf8 { offset: error.valid_up_to() })?;
-        check_complexity(text).map_err(|error| match error {
+        check_complexity(text.as_bytes()).map_err(|error| match error {
             CardError::TooComplex { what, limit } => BookError::TooComplex { what, limit },
             _ => BookError::NoEntries,
         })?;
@@ -160,6 +166,15 @@ impl Book {
         book.insert("entries".into(), entries);
         if self.form == Form::Native {
             book.entry("extensions").or_insert_with(|| json!({}));
+            let by_name = [
+                ("scan_depth", self.scan_depth().map(Value::from)),
+                ("token_budget", self.token_budget().map(Value::from)),
+                ("recursive_scanning", self.recursive_scanning().map(Value::from)),
+            ];
+            // Native files name them otherwise, which no reader of cards knows (LB-03 to LB-05).
+            for (name, value) in by_name.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+                book.entry(name).or_insert(value);
+            }
         }
         book
     }
@@ -184,6 +199,10 @@ impl Book {
             Some(entries @ (Value::Object(_) | Value::Array(_))) => entries,
             _ => return Err(BookError::NoEntries),
         };
+        let count = entries.as_array().map_or_else(|| entries.as_object().map_or(0, Map::len), Vec::len);
+        if count > MAX_ENTRIES {
+            return Err(BookError::TooComplex { what: "too many entries", limit: MAX_ENTRIES });
+        }
         let form = match &around {
             Some(_) => Form::Standalone,
             None if speaks_card(&entries) => Form::Card,

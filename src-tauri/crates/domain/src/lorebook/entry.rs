@@ -1,11 +1,15 @@
 //! One entry: every field of formats 1.4.1, read from and written to either form.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::raw::At::{Ext, Not, Own, Root};
+use super::raw::{
+    CARD_FORM, CARD_ROOT, NATIVE_FORM, NATIVE_ROOT, disown, get, put, put_back, restate, set_aside, strangers,
+    without_empty_own,
+};
 use super::value::Field;
 
 /// An entry's name inside its book: a number in nearly every file.
@@ -87,22 +91,6 @@ pub struct CharacterFilter {
     pub exclude: bool,
 }
 
-/// Where a field is kept.
-#[derive(Clone, Copy)]
-enum At {
-    Root(&'static str),
-    /// A switch that says the opposite.
-    Not(&'static str),
-    /// In `extensions`, as SillyTavern names it.
-    Ext(&'static str),
-    /// In our own part of `extensions`: the form has no place for it.
-    Own(&'static str),
-}
-
-const OWN: &str = "inglenook";
-
-use At::{Ext, Not, Own, Root};
-
 macro_rules! entry {
     ($($(#[$doc:meta])* $field:ident: $type:ty, $native:expr, $native_absent:expr, $card:expr, $card_absent:expr;)*) => {
         /// One entry. Numbers are as in the file; what is out of bounds is dealt with where it is used.
@@ -129,6 +117,18 @@ macro_rules! entry {
 
             fn write_card(&self, raw: &mut Map<String, Value>) {
                 $(put(raw, $card, &self.$field, $card_absent);)*
+            }
+
+            /// What the entry states in the form that cards hold, stated in SillyTavern's.
+            fn restate_native(&self, raw: &mut Map<String, Value>) {
+                $(disown(raw, $card);)*
+                $(restate(raw, (&self.raw, $card, $card_absent), $native, &self.$field);)*
+            }
+
+            /// What the entry states in SillyTavern's form, stated in the one that cards hold.
+            fn restate_card(&self, raw: &mut Map<String, Value>) {
+                $(disown(raw, $native);)*
+                $(restate(raw, (&self.raw, $native, $native_absent), $card, &self.$field);)*
             }
         }
     };
@@ -241,10 +241,19 @@ impl Entry {
 
     /// SillyTavern's own form.
     pub fn to_native(&self) -> Map<String, Value> {
-        let mut raw = if self.native { self.raw.clone() } else { strangers(&self.raw, CARD_ROOT) };
+        let mut raw = self.raw.clone();
+        if !self.native {
+            raw = strangers(&self.raw, CARD_ROOT, NATIVE_ROOT, CARD_FORM);
+            put_back(&mut raw, NATIVE_FORM);
+            if let Some(odd) = self.raw.get("position").filter(|word| card_position(word).is_none()) {
+                set_aside(&mut raw, CARD_FORM, "position", odd.clone());
+            }
+            self.restate_native(&mut raw);
+            raw.insert("uid".into(), self.number("id"));
+        }
         self.write_native(&mut raw);
         if !self.native {
-            raw.insert("uid".into(), serde_json::to_value(&self.uid).unwrap_or_default());
+            without_empty_own(&mut raw);
         }
         raw
     }
@@ -255,8 +264,9 @@ impl Entry {
         if !self.native {
             return self.edited_card();
         }
-        let mut raw = strangers(&self.raw, NATIVE_ROOT);
-        raw.insert("id".into(), serde_json::to_value(&self.uid).unwrap_or_default());
+        let mut raw = strangers(&self.raw, NATIVE_ROOT, CARD_ROOT, NATIVE_FORM);
+        put_back(&mut raw, CARD_FORM);
+        raw.insert("id".into(), self.number("uid"));
         for (field, empty) in [
             ("keys", Value::Array(Vec::new())),
             ("content", "".into()),
@@ -269,10 +279,29 @@ impl Entry {
             raw.insert(field.into(), empty);
         }
         raw.entry("extensions").or_insert_with(|| Value::Object(Map::new()));
+        let marked = EXPORT_MARKS.map(|mark| in_extensions(&raw, mark));
+        self.restate_card(&mut raw);
+        if let Some(Value::Object(extensions)) = raw.get_mut("extensions").filter(|_| self.use_regex) {
+            // An entry with these marks is taken for SillyTavern's export, where `use_regex` means nothing.
+            for (mark, _) in EXPORT_MARKS.into_iter().zip(marked).filter(|(_, marked)| !marked) {
+                extensions.shift_remove(mark);
+            }
+        }
         self.write_card(&mut raw);
         let word = if self.position == Some(Position::BeforeChar) { "before_char" } else { "after_char" };
-        raw.insert("position".into(), word.into());
+        // A word of somebody else's, which means the same here.
+        let odd = raw.get("position").is_some_and(|odd| word == "after_char" && card_position(odd).is_none());
+        if !odd {
+            raw.insert("position".into(), word.into());
+        }
+        without_empty_own(&mut raw);
         raw
+    }
+
+    /// The uid as the file has it under that name, some with quotes around a number.
+    fn number(&self, name: &str) -> Value {
+        let stated = self.raw.get(name).filter(|stated| String::read(stated).as_deref() == Some(self.uid.as_str()));
+        stated.cloned().unwrap_or_else(|| serde_json::to_value(&self.uid).unwrap_or_default())
     }
 
     /// The entry as it was read, for telling whether it was changed since.
@@ -283,8 +312,7 @@ impl Entry {
     /// Whether SillyTavern wrote this entry into a card. It states `use_regex` for every entry it writes, whatever the keys
     /// are, so there the word means nothing (1.4.5).
     pub fn is_sillytavern_export(&self) -> bool {
-        let extensions = self.raw.get("extensions").and_then(Value::as_object);
-        extensions.is_some_and(|it| it.contains_key("selectiveLogic") || it.contains_key("exclude_recursion"))
+        EXPORT_MARKS.into_iter().any(|mark| in_extensions(&self.raw, mark))
     }
 
     fn edited_card(&self) -> Map<String, Value> {
@@ -313,120 +341,18 @@ impl Entry {
     }
 }
 
+/// What SillyTavern writes into the `extensions` of every entry that it puts into a card.
+const EXPORT_MARKS: [&str; 2] = ["selectiveLogic", "exclude_recursion"];
+
+fn in_extensions(raw: &Map<String, Value>, name: &str) -> bool {
+    raw.get("extensions").and_then(Value::as_object).is_some_and(|it| it.contains_key(name))
+}
+
 /// The specification's word, or the number that some exporters write there (3.11).
 fn card_position(value: &Value) -> Option<Position> {
     match value.as_str() {
         Some("before_char") => Some(Position::BeforeChar),
         Some("after_char") => Some(Position::AfterChar),
         _ => Position::read(value),
-    }
-}
-
-/// Names at the root of either form that the other form keeps elsewhere.
-const NATIVE_ROOT: &[&str] = &[
-    "uid",
-    "key",
-    "keysecondary",
-    "selective",
-    "selectiveLogic",
-    "comment",
-    "content",
-    "constant",
-    "vectorized",
-    "order",
-    "position",
-    "depth",
-    "role",
-    "outletName",
-    "disable",
-    "ignoreBudget",
-    "excludeRecursion",
-    "preventRecursion",
-    "delayUntilRecursion",
-    "matchPersonaDescription",
-    "matchCharacterDescription",
-    "matchCharacterPersonality",
-    "matchCharacterDepthPrompt",
-    "matchScenario",
-    "matchCreatorNotes",
-    "probability",
-    "useProbability",
-    "group",
-    "groupOverride",
-    "groupWeight",
-    "useGroupScoring",
-    "scanDepth",
-    "caseSensitive",
-    "matchWholeWords",
-    "sticky",
-    "cooldown",
-    "delay",
-    "characterFilter",
-    "triggers",
-    "automationId",
-    "displayIndex",
-    "addMemo",
-];
-const CARD_ROOT: &[&str] = &[
-    "id",
-    "keys",
-    "secondary_keys",
-    "selective",
-    "comment",
-    "content",
-    "constant",
-    "insertion_order",
-    "enabled",
-    "position",
-    "use_regex",
-    "case_sensitive",
-    "priority",
-    "name",
-];
-
-/// What of an entry the other form does not name: unknown fields and `extensions`.
-fn strangers(raw: &Map<String, Value>, known: &[&str]) -> Map<String, Value> {
-    raw.iter()
-        .filter(|(name, _)| !known.contains(&name.as_str()))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
-}
-
-fn find(raw: &Map<String, Value>, at: At) -> Option<Cow<'_, Value>> {
-    let extension = |name: &str| raw.get("extensions")?.get(name);
-    match at {
-        Root(name) => raw.get(name).map(Cow::Borrowed),
-        Not(name) => raw.get(name).and_then(bool::read).map(|it| Cow::Owned(Value::Bool(!it))),
-        Ext(name) => extension(name).map(Cow::Borrowed),
-        Own(name) => extension(OWN)?.get(name).map(Cow::Borrowed),
-    }
-}
-
-fn get<T: Field>(raw: &Map<String, Value>, at: At, absent: T) -> T {
-    find(raw, at).and_then(|value| T::read(&value)).unwrap_or(absent)
-}
-
-/// Writes a field only where the file says something else.
-fn put<T: Field>(raw: &mut Map<String, Value>, at: At, value: &T, absent: T) {
-    if get(raw, at, absent) == *value {
-        return;
-    }
-    let json = value.write();
-    match at {
-        Root(name) => _ = raw.insert(name.into(), json),
-        Not(name) => _ = raw.insert(name.into(), (json != Value::Bool(true)).into()),
-        Ext(name) => _ = object(raw, "extensions").insert(name.into(), json),
-        Own(name) => _ = object(object(raw, "extensions"), OWN).insert(name.into(), json),
-    }
-}
-
-fn object<'m>(map: &'m mut Map<String, Value>, name: &str) -> &'m mut Map<String, Value> {
-    let place = map.entry(name).or_insert(Value::Null);
-    if !place.is_object() {
-        *place = Value::Object(Map::new());
-    }
-    match place {
-        Value::Object(inner) => inner,
-        _ => unreachable!("it was made an object just above"),
     }
 }

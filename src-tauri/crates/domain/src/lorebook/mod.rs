@@ -12,6 +12,7 @@ mod edit;
 mod entry;
 mod error;
 mod foreign;
+mod raw;
 mod value;
 
 pub use binding::Binding;

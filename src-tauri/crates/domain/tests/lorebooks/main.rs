@@ -3,14 +3,15 @@
 #![recursion_limit = "256"]
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod properties;
+
 use std::fs;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::lorebook::{Book, BookError, CharacterFilter, Form, Logic, Position, Role, Skipped, Uid};
-use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 fn read(value: Value) -> Book {
     let (book, skipped) = Book::from_value(value).unwrap();
@@ -61,7 +62,7 @@ fn every_native_field_is_read() {
 }
 
 #[test]
-fn rt_1_what_was_read_is_written_again() {
+fn rt_1_b2_07_what_was_read_is_written_again() {
     for book in [
         json!({"name": "W", "odd": 1, "entries": {"4": full_entry(), "z": {"content": "x"}, "1": {"key": "lamp", "position": "0"}}}),
         json!({"name": "W", "extensions": {"a": 1}, "entries": [{"keys": ["a"], "content": "b", "enabled": true, "insertion_order": 1,
@@ -134,10 +135,10 @@ fn a_native_entry_becomes_a_card_entry_and_comes_back() {
     );
     assert_eq!((&entry["position"], &card["entries"][1]["position"]), (&json!("after_char"), &json!("before_char")));
     let extensions = &entry["extensions"];
-    assert_eq!((&extensions["selectiveLogic"], &extensions["useProbability"]), (&json!(3), &Value::Null));
+    assert_eq!((&extensions["selectiveLogic"], &extensions["useProbability"]), (&json!(3), &json!(true)));
     assert_eq!(
         (&extensions["delay_until_recursion"], &extensions["match_persona_description"]),
-        (&json!(1), &json!(true))
+        (&json!(true), &json!(true))
     );
     assert_eq!((&entry["unknown"], &extensions["theirs"]), (&json!({"deep": [true]}), &json!({"x": [1, null]})));
 
@@ -168,6 +169,20 @@ fn what_only_cards_say_survives_as_native() {
         (entry.use_regex, entry.spec_case_sensitive, entry.priority, entry.name.as_str()),
         (true, Some(true), Some(5.0), "n")
     );
+}
+
+/// What cards have no place for goes under our own name, and no other new name is made up.
+#[test]
+fn v2_20_what_we_add_stands_under_our_name() {
+    let known = |entry: Value| {
+        let book = read(json!({ "entries": { "0": entry } })).to_character_book();
+        let extensions = book["entries"][0]["extensions"].as_object().unwrap().clone();
+        extensions.into_iter().filter(|(name, _)| name == "inglenook" || name.starts_with('x')).collect::<Vec<_>>()
+    };
+    let added = known(json!({ "key": ["lamp"], "addMemo": true, "characterFilter": { "names": ["Mira"] } }));
+    assert_eq!(added.len(), 1, "{added:?}");
+    assert_eq!(added[0].1["addMemo"], true);
+    assert!(known(json!({ "key": ["lamp"], "order": 3 })).is_empty());
 }
 
 #[test]
@@ -309,78 +324,5 @@ fn real_files_keep_every_leaf() {
         for book in case["books"].as_object().unwrap().values() {
             assert_eq!(read(book.clone()).to_value(), *book);
         }
-    }
-}
-
-fn json_value() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        (-1e9..1e9).prop_map(|number: f64| Value::from(number)),
-        "[a-z0-9,@/ ]{0,6}".prop_map(Value::from),
-    ];
-    leaf.prop_recursive(2, 12, 4, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec(("[a-z_0-9]{1,9}", inner), 0..4)
-                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
-        ]
-    })
-}
-
-fn any_book() -> impl Strategy<Value = Value> {
-    const NAMES: &[&str] = &[
-        "uid",
-        "id",
-        "key",
-        "keys",
-        "keysecondary",
-        "secondary_keys",
-        "content",
-        "position",
-        "order",
-        "insertion_order",
-        "enabled",
-        "disable",
-        "extensions",
-        "selective",
-        "probability",
-        "useProbability",
-        "role",
-        "characterFilter",
-        "odd",
-    ];
-    let entry = prop::collection::vec((prop::sample::select(NAMES), json_value()), 0..8)
-        .prop_map(|fields| Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()));
-    let entry = prop_oneof![9 => entry, 1 => json_value()].boxed();
-    let map = prop::collection::vec(("[a-z]|[0-9]{1,3}", entry.clone()), 0..5)
-        .prop_map(|entries| Value::Object(entries.into_iter().collect::<Map<_, _>>()));
-    let list = prop::collection::vec(entry, 0..5).prop_map(Value::from);
-    (prop_oneof![map, list], any::<bool>()).prop_map(|(entries, alone)| {
-        let book = json!({"name": "W", "entries": entries, "odd": [1]});
-        if alone { json!({"spec": "lorebook_v3", "data": book}) } else { book }
-    })
-}
-
-proptest! {
-    #[test]
-    fn any_book_is_written_as_it_was_read(book in any_book()) {
-        let (read, _) = Book::from_value(book.clone()).unwrap();
-        prop_assert_eq!(read.to_value(), book);
-    }
-
-    #[test]
-    fn either_form_of_any_book_can_be_read_again(book in any_book()) {
-        let (read, _) = Book::from_value(book).unwrap();
-        let (native, _) = Book::from_value(read.to_native()).unwrap();
-        prop_assert_eq!(native.entries.len(), read.entries.len());
-        let (card, _) = Book::from_character_book(&read.to_character_book());
-        prop_assert_eq!(card.entries.len(), read.entries.len());
-    }
-
-    #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = Book::read(&bytes);
     }
 }

@@ -1,0 +1,191 @@
+//! The fields of an entry's JSON, wherever either form keeps them: read, written, and carried from form to form.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::value::Field;
+
+/// Where a field is kept.
+#[derive(Clone, Copy)]
+pub(super) enum At {
+    Root(&'static str),
+    /// A switch that says the opposite.
+    Not(&'static str),
+    /// In `extensions`, as SillyTavern names it.
+    Ext(&'static str),
+    /// In our own part of `extensions`: the form has no place for it.
+    Own(&'static str),
+}
+
+const OWN: &str = "inglenook";
+
+use At::{Ext, Not, Own, Root};
+
+/// Names at the root of either form that the other form keeps elsewhere.
+pub(super) const NATIVE_ROOT: &[&str] = &[
+    "uid",
+    "key",
+    "keysecondary",
+    "selective",
+    "selectiveLogic",
+    "comment",
+    "content",
+    "constant",
+    "vectorized",
+    "order",
+    "position",
+    "depth",
+    "role",
+    "outletName",
+    "disable",
+    "ignoreBudget",
+    "excludeRecursion",
+    "preventRecursion",
+    "delayUntilRecursion",
+    "matchPersonaDescription",
+    "matchCharacterDescription",
+    "matchCharacterPersonality",
+    "matchCharacterDepthPrompt",
+    "matchScenario",
+    "matchCreatorNotes",
+    "probability",
+    "useProbability",
+    "group",
+    "groupOverride",
+    "groupWeight",
+    "useGroupScoring",
+    "scanDepth",
+    "caseSensitive",
+    "matchWholeWords",
+    "sticky",
+    "cooldown",
+    "delay",
+    "characterFilter",
+    "triggers",
+    "automationId",
+    "displayIndex",
+    "addMemo",
+];
+pub(super) const CARD_ROOT: &[&str] = &[
+    "id",
+    "keys",
+    "secondary_keys",
+    "selective",
+    "comment",
+    "content",
+    "constant",
+    "insertion_order",
+    "enabled",
+    "position",
+    "use_regex",
+    "case_sensitive",
+    "priority",
+    "name",
+];
+
+/// Names of the two forms, under which each sets aside what the other could misread.
+pub(super) const NATIVE_FORM: &str = "native";
+pub(super) const CARD_FORM: &str = "card";
+
+/// What of an entry the other form does not name: unknown fields and `extensions`. A field that is nothing in its own form but
+/// something in the other (`depth` at the root of a card's entry) is set aside under `form`, or it would be obeyed there.
+pub(super) fn strangers(raw: &Map<String, Value>, known: &[&str], other: &[&str], form: &str) -> Map<String, Value> {
+    let unknown = raw.iter().filter(|(name, _)| !known.contains(&name.as_str()));
+    let (aside, mut carried): (Map<_, _>, Map<_, _>) = unknown
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .partition(|(name, _)| other.contains(&name.as_str()));
+    for (name, value) in aside {
+        set_aside(&mut carried, form, &name, value);
+    }
+    carried
+}
+
+pub(super) fn set_aside(raw: &mut Map<String, Value>, form: &str, name: &str, value: Value) {
+    object(object(object(raw, "extensions"), OWN), form).insert(name.to_owned(), value);
+}
+
+/// Puts back what an earlier change of forms had set aside.
+pub(super) fn put_back(raw: &mut Map<String, Value>, form: &str) {
+    if let Some(Value::Object(aside)) = own(raw).and_then(|own| own.shift_remove(form)) {
+        raw.extend(aside);
+    }
+}
+
+/// Takes away what only stood in our part of `extensions` because the other form had no place for it.
+pub(super) fn disown(raw: &mut Map<String, Value>, at: At) {
+    if let Own(name) = at
+        && let Some(own) = own(raw)
+    {
+        own.shift_remove(name);
+    }
+}
+
+/// No trace of ours where there is nothing to say.
+pub(super) fn without_empty_own(raw: &mut Map<String, Value>) {
+    if own(raw).is_some_and(|own| own.is_empty())
+        && let Some(Value::Object(extensions)) = raw.get_mut("extensions")
+    {
+        extensions.shift_remove(OWN);
+    }
+}
+
+fn own(raw: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
+    raw.get_mut("extensions")?.get_mut(OWN)?.as_object_mut()
+}
+
+fn find(raw: &Map<String, Value>, at: At) -> Option<Cow<'_, Value>> {
+    let extension = |name: &str| raw.get("extensions")?.get(name);
+    match at {
+        Root(name) => raw.get(name).map(Cow::Borrowed),
+        Not(name) => raw.get(name).and_then(bool::read).map(|it| Cow::Owned(Value::Bool(!it))),
+        Ext(name) => extension(name).map(Cow::Borrowed),
+        Own(name) => extension(OWN)?.get(name).map(Cow::Borrowed),
+    }
+}
+
+pub(super) fn get<T: Field>(raw: &Map<String, Value>, at: At, absent: T) -> T {
+    find(raw, at).and_then(|value| T::read(&value)).unwrap_or(absent)
+}
+
+/// Writes a field only where the file says something else.
+pub(super) fn put<T: Field>(raw: &mut Map<String, Value>, at: At, value: &T, absent: T) {
+    if get(raw, at, absent) == *value {
+        return;
+    }
+    insert(raw, at, value.write());
+}
+
+/// States in `raw` what the other form states, even where silence would mean the same: so no leaf is lost between the two
+/// (RT-1). A value that SillyTavern keeps in either stays as it is written there, `true` for a level and the like; the
+/// specification's own fields are written as it wants them.
+pub(super) fn restate<T: Field>(raw: &mut Map<String, Value>, source: (&Map<String, Value>, At, T), to: At, value: &T) {
+    let (source, from, absent) = source;
+    let Some(stated) = find(source, from) else { return };
+    let spec_has_it = matches!((from, to), (Root(_), Root(_)) | (Not(_), _) | (_, Not(_)));
+    if spec_has_it || get(source, from, absent) != *value {
+        insert(raw, to, value.write());
+    } else {
+        insert(raw, to, stated.into_owned());
+    }
+}
+
+fn insert(raw: &mut Map<String, Value>, at: At, json: Value) {
+    match at {
+        Root(name) => _ = raw.insert(name.into(), json),
+        Not(name) => _ = raw.insert(name.into(), (json != Value::Bool(true)).into()),
+        Ext(name) => _ = object(raw, "extensions").insert(name.into(), json),
+        Own(name) => _ = object(object(raw, "extensions"), OWN).insert(name.into(), json),
+    }
+}
+
+fn object<'m>(map: &'m mut Map<String, Value>, name: &str) -> &'m mut Map<String, Value> {
+    let place = map.entry(name).or_insert(Value::Null);
+    if !place.is_object() {
+        *place = Value::Object(Map::new());
+    }
+    match place {
+        Value::Object(inner) => inner,
+        _ => unreachable!("it was made an object just above"),
+    }
+}
