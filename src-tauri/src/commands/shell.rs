@@ -46,7 +46,7 @@ pub(crate) async fn pick_import(
     let dialog = dialog(&window, "Import")
         .add_filter(
             "Cards, chats and models",
-            &["png", "apng", "json", "charx", "byaf", "yaml", "yml", "jpg", "jpeg", "jsonl", "gguf"],
+            &["png", "apng", "json", "charx", "byaf", "yaml", "yml", "jpg", "jpeg", "jsonl", "txt", "gguf"],
         )
         .add_filter("All files", &["*"]);
     match answer(|tell| dialog.pick_files(tell)).await {
@@ -98,7 +98,7 @@ pub(crate) async fn pick_chats(
     core: State<'_, Core>,
     character: String,
 ) -> Result<Option<ImportReport>, ApiError> {
-    let dialog = dialog(&window, "Import chats").add_filter("Chats", &["jsonl"]);
+    let dialog = dialog(&window, "Import chats").add_filter("Chats", &["jsonl", "json", "txt"]);
     match answer(|tell| dialog.pick_files(tell)).await {
         Some(files) => core.engine().await.import_chats_with(character, paths(files)).await.map(Some),
         None => Ok(None),

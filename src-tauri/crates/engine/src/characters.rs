@@ -37,7 +37,7 @@ impl Engine {
         let mut card = Card::new(&fields.name)?;
         card_fields::apply_fields(&mut card, &fields)?;
         card.set_creation_date(now);
-        let character = self.add_character(card, None, None).await?;
+        let character = self.add_character(&card, None, None).await?;
         shown(&character)
     }
 
@@ -63,14 +63,14 @@ impl Engine {
     /// Adds a card to the library with what it came from.
     pub(crate) async fn add_character(
         &self,
-        card: Card,
+        card: &Card,
         picture: Option<Picture>,
         source: Option<(Vec<u8>, &'static str)>,
     ) -> Answer<Character> {
         let now = self.now();
         let id = CharacterId(Uuid::now_v7());
-        let (name, spec, card_json) = (card.name().to_owned(), spec(&card), card.to_json());
-        let favourite = is_favourite(&card);
+        let (name, spec, card_json) = (card.name().to_owned(), spec(card), card.to_json());
+        let favourite = is_favourite(card);
         let character = self
             .store()
             .write(move |store| {

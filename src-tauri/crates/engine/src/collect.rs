@@ -86,6 +86,8 @@ pub(crate) struct Collected {
     pub(crate) memory: Recalled,
     /// What is in the chat before the history.
     pub(crate) earlier: Earlier,
+    /// Which of the card's greetings the chat began with: 0 the first message, then the alternates.
+    pub(crate) greeting: Option<u32>,
     /// Place of the answered message in its chat, from 0.
     pub(crate) position: i64,
     /// Messages of the user in the window.
@@ -127,6 +129,12 @@ impl Collected {
     }
 }
 
+/// Blank greetings are no swipes, but they are counted in the card.
+fn greeting(card: &Card, shown: u32) -> Option<u32> {
+    let all = std::iter::once(card.first_mes()).chain(card.alternate_greetings()).zip(0..);
+    all.filter(|(greeting, _)| !greeting.trim().is_empty()).nth(shown as usize).map(|(_, index)| index)
+}
+
 impl Engine {
     pub(crate) async fn collect(
         &self,
@@ -153,7 +161,7 @@ impl Engine {
             let pictures = store.pictures().from(id, all.first().map_or(0, |first| first.position))?;
             let history = near(all, &pictures, until, goes_on, limit);
             let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
-            Ok((history, pictures, before.unwrap_or_default(), messages.last(id)?))
+            Ok((history, pictures, before.unwrap_or_default(), messages.last(id)?, messages.opening(id)?))
         });
         let values = answerer.values.clone();
         let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode));
@@ -164,7 +172,7 @@ impl Engine {
             mode,
             self.macro_state(&chat),
         )?;
-        let (history, mut pictures, (messages, of_character), newest) = read.await?;
+        let (history, mut pictures, (messages, of_character), newest, opening) = read.await?;
         let (template, notice) = match &options.template_json {
             Some(json) => (self.written_template(json).await?, None),
             None => {
@@ -212,6 +220,7 @@ impl Engine {
         let story = self.story(&chat, &values, position).await?;
         let notice_of_details = variables::unknown_details(&values);
         let user_messages = history.iter().filter(|message| message.role == Role::User).count() as i64;
+        let greeting = opening.and_then(|shown| greeting(&card, shown));
         let mut collected = Collected {
             chat,
             card,
@@ -234,6 +243,7 @@ impl Engine {
             lore: Lore::default(),
             memory: Recalled::default(),
             earlier,
+            greeting,
             position,
             user_messages,
             task: None,

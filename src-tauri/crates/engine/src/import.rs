@@ -12,28 +12,37 @@ use crate::Engine;
 use crate::api::{ApiError, Event, ImportReport, Imported, Refused, Skipped};
 use crate::characters::card_of;
 use crate::error::{Answer, internal};
-use crate::import_cards::picture_of;
-use crate::import_lorebook::is_lorebook;
+use crate::folders;
+use crate::import_lorebook::{beyond_limits, is_lorebook};
+use crate::import_talk::risuai_chats;
+use crate::picture::{self, Picture};
 
 const ARCHIVE: &str = "application/zip";
 /// Endings of files that may be cards.
 const CARDS: [&str; 7] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml"];
+/// Endings of files that are chats, or nothing.
+const CHATS: [&str; 2] = ["jsonl", "txt"];
+/// The class of a picture without a card.
+const NO_CARD: &str = "noCard";
 /// Endings of files that may be archives: a card with its pictures and sounds may be larger than a card alone.
 const ARCHIVES: [&str; 4] = ["charx", "byaf", "jpg", "jpeg"];
-/// Files taken from one folder at the most.
+/// Files taken from one folder of SillyTavern's at the most.
 const MAX_FILES: usize = 10_000;
 
 impl Engine {
-    /// Imports files, and the files right inside folders. Every file ends up in the report: imported, skipped because it is
+    /// Imports files, and those in folders, however deep. Every file ends up in the report: imported, skipped because it is
     /// here already, or refused with a reason; none of them stops the others. Listeners hear of it as well.
     ///
     /// # Errors
     /// Only if the database refuses.
     pub async fn import_paths(&self, paths: Vec<PathBuf>) -> Answer<ImportReport> {
         let mut report = ImportReport::default();
-        for (path, asked_for) in files(paths) {
+        let found = tokio::task::spawn_blocking(move || files(paths)).await;
+        let (files, left_out) = found.map_err(|_| internal("a folder could not be read"))?;
+        for (path, asked_for) in files {
             self.import_path(&path, asked_for, &mut report).await?;
         }
+        report.skipped.extend(left_out);
         self.events().announce(Event::Imported { report: report.clone() });
         Ok(report)
     }
@@ -44,7 +53,8 @@ impl Engine {
     /// Only if the database refuses.
     pub async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
         let mut report = ImportReport::default();
-        if file_name.to_ascii_lowercase().ends_with(".jsonl") {
+        let ending = Path::new(&file_name).extension().unwrap_or_default().to_ascii_lowercase();
+        if CHATS.iter().any(|known| ending == *known) {
             self.import_chat(file_name, bytes, None, &mut report).await?;
         } else {
             self.import_card(file_name, bytes, &mut report).await?;
@@ -60,7 +70,7 @@ impl Engine {
         if ending == "gguf" {
             return self.import_model(path, name, report).await;
         }
-        if ending == "jsonl" {
+        if ending == "jsonl" || (asked_for && ending == "txt") {
             return self.import_chat_file(path, None, report).await;
         }
         if !asked_for && !CARDS.iter().any(|known| ending == *known) {
@@ -70,7 +80,18 @@ impl Engine {
         let limit = if ARCHIVES.iter().any(|known| ending == *known) { MAX_ARCHIVE } else { card::MAX_FILE };
         let read = tokio::task::spawn_blocking(move || read_capped(&file, limit, "a card"));
         match read.await.map_err(|_| internal("a file could not be read"))? {
-            Ok(bytes) => self.import_card(name, bytes, report).await,
+            Ok(bytes) => {
+                let before = report.refused.len();
+                self.import_card(name, bytes, report).await?;
+                // Folders hold pictures of all kinds.
+                let of_this = report.refused.len() > before;
+                let is_plain = |last: &mut Refused| of_this && !asked_for && last.kind == NO_CARD;
+                if let Some(refused) = report.refused.pop_if(is_plain) {
+                    let Refused { file, reason, .. } = refused;
+                    report.skipped.push(Skipped { id: String::new(), file, reason });
+                }
+                Ok(())
+            }
             Err((kind, reason)) => {
                 report.refused.push(Refused { file: name, kind: kind.into(), reason });
                 Ok(())
@@ -96,13 +117,30 @@ impl Engine {
     }
 
     async fn import_card(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> Answer<()> {
+        // Before anything is made of it: what would fill the memory is no file of any kind (S-4).
+        if let Err(error) = if is_json(&bytes) { card::check_json(&bytes) } else { Ok(()) } {
+            report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
+            return Ok(());
+        }
         // A template has a name as well, and the oldest cards have little more.
         if let Some(imported) = self.import_template(&file, &bytes).await? {
             report.imported.push(imported);
             return Ok(());
         }
         // So has a lorebook.
-        if is_lorebook(&bytes) && self.import_lorebook(&file, &bytes, None, report).await?.is_some() {
+        if is_lorebook(&bytes) {
+            if self.import_lorebook(&file, &bytes, None, report).await?.is_some() {
+                return Ok(());
+            }
+            if let Some(reason) = beyond_limits(&bytes) {
+                report.refused.push(Refused { file, kind: "tooLarge".into(), reason });
+                return Ok(());
+            }
+        }
+        if risuai_chats(&bytes).is_some() {
+            return self.import_chat(file, bytes, None, report).await;
+        }
+        if self.import_quick_replies(&file, &bytes, report).await? {
             return Ok(());
         }
         if is_named_preset(&bytes)
@@ -126,14 +164,25 @@ impl Engine {
             }
         };
         if let Some(known) = self.known(&bytes, &card).await? {
+            // Its chats may be missing: the app may have ended between the two.
+            if mime(&bytes) == ARCHIVE {
+                drop(bytes);
+                self.import_scenarios(&file, &known, &card, report).await?;
+            }
             let reason = format!("{} is in the library already", known.name);
             report.skipped.push(Skipped { id: known.id.to_string(), file, reason });
             return Ok(());
         }
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-        let picture = picture_of(&bytes, &card, &mut warnings).await;
+        let look = move || {
+            let picture = picture_of(&bytes, &card);
+            (bytes, card, picture)
+        };
+        let looked = tokio::task::spawn_blocking(look).await;
+        let (bytes, card, picture) = looked.map_err(|_| internal("a picture could not be read"))?;
+        let picture = picture.map_err(|why| warnings.push(why)).ok().flatten();
         let mime = mime(&bytes);
-        let character = self.add_character(card.clone(), picture, Some((bytes, mime))).await?;
+        let character = self.add_character(&card, picture, Some((bytes, mime))).await?;
         warnings.extend(self.import_sampling(&character, &card).await?);
         report.imported.push(Imported {
             kind: "character".into(),
@@ -156,6 +205,19 @@ impl Engine {
     }
 }
 
+/// The picture of a card; else why there is none, for a warning. Blocks.
+pub(crate) fn picture_of(file: &[u8], card: &Card) -> Result<Option<Picture>, String> {
+    match card::picture(file, card).map_err(|error| error.to_string())? {
+        Some(found) => picture::decode(&found).map(Some).map_err(|error| error.to_string()),
+        None => Ok(None),
+    }
+}
+
+fn is_json(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
 /// What a card's file is kept as.
 fn mime(card: &[u8]) -> &'static str {
     match card {
@@ -167,11 +229,11 @@ fn mime(card: &[u8]) -> &'static str {
     }
 }
 
-/// SillyTavern's presets for instruct, context and system prompt have a name, and a name is enough for the oldest cards.
+/// SillyTavern's presets for instruct, context and system prompt, and RisuAI's, have a name, and a name is enough for the oldest cards.
 fn is_named_preset(bytes: &[u8]) -> bool {
     let Ok(serde_json::Value::Object(fields)) = serde_json::from_slice(bytes) else { return false };
     let has = |names: &[&str]| names.iter().any(|name| fields.contains_key(*name));
-    has(&["input_sequence", "story_string", "content"])
+    has(&["input_sequence", "story_string", "content", "mainPrompt"])
         && !has(&["spec", "data", "description", "first_mes", "char_name"])
 }
 
@@ -184,18 +246,31 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     inside
 }
 
-/// The files to import, and whether each was named itself.
-fn files(paths: Vec<PathBuf>) -> Vec<(PathBuf, bool)> {
-    let mut files = Vec::new();
+/// The files to import, and whether each was named itself; chats last, for they are somebody's. And what is left out.
+fn files(paths: Vec<PathBuf>) -> (Vec<(PathBuf, bool)>, Vec<Skipped>) {
+    let (mut files, mut left_out) = (Vec::new(), Vec::new());
+    let skipped = |path: &Path, reason: String| {
+        let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Skipped { id: String::new(), file, reason }
+    };
     for path in paths {
-        if path.is_dir() {
-            files.extend(files_in(&path).into_iter().map(|path| (path, false)));
-        } else {
+        if !path.is_dir() {
             files.push((path, true));
+            continue;
+        }
+        let found = folders::below(&path);
+        files.extend(found.files.into_iter().map(|path| (path, false)));
+        let link =
+            |link: &PathBuf| skipped(link, "it is a link, and may lead anywhere; name the file itself".to_owned());
+        left_out.extend(found.links.iter().map(link));
+        if found.left_out > 0 {
+            let reason =
+                format!("{} more files are left out: the folder has too many, or too deep ones", found.left_out);
+            left_out.push(skipped(&path, reason));
         }
     }
-    files.truncate(MAX_FILES);
-    files
+    files.sort_by_key(|(path, _)| path.extension().is_some_and(|ending| CHATS.iter().any(|known| ending == *known)));
+    (files, left_out)
 }
 
 /// Reads a file that may be anything, up to `limit` bytes, which `kind` may have.
@@ -222,7 +297,8 @@ fn refusal(error: &CardError) -> &'static str {
         CardError::UnknownFormat { .. } => "unknownFormat",
         CardError::TooLarge { .. } | CardError::TooComplex { .. } => "tooLarge",
         CardError::Truncated { .. } | CardError::BrokenPng { .. } => "damaged",
-        CardError::NoCard => "noCard",
+        CardError::NoCard => NO_CARD,
+        CardError::Locked => "locked",
         CardError::Archive(error) => match error {
             ArchiveError::TooLarge { .. }
             | ArchiveError::TooManyMembers { .. }

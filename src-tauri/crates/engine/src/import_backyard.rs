@@ -20,7 +20,7 @@ impl Engine {
         Ok(self.set_sampling(&SettingOwner::Character { id: character.id.to_string() }, &sampling).await)
     }
 
-    /// The chats in the file that `character` came from; they are in the report.
+    /// The chats in the file that `character` came from, those that are not here yet; they are in the report.
     pub(crate) async fn import_scenarios(
         &self,
         file: &str,
@@ -34,7 +34,19 @@ impl Engine {
         let (scenarios, left_out) =
             tokio::task::spawn_blocking(work).await.map_err(|_| internal("the chats could not be read"))?;
         let own = backyard::sampling(card);
+        let title_of = |scenario: &Scenario| match scenario.title.as_str() {
+            "" => character.name.clone(),
+            title => title.to_owned(),
+        };
+        let known = self.store().read(|store| store.chats().list()).await?;
+        let mut known: Vec<String> =
+            known.into_iter().filter(|chat| chat.character == character.id).map(|chat| chat.title).collect();
         for scenario in scenarios {
+            // Each title stands for one chat: two scenarios may share it.
+            if let Some(at) = known.iter().position(|title| *title == title_of(&scenario)) {
+                known.swap_remove(at);
+                continue;
+            }
             let (id, name, warnings) = self.import_scenario(character, card, own, scenario).await?;
             report.imported.push(Imported { kind: "chat".into(), id, name, file: file.to_owned(), warnings });
         }

@@ -17,12 +17,11 @@ use crate::Engine;
 use crate::api::{ApiError, ImportReport, Imported, Skipped};
 use crate::characters::{is_favourite, spec};
 use crate::error::{Answer, internal};
-use crate::import::read_capped;
+use crate::import::{picture_of, read_capped};
 use crate::import_tags::Tags;
 use crate::import_worlds::Wishes;
 use crate::importing::Run;
 use crate::library::retag;
-use crate::picture::{self, Picture};
 use crate::tavern::{Tavern, file_name, stem};
 
 /// Cards that one transaction takes: each commit waits for the disk.
@@ -107,22 +106,21 @@ impl Engine {
     async fn look_at(&self, folder: String, path: &Path, tags: &Tags) -> Answer<Looked> {
         let (file, own) = (file_name(path), path.to_owned());
         let read = tokio::task::spawn_blocking(move || read_png(&own)).await;
-        let Some((bytes, hash, mut card, mut warnings)) = read.map_err(|_| internal("a card could not be read"))?
-        else {
+        let Some((bytes, hash, card, mut warnings)) = read.map_err(|_| internal("a card could not be read"))? else {
             return Ok(Looked::Other);
         };
         let linked = card.extensions().and_then(|all| all.get("world")).cloned();
         if let Some(known) = self.known_card(folder, file.clone(), hash).await? {
             return Ok(Looked::Known { id: known.id, name: known.name, linked });
         }
-        let picture = picture_of(&bytes, &card, &mut warnings).await;
         let store = self.store().clone();
         let keep = move || {
+            let picture = picture_of(&bytes, &card).map_err(|why| warnings.push(why)).ok().flatten();
             let picture = picture.map(|picture| store.keep_file(&picture.png)).transpose()?;
-            Ok::<_, store::StoreError>((store.keep_file(&bytes)?, picture))
+            Ok::<_, store::StoreError>((store.keep_file(&bytes)?, picture, card, warnings))
         };
         let kept = tokio::task::spawn_blocking(keep).await.map_err(|_| internal("a card could not be kept"))?;
-        let (source, picture) = kept?;
+        let (source, picture, mut card, warnings) = kept?;
         retag(&mut card, tags.given_to(&file), &[]);
         let now = self.now();
         let character = Character {
@@ -230,18 +228,6 @@ impl Engine {
 /// Files that are read at once: as many as there are processors, within reason, for each may take much memory.
 pub(crate) fn side_by_side() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(4)
-}
-
-/// The picture of a card; why there is none is a warning.
-pub(crate) async fn picture_of(bytes: &[u8], card: &Card, warnings: &mut Vec<String>) -> Option<Picture> {
-    let found = match card::picture(bytes, card) {
-        Ok(found) => found?.into_owned(),
-        Err(error) => {
-            warnings.push(error.to_string());
-            return None;
-        }
-    };
-    picture::read(found).await.map_err(|error| warnings.push(error.to_string())).ok()
 }
 
 type Read = (Vec<u8>, AssetHash, Card, Vec<String>);

@@ -1,19 +1,20 @@
-//! Chats that SillyTavern wrote, as chats of a character of the library.
+//! Chats that other programs wrote, as chats of a character of the library: SillyTavern's here, others in `import_talk`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
-use domain::chat_file::{self, By, ChatFile, Said, Version};
+use domain::chat_file::{self, By, ChatFile, Said, Transcript, Version};
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp};
 use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::{Changed, Event, ImportReport, Imported, Refused, Skipped};
+use crate::api::{Changed, Event, ImportReport, Imported, Refused};
 use crate::error::{Answer, internal};
 use crate::foreign_date;
 use crate::import::read_capped;
+use crate::import_talk::risuai_chats;
 use crate::tavern::file_name;
 use crate::words::Kept;
 
@@ -23,7 +24,8 @@ const MAX_TITLE: usize = 200;
 const NAMED: usize = 8;
 
 impl Engine {
-    /// Imports files that SillyTavern wrote as chats of `character`, whomever they name. Listeners hear of it as well.
+    /// Imports files that SillyTavern or RisuAI wrote, or talks that were written down, as chats of `character`, whomever they
+    /// name. Listeners hear of it as well.
     ///
     /// # Errors
     /// `NotFound` if there is no such character.
@@ -56,12 +58,14 @@ impl Engine {
         report: &mut ImportReport,
     ) -> Answer<()> {
         let (path, name) = (file.to_owned(), file_name(file));
-        let read = tokio::task::spawn_blocking(move || read_chat(&path)).await;
+        let read = tokio::task::spawn_blocking(move || read_capped(&path, chat_file::MAX_FILE, "a chat")).await;
         match read.map_err(|_| internal("a file could not be read"))? {
-            Ok(read) => _ = self.take_chat(name, read, with, report).await?,
-            Err((kind, reason)) => refuse(report, name, kind, reason),
+            Ok(bytes) => self.import_chat(name, bytes, with, report).await,
+            Err((kind, reason)) => {
+                refuse(report, name, kind, reason);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     /// Imports `bytes` as a chat of `with`; else of the character whom the file names.
@@ -72,6 +76,26 @@ impl Engine {
         with: Option<CharacterId>,
         report: &mut ImportReport,
     ) -> Answer<()> {
+        let (bytes, risuai) = match ending(&file).as_str() {
+            "jsonl" => (bytes, None),
+            _ => {
+                let look = tokio::task::spawn_blocking(move || (risuai_chats(&bytes), bytes)).await;
+                let (found, bytes) = look.map_err(|_| internal("a chat could not be read"))?;
+                (bytes, found)
+            }
+        };
+        if let Some(found) = risuai {
+            return self.import_risuai_chats(file, found, with, report).await;
+        }
+        if ending(&file) == "txt" {
+            return match Transcript::read(&bytes) {
+                Ok(talk) => self.import_transcript(file, talk, with, report).await,
+                Err(error) => {
+                    refuse(report, file, "unknownFormat", error.to_string());
+                    Ok(())
+                }
+            };
+        }
         let read = tokio::task::spawn_blocking(move || ChatFile::from_jsonl(&bytes)).await;
         match read.map_err(|_| internal("a chat could not be read"))? {
             Ok(read) => _ = self.take_chat(file, read, with, report).await?,
@@ -305,6 +329,10 @@ pub(crate) fn differences(chat: &ChatFile, unread: &[usize]) -> Vec<String> {
 /// With its thoughts in front, as a model writes them.
 fn whole(text: String, thoughts: &str) -> String {
     if thoughts.is_empty() { text } else { format!("<think>\n{thoughts}\n</think>\n\n{text}") }
+}
+
+fn ending(file: &str) -> String {
+    file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// The file's name without its ending.

@@ -71,6 +71,14 @@ pub(crate) fn is_lorebook(bytes: &[u8]) -> bool {
     says("spec", "lorebook_v3") || foreign || (has_entries && !is_card)
 }
 
+/// Why a lorebook is not read that is one, and larger than any.
+pub(crate) fn beyond_limits(bytes: &[u8]) -> Option<String> {
+    match Book::read(bytes) {
+        Err(error @ (BookError::TooLarge { .. } | BookError::TooComplex { .. })) => Some(error.to_string()),
+        _ => None,
+    }
+}
+
 /// Large books take a while.
 async fn read(bytes: Vec<u8>) -> Answer<Result<(Book, Vec<Unread>), BookError>> {
     let read = tokio::task::spawn_blocking(move || Book::read(&bytes)).await;

@@ -234,8 +234,9 @@ pub(crate) fn outcome(
             context_tokens: scene.room,
             chance: Chance::Seeded(scene.now.seed),
             timed: &scene.timed,
-            greeting: None,
-            user_icon: None,
+            greeting: collected.greeting,
+            // A card's picture for the user bears the name of whom the user plays (V3-14).
+            user_icon: card.user_icon(&collected.persona.name),
             expand: &|written| reading.tell(written),
             count: &|text| counting.tokens(text),
         },

@@ -13,10 +13,14 @@ use crate::error::{Answer, bad_input, internal};
 
 /// Longest edge that is kept, in pixels.
 const MAX_EDGE: u32 = 1_536;
+/// Points up to which a picture is made smaller by a good filter alone.
+const MAX_POINTS: u64 = 12 << 20;
 /// Longest edge that is read, in pixels; a PNG may claim four billion.
 const MAX_INPUT_EDGE: u32 = 16_384;
-/// Memory a picture may take while it is read.
+/// Memory that the pixels of a photograph may take, which people attach themselves.
 const MAX_ALLOC: u64 = 256 << 20;
+/// Memory that those of a card's picture may take: 25 million points. Cards are from strangers (S-4).
+const MAX_ALLOC_OF_CARD: u64 = 100 << 20;
 
 /// A picture as it is kept.
 #[derive(Debug, Clone)]
@@ -39,7 +43,7 @@ const QUALITY: u8 = 85;
 /// # Errors
 /// `BadInput` if it is none of these, is damaged, or is too large.
 pub(crate) async fn for_message(bytes: Vec<u8>) -> Answer<ForMessage> {
-    let work = move || encode_for_message(open(&bytes, Upright::Turned)?);
+    let work = move || encode_for_message(open(&bytes, Upright::Turned, MAX_ALLOC)?);
     tokio::task::spawn_blocking(work).await.map_err(|_| internal("a picture could not be read"))?
 }
 
@@ -62,7 +66,7 @@ const SMALL: (u32, u32) = (400, 560);
 /// `BadInput` if it is none of these, is damaged, or is too large.
 pub(crate) async fn small(bytes: Vec<u8>) -> Answer<ForMessage> {
     let work = move || {
-        let picture = open(&bytes, Upright::AsStored)?;
+        let picture = open(&bytes, Upright::AsStored, MAX_ALLOC_OF_CARD)?;
         let (width, height) = (picture.width().min(SMALL.0), picture.height().min(SMALL.1));
         encode_for_message(picture.thumbnail(width, height))
     };
@@ -77,8 +81,9 @@ pub(crate) async fn read(bytes: Vec<u8>) -> Answer<Picture> {
     tokio::task::spawn_blocking(move || decode(&bytes)).await.map_err(|_| internal("a picture could not be read"))?
 }
 
-fn decode(bytes: &[u8]) -> Answer<Picture> {
-    encode(&open(bytes, Upright::AsStored)?)
+/// As [`read`], at once.
+pub(crate) fn decode(bytes: &[u8]) -> Answer<Picture> {
+    encode(&open(bytes, Upright::AsStored, MAX_ALLOC_OF_CARD)?)
 }
 
 /// Whether a photograph is turned as its camera was held.
@@ -90,15 +95,19 @@ enum Upright {
 }
 
 /// The pixels, of a bounded size.
-fn open(bytes: &[u8], upright: Upright) -> Answer<DynamicImage> {
+fn open(bytes: &[u8], upright: Upright, max_alloc: u64) -> Answer<DynamicImage> {
     let refuse =
         |why: String| bad_input(format!("The picture cannot be read: {why}."), "Use a PNG, JPEG or WebP file.");
     let mut reader =
         ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| refuse(error.to_string()))?;
     let mut limits = Limits::default();
     (limits.max_image_width, limits.max_image_height) = (Some(MAX_INPUT_EDGE), Some(MAX_INPUT_EDGE));
-    limits.max_alloc = Some(MAX_ALLOC);
+    limits.max_alloc = Some(max_alloc);
     reader.limits(limits.clone());
+    let size = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok().and_then(|it| it.into_dimensions().ok());
+    if let Some((width, height)) = size.filter(|(width, height)| *width.max(height) > MAX_INPUT_EDGE) {
+        return Err(refuse(format!("it says it has {width} × {height} points; an edge may have {MAX_INPUT_EDGE}")));
+    }
     let read = || {
         let mut decoder = reader.into_decoder()?;
         // As `ImageReader::decode` does.
@@ -112,7 +121,14 @@ fn open(bytes: &[u8], upright: Upright) -> Answer<DynamicImage> {
         picture.apply_orientation(orientation);
         Ok(picture)
     };
-    let mut picture = read().map_err(|error: ImageError| refuse(error.to_string()))?;
+    let mut picture = read().map_err(|error: ImageError| match error {
+        ImageError::Limits(_) => refuse(format!("its pixels take more than {} MiB", max_alloc >> 20)),
+        error => refuse(error.to_string()),
+    })?;
+    // A good filter takes 16 bytes a point, which the largest pictures have too many of.
+    if u64::from(picture.width()) * u64::from(picture.height()) > MAX_POINTS {
+        picture = picture.thumbnail(2 * MAX_EDGE, 2 * MAX_EDGE);
+    }
     if picture.width().max(picture.height()) > MAX_EDGE {
         picture = picture.resize(MAX_EDGE, MAX_EDGE, FilterType::Lanczos3);
     }
@@ -158,7 +174,7 @@ mod tests {
 
     fn of_pixel(pixel: [u8; 4]) -> ForMessage {
         let picture = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 2, image::Rgba(pixel)));
-        encode_for_message(open(&encode(&picture).unwrap().png, Upright::Turned).unwrap()).unwrap()
+        encode_for_message(open(&encode(&picture).unwrap().png, Upright::Turned, MAX_ALLOC).unwrap()).unwrap()
     }
 
     #[test]
@@ -177,7 +193,7 @@ mod tests {
         let exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
         let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
         let photograph = [&plain[..2], &[0xFF, 0xE1], &length, exif, &plain[2..]].concat();
-        let kept = encode_for_message(open(&photograph, Upright::Turned).unwrap()).unwrap();
+        let kept = encode_for_message(open(&photograph, Upright::Turned, MAX_ALLOC).unwrap()).unwrap();
         let turned = image::load_from_memory(&kept.bytes).unwrap();
         assert_eq!((turned.width(), turned.height()), (20, 40));
         assert!(!kept.bytes.windows(4).any(|window| window == b"Exif"));

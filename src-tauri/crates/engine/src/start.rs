@@ -105,7 +105,7 @@ impl Engine {
             let known = known.iter().find(|listed| listed.character.name == card.name());
             let id = match known {
                 Some(known) => known.character.id,
-                None => self.add_character(card, Some(Picture { png: sample.picture.to_vec() }), None).await?.id,
+                None => self.add_character(&card, Some(Picture { png: sample.picture.to_vec() }), None).await?.id,
             };
             host.get_or_insert(id);
         }

@@ -26,7 +26,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Import cards, chats, presets and model files; folders are searched one level deep
+    /// Import cards, chats, lorebooks, presets and model files; folders are searched to their ends
     Import {
         #[arg(required_unless_present = "sillytavern", value_name = "PATH")]
         paths: Vec<PathBuf>,

@@ -4,7 +4,7 @@ import type { ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportRepor
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 const TOKEN = "inglenook.token";
-const CARDS = ".png,.apng,.json,.jsonl,.charx,.byaf,.yaml,.yml,.jpg,.jpeg,image/png,image/jpeg,application/json";
+const CARDS = ".png,.apng,.json,.jsonl,.charx,.byaf,.yaml,.yml,.txt,.jpg,.jpeg,image/png,image/jpeg,application/json";
 
 /** Takes the token out of the address, so that it is neither seen nor kept in the history. */
 export function takeToken(): string {
@@ -68,7 +68,7 @@ export class HttpTransport implements Transport {
 	}
 
 	async pickChats(character: string): Promise<ImportReport | null> {
-		const files = await chooseFiles(".jsonl");
+		const files = await chooseFiles(".jsonl,.json,.txt");
 		return files.length === 0 ? null : this.#importAll(files, `&character=${encodeURIComponent(character)}`);
 	}
 

@@ -1,5 +1,5 @@
 //! SillyTavern's presets in our forms: prompt manager, context, instruct, system prompt and sampler presets, and the
-//! bundle of all (formats.md 1.5, 1.6).
+//! bundle of all (formats.md 1.5, 1.6); and RisuAI's (3.6).
 //!
 //! Nothing is guessed silently: what has no counterpart stands in the report. The original JSON is the store's to keep.
 
@@ -8,6 +8,7 @@ mod context_template;
 mod instruct;
 mod own_parts;
 mod prompt_manager;
+mod risuai;
 mod sampler;
 mod story_string;
 mod system_prompt;
@@ -38,6 +39,8 @@ pub enum PresetKind {
     Sampler,
     /// Several of them in one file.
     Bundle,
+    /// RisuAI's: prompts in an order, and samplers.
+    RisuAi,
 }
 
 /// A preset in our forms.
@@ -129,6 +132,7 @@ pub fn convert(name: &str, json: &str) -> Result<Converted, ConvertError> {
         PresetKind::SystemPrompt => converted.templates = vec![system_prompt::convert(preset, name)],
         PresetKind::Sampler => converted.sampling = Some(sampler::convert(preset, name, &[], &mut converted.report)),
         PresetKind::Bundle => bundle::convert(preset, &mut converted),
+        PresetKind::RisuAi => risuai::convert(preset, &mut converted),
     }
     Ok(converted)
 }
@@ -137,7 +141,9 @@ pub fn convert(name: &str, json: &str) -> Result<Converted, ConvertError> {
 pub fn kind_of(preset: &Map<String, Value>) -> Option<PresetKind> {
     let has = |field: &str| preset.contains_key(field);
     let part = |field: &str| preset.get(field).is_some_and(Value::is_object);
-    if part("instruct") || part("context") || part("sysprompt") || part("preset") {
+    if risuai::is_risuai(preset) {
+        Some(PresetKind::RisuAi)
+    } else if part("instruct") || part("context") || part("sysprompt") || part("preset") {
         Some(PresetKind::Bundle)
     } else if preset.get("prompts").is_some_and(Value::is_array) {
         Some(PresetKind::PromptManager)

@@ -74,6 +74,13 @@ impl Card {
         uri.is_some_and(|uri| matches!(Place::of(uri), Place::Inside(_)))
     }
 
+    /// The name of the picture that the card has for a user who is called so (V3-14).
+    pub fn user_icon(&self, user: &str) -> Option<&str> {
+        let icons = self.assets().iter().filter(|asset| asset.get("type").and_then(Value::as_str) == Some("user_icon"));
+        let mut names = icons.filter_map(|icon| icon.get("name")?.as_str().map(str::trim));
+        names.find(|name| *name == user.trim())
+    }
+
     /// The icon called `main`, else the first.
     pub(super) fn main_icon(&self) -> Option<&Value> {
         self.main_icon_index().map(|at| &self.assets()[at])

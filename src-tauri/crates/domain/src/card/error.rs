@@ -20,11 +20,16 @@ pub enum CardError {
     NoCard,
     #[error("the card text \"{keyword}\" in the picture is not base64; download the original PNG file")]
     NotBase64 { keyword: String },
+    #[error(
+        "this card is locked: RisuAI has encrypted it (its text begins with \"rcc\"). Open it in RisuAI, with its password \
+         if it has one, and export it there as PNG, JSON or CHARX"
+    )]
+    Locked,
     #[error("the card is not UTF-8 text (first wrong byte: {offset}); save it as UTF-8 and import it again")]
     NotUtf8 { offset: usize },
     #[error("the card is not valid JSON, line {line}, column {column}: {problem}")]
     Json { line: usize, column: usize, problem: String },
-    #[error("the card's JSON has {what}, the limit is {limit}; a real card stays far below it")]
+    #[error("the JSON has {what}, the limit is {limit}; a real file stays far below it")]
     TooComplex { what: &'static str, limit: usize },
     #[error("`{path}` must be an object with the card's fields, but is {found}")]
     NotAnObject { path: &'static str, found: &'static str },

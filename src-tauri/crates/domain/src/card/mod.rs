@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 pub use assets::picture;
 pub(crate) use charx::CARD;
 pub use error::{CardError, Warning};
+pub use parse::check_json;
 pub(crate) use png::novelai_lorebook;
 
 /// Largest file that is read, in bytes.
@@ -188,6 +189,9 @@ fn looks_like(bytes: &[u8]) -> &'static str {
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "a WEBP picture",
         [b'G', b'I', b'F', b'8', ..] => "a GIF picture",
         [b'G', b'G', b'U', b'F', ..] => "a model file",
+        [b'r', b'c', b'c', b'|', b'|', ..] => "a card that RisuAI has encrypted",
+        // Formats 3.5: magic, version, and a length of less than 16 MiB.
+        [111, 0, _, _, _, 0, ..] => "a module of RisuAI's",
         _ => "an unknown kind of file",
     }
 }

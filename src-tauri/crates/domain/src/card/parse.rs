@@ -8,8 +8,10 @@ use crate::backyard;
 
 /// Deep enough for every real card, and below the parser's own limit even after an upgrade added a level.
 const MAX_DEPTH: usize = 100;
-/// A value takes about 70 bytes in memory, so this keeps a hostile file of `[[],[],...]` near 100 MB.
-const MAX_VALUES: usize = 1_000_000;
+/// A value takes about 70 bytes in memory, its name as many again, and an object with a member 500: counted as they weigh,
+/// this keeps the worst of files near 100 MB, and has room for a lorebook of 10,000 full entries.
+const MAX_VALUES: usize = 1_200_000;
+const WEIGHT_OF_OBJECT: usize = 5;
 
 pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
@@ -46,7 +48,7 @@ pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, CardError> {
         return Err(CardError::TooLarge { what: "the card's JSON", bytes: bytes.len(), limit: MAX_JSON });
     }
     let text = std::str::from_utf8(bytes).map_err(|error| CardError::NotUtf8 { offset: error.valid_up_to() })?;
-    check_complexity(text)?;
+    check_complexity(bytes)?;
     match serde_json::from_str(text) {
         Ok(Value::Object(root)) => Ok(root),
         Ok(other) => Err(CardError::NotAnObject { path: "(file)", found: fields::found(&other) }),
@@ -58,18 +60,30 @@ pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, CardError> {
     }
 }
 
+/// Whether JSON from a stranger can be read at all, whatever it holds.
+///
+/// # Errors
+/// [`CardError::TooLarge`] or [`CardError::TooComplex`] where it would fill the memory.
+pub fn check_json(bytes: &[u8]) -> Result<(), CardError> {
+    if bytes.len() > MAX_JSON {
+        return Err(CardError::TooLarge { what: "the JSON", bytes: bytes.len(), limit: MAX_JSON });
+    }
+    check_complexity(bytes)
+}
+
 /// Counts values and nesting before anything is allocated for them.
-pub(crate) fn check_complexity(json: &str) -> Result<(), CardError> {
+pub(crate) fn check_complexity(json: &[u8]) -> Result<(), CardError> {
     let (mut depth, mut values, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
-    for byte in json.bytes() {
+    for byte in json.iter().copied() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
             b'"' => in_string = !in_string,
             _ if in_string => {}
-            b'{' | b'[' => (depth, values) = (depth + 1, values + 1),
+            b'{' => (depth, values) = (depth + 1, values + WEIGHT_OF_OBJECT),
+            b'[' => (depth, values) = (depth + 1, values + 1),
             b'}' | b']' => depth = depth.saturating_sub(1),
-            b',' => values += 1,
+            b',' | b':' => values += 1,
             _ => {}
         }
         if depth > MAX_DEPTH {

@@ -18,6 +18,9 @@ const ASSET: &[u8] = b"chara-ext-asset_";
 /// Longest keyword of a text; the format says 79, and some writers do not care.
 const MAX_KEYWORD: usize = 1_024;
 
+/// What RisuAI puts in front of a card that it has encrypted (formats 3.8).
+const LOCKED: &[u8] = b"rcc||";
+
 /// Exporters disagree about padding and about the unused bits before it.
 pub(super) const TOLERANT: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
@@ -40,6 +43,9 @@ impl CardText<'_> {
         if self.base64.len() > MAX_PNG_TEXT {
             let bytes = self.base64.len();
             return Err(CardError::TooLarge { what: "the card text in the picture", bytes, limit: MAX_PNG_TEXT });
+        }
+        if self.base64.starts_with(LOCKED) {
+            return Err(CardError::Locked);
         }
         let dense: Vec<u8> = self.base64.iter().copied().filter(|b| !b.is_ascii_whitespace() && *b != 0).collect();
         TOLERANT.decode(dense).map_err(|_| CardError::NotBase64 { keyword: self.keyword.clone() })
@@ -74,6 +80,9 @@ pub(crate) fn novelai_lorebook(png: &[u8]) -> Option<Vec<u8>> {
     let (chunks, _) = chunks(png).ok()?;
     let mut texts = chunks.iter().filter(|chunk| chunk.kind == b"tEXt");
     let base64 = texts.find_map(|chunk| chunk.data.strip_prefix(b"naidata\0"))?;
+    if base64.len() > MAX_PNG_TEXT {
+        return None;
+    }
     let dense: Vec<u8> = base64.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     TOLERANT.decode(dense).ok()
 }

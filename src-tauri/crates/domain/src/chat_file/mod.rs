@@ -1,17 +1,24 @@
 //! Chats as files: what was said, by whom, in all its versions. SillyTavern's are JSON lines, of which the first tells of
-//! the chat and each other of a message; people read text and Markdown.
+//! the chat and each other of a message; RisuAI's are one JSON; people read text and Markdown, and write talks down.
 //!
 //! Points in time are texts here, as the files write them.
 
 mod read;
+mod risuai;
+mod transcript;
 mod write;
+
+pub use risuai::{Greeting, RisuChat, from_risuai};
+pub use transcript::Transcript;
 
 /// What SillyTavern calls the narrator's words, and a note.
 const NARRATOR: &str = "narrator";
 const NOTE: &str = "comment";
 
-/// Bytes of a file at the most.
-pub const MAX_FILE: usize = 256 << 20;
+/// Bytes of a file at the most: ten years of talk.
+pub const MAX_FILE: usize = 64 << 20;
+/// The user's years with one character.
+const MAX_MESSAGES: usize = 200_000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatFile {
@@ -77,6 +84,10 @@ pub enum ChatFileError {
     NotUtf8 { offset: usize },
     #[error("this is no chat of SillyTavern's: its lines hold no messages")]
     NoChat,
+    #[error("this text is no talk: its lines do not begin with the names of at least two, as in \"Mira: Come in.\"")]
+    NoTalk,
     #[error("the chat has more than {limit} messages")]
     TooManyMessages { limit: usize },
+    #[error("the messages of the chat have more than {limit} versions together")]
+    TooManyVersions { limit: usize },
 }

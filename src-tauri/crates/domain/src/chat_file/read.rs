@@ -2,17 +2,21 @@
 
 use serde_json::{Map, Value};
 
-use super::{By, ChatFile, ChatFileError, MAX_FILE, NARRATOR, Said, Version};
+use super::{By, ChatFile, ChatFileError, MAX_FILE, MAX_MESSAGES, NARRATOR, Said, Version};
 use crate::card::parse::{check_complexity, without_bom};
 
 /// Bytes of a line: some hold pictures.
 const MAX_LINE: usize = 16 << 20;
-/// The user's years with one character.
-const MAX_MESSAGES: usize = 200_000;
 /// Versions of a message.
 const MAX_VERSIONS: usize = 500;
-/// Characters of a name, of a date.
+/// Versions of all messages: a short line can hold 500 empty ones.
+const MAX_ALL_VERSIONS: usize = 300_000;
+/// Lines that hold no message: beyond that the file is no chat.
+const MAX_UNREAD: usize = 10_000;
+/// Characters of a name.
 const MAX_NAME: usize = 200;
+/// Characters of a date, which every version of a message may repeat.
+const MAX_DATE: usize = 64;
 
 impl ChatFile {
     /// Reads a chat, and gives the numbers of the lines that hold no message.
@@ -34,13 +38,23 @@ impl ChatFile {
             chat.character = name_in(&first, "character_name");
             chat.created = short(&first, "create_date");
         }
+        let mut versions = 0;
         for (index, line) in lines {
             match object(line).as_ref().and_then(said) {
-                Some(said) => chat.messages.push(said),
+                Some(said) => {
+                    versions += said.versions.len();
+                    chat.messages.push(said);
+                }
                 None => unread.push(index + 1),
             }
             if chat.messages.len() > MAX_MESSAGES {
                 return Err(ChatFileError::TooManyMessages { limit: MAX_MESSAGES });
+            }
+            if versions > MAX_ALL_VERSIONS {
+                return Err(ChatFileError::TooManyVersions { limit: MAX_ALL_VERSIONS });
+            }
+            if unread.len() > MAX_UNREAD {
+                return Err(ChatFileError::NoChat);
             }
         }
         if chat.messages.is_empty() {
@@ -70,7 +84,7 @@ fn name_in(header: &Map<String, Value>, key: &str) -> String {
 }
 
 fn object(line: &str) -> Option<Map<String, Value>> {
-    if line.len() > MAX_LINE || check_complexity(line).is_err() {
+    if line.len() > MAX_LINE || check_complexity(line.as_bytes()).is_err() {
         return None;
     }
     serde_json::from_str(line).ok()
@@ -128,7 +142,7 @@ fn versions(line: &Map<String, Value>, shown: Version) -> (Vec<Version>, usize) 
 
 fn version(text: &str, sent: Option<&Value>, extra: Option<&Value>) -> Version {
     let sent = match sent {
-        Some(Value::String(date)) => date.chars().take(MAX_NAME).collect(),
+        Some(Value::String(date)) => date.chars().take(MAX_DATE).collect(),
         // Milliseconds, in old files.
         Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
@@ -264,7 +278,7 @@ mod tests {
     }
 
     fn any_version() -> impl Strategy<Value = Version> {
-        ("(?s).{0,80}", ".{0,40}", ".{0,40}", ".{0,40}").prop_map(|(text, thoughts, sent, model)| Version {
+        ("(?s).{0,24}", ".{0,8}", ".{0,8}", ".{0,8}").prop_map(|(text, thoughts, sent, model)| Version {
             text,
             thoughts,
             sent,
@@ -274,7 +288,7 @@ mod tests {
 
     fn any_said() -> impl Strategy<Value = Said> {
         let by = prop_oneof![Just(By::User), Just(By::Character), Just(By::Narrator)];
-        let versions = proptest::collection::vec(any_version(), 1..4);
+        let versions = proptest::collection::vec(any_version(), 1..3);
         let named = (".{0,40}", ".{0,40}");
         (named, by, 0..3_u8, versions, any::<prop::sample::Index>()).prop_map(
             |((name, avatar), by, apart, versions, one)| {
@@ -287,10 +301,12 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
         #[test]
         fn any_chat_is_read_as_it_was_written(
-            (user, character, created) in ("[A-Z].{0,40}", "[A-Z].{0,40}", ".{0,40}"),
-            messages in proptest::collection::vec(any_said(), 1..6),
+            (user, character, created) in ("[A-Z].{0,9}", "[A-Z].{0,9}", ".{0,9}"),
+            messages in proptest::collection::vec(any_said(), 1..4),
         ) {
             let chat = ChatFile { user, character, created, messages };
             let (read, unread) = ChatFile::from_jsonl(chat.to_jsonl().as_bytes()).unwrap();

@@ -10,7 +10,7 @@ fn name_in(png: &[u8]) -> (String, Vec<Warning>) {
 }
 
 #[test]
-fn v3_is_preferred_wherever_it_stands_and_however_it_is_spelled() {
+fn ct_02_ct_03_v3_is_preferred_wherever_it_stands_and_however_it_is_spelled() {
     let png = picture(&[card_chunk("Chara", &v2("Old")), card_chunk("CCv3", &v3("New"))]);
     assert_eq!(name_in(&png), ("New".into(), vec![]));
     let png = picture(&[card_chunk("CHARA", &v2("Old"))]);
@@ -38,6 +38,17 @@ fn without_a_whole_copy_the_better_one_says_why() {
     assert_eq!(Card::read(&png).unwrap_err(), CardError::NotBase64 { keyword: "ccv3".into() });
 }
 
+/// Formats 3.8.
+#[test]
+fn a_card_that_risuai_has_locked_says_the_way_out() {
+    let locked = "rcc||rccv1||AAECAw==||abcdef||eyJ1c2VQYXNzd29yZCI6dHJ1ZX0=";
+    let error = Card::read(&picture(&[text_chunk("chara", locked)])).unwrap_err();
+    assert_eq!(error, CardError::Locked);
+    assert!(error.to_string().contains("Open it in RisuAI"), "{error}");
+    let (name, warnings) = name_in(&picture(&[text_chunk("ccv3", locked), card_chunk("chara", &v2("Old"))]));
+    assert_eq!((name.as_str(), warnings.len()), ("Old", 1));
+}
+
 #[test]
 fn base64_may_be_wrapped_and_lack_its_padding() {
     for encoded in ["eyJuYW1lIjoi\r\nTWlyYSJ9ICA=", "eyJuYW1lIjoiTWlyYSJ9ICA", " eyJuYW1lIjoiTWlyYSJ9ICA=\n"] {
@@ -54,7 +65,7 @@ fn a_wrong_checksum_is_a_warning() {
 }
 
 #[test]
-fn other_texts_are_no_cards() {
+fn ct_11_other_texts_are_no_cards() {
     let others = [
         text_chunk("Title", "chara"),
         chunk("tEXt", b"chara without an end"),
@@ -92,7 +103,7 @@ fn a_damaged_structure_is_refused() {
 }
 
 #[test]
-fn a_huge_picture_is_refused_with_the_limit() {
+fn ct_13_a_huge_picture_is_refused_with_the_limit() {
     let error = Card::read(&picture(&[chunk("IDAT", &vec![0; 100_000_000])])).unwrap_err();
     assert!(matches!(error, CardError::TooLarge { what: "the picture", limit: MAX_FILE, .. }), "{error}");
     let error = Card::read(&picture(&[text_chunk("chara", &"A".repeat(MAX_PNG_TEXT + 1))])).unwrap_err();

@@ -142,7 +142,8 @@ pub struct Persona {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {
-    /// `character`, `lorebook`, `model`, `template`, `chatFormat`, `regexScript` or `sampler`.
+    /// `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`, `regexScript`, `samplerPreset` or
+    /// `quickReplies`.
     pub kind: String,
     pub id: String,
     pub name: String,

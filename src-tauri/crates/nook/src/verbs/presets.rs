@@ -1,4 +1,5 @@
-//! What shapes prompts and replies under a name: sampler presets, chat formats, modes, regex scripts.
+//! What shapes prompts and replies under a name: sampler presets, chat formats, modes, regex scripts; and quick replies, which
+//! are only kept.
 
 use engine::{Engine, Exported};
 use serde::Serialize;
@@ -57,6 +58,9 @@ async fn all(engine: &Engine) -> Result<Vec<Named>, Failure> {
     for script in engine.list_regex_scripts().await? {
         let whole = json!(&script);
         all.push(Named { id: script.id, name: script.name, kind: "regexScript", built_in: false, whole });
+    }
+    for set in engine.list_quick_replies().await? {
+        all.push(Named { id: set.id, name: set.name, kind: "quickReplies", built_in: false, whole: set.set });
     }
     Ok(all)
 }

@@ -175,6 +175,19 @@ impl Messages<'_> {
         )
     }
 
+    /// Which swipe is shown of the character's message that the chat begins with; none if it begins otherwise.
+    pub fn opening(&self, chat: ChatId) -> Result<Option<u32>, StoreError> {
+        let opening: Option<(bool, u32)> = self
+            .conn
+            .prepare_cached(
+                "SELECT role = 'character', selected FROM message WHERE chat = ?1 AND deleted IS NULL
+                 ORDER BY position LIMIT 1",
+            )?
+            .query_row([Col(chat)], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        Ok(opening.filter(|(of_character, _)| *of_character).map(|(_, selected)| selected))
+    }
+
     /// How many messages stand before `position`, and how many of them are the character's.
     pub fn count_before(&self, chat: ChatId, position: i64) -> Result<(u32, u32), StoreError> {
         let counts = self

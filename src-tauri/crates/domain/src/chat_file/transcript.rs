@@ -1,0 +1,160 @@
+//! Talks that were written down as people read them: `Name: words`, line by line or in paragraphs.
+
+use std::collections::HashMap;
+
+use super::{By, ChatFile, ChatFileError, MAX_FILE, MAX_MESSAGES, Said, Version};
+use crate::card::parse::without_bom;
+
+/// Characters and words of a name: longer is a sentence with a colon in it.
+const MAX_NAME: usize = 40;
+const MAX_WORDS: usize = 4;
+
+/// A talk, and who talks in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcript {
+    /// Names with their words, as they stand in the file.
+    lines: Vec<(String, String)>,
+}
+
+impl Transcript {
+    /// # Errors
+    /// [`ChatFileError`] if it is no text in UTF-8, is above the limits, or no talk of at least two.
+    pub fn read(bytes: &[u8]) -> Result<Self, ChatFileError> {
+        if bytes.len() > MAX_FILE {
+            return Err(ChatFileError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
+        }
+        let text = std::str::from_utf8(without_bom(bytes))
+            .map_err(|error| ChatFileError::NotUtf8 { offset: error.valid_up_to() })?;
+        let speakers = speakers(text);
+        let mut lines: Vec<(String, String)> = Vec::new();
+        for line in text.lines() {
+            match (spoken(line).filter(|(name, _)| speakers.contains(name)), lines.last_mut()) {
+                (Some((name, words)), _) => lines.push((name.to_owned(), words.to_owned())),
+                (None, Some((_, words))) => {
+                    words.push('\n');
+                    words.push_str(line);
+                }
+                (None, None) if line.trim().is_empty() => {}
+                (None, None) => return Err(ChatFileError::NoTalk),
+            }
+            if lines.len() > MAX_MESSAGES {
+                return Err(ChatFileError::TooManyMessages { limit: MAX_MESSAGES });
+            }
+        }
+        lines.iter_mut().for_each(|(_, words)| *words = words.trim().to_owned());
+        let talk = Self { lines };
+        if talk.speakers().len() < 2 { Err(ChatFileError::NoTalk) } else { Ok(talk) }
+    }
+
+    /// Each once, in the order in which they speak first.
+    pub fn speakers(&self) -> Vec<&str> {
+        let mut found: Vec<&str> = Vec::new();
+        for (name, _) in &self.lines {
+            if !found.contains(&name.as_str()) {
+                found.push(name);
+            }
+        }
+        found
+    }
+
+    /// Whoever is neither of the two is somebody else in the scene.
+    pub fn into_chat(self, character: &str, user: &str) -> ChatFile {
+        let said = |(name, text): (String, String)| {
+            let by = if name == user { By::User } else { By::Character };
+            let versions = vec![Version { text, ..Version::default() }];
+            Said { name, by, hidden: false, note: false, versions, selected: 0 }
+        };
+        ChatFile {
+            user: user.to_owned(),
+            character: character.to_owned(),
+            created: String::new(),
+            messages: self.lines.into_iter().map(said).collect(),
+        }
+    }
+}
+
+/// Who begins more than one line, and who begins the talk; of two the other as well. So a "Note:" inside of somebody's words
+/// is nobody.
+fn speakers(text: &str) -> Vec<&str> {
+    let mut counted: HashMap<&str, usize> = HashMap::new();
+    let mut first = None;
+    for (name, _) in text.lines().filter_map(spoken) {
+        *counted.entry(name).or_default() += 1;
+        first.get_or_insert(name);
+    }
+    let pair = counted.len() == 2;
+    counted
+        .into_iter()
+        .filter(|(name, count)| *count > 1 || pair || first == Some(*name))
+        .map(|(name, _)| name)
+        .collect()
+}
+
+/// A name and what follows it.
+fn spoken(line: &str) -> Option<(&str, &str)> {
+    let (name, words) = line.split_once(':')?;
+    let spaced = words.is_empty() || words.starts_with(char::is_whitespace);
+    let begins = name.chars().next().is_some_and(char::is_alphanumeric);
+    let short = name.chars().count() <= MAX_NAME && name.split_whitespace().count() <= MAX_WORDS;
+    (spaced && begins && short && name.trim_end() == name).then(|| (name, words.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str) -> Vec<String> {
+        let chat = Transcript::read(text.as_bytes()).unwrap().into_chat("Mira", "Tom");
+        chat.messages.iter().map(|said| format!("{:?} {}: {}", said.by, said.name, said.shown().text)).collect()
+    }
+
+    #[test]
+    fn a_talk_is_read_line_by_line_or_in_paragraphs() {
+        let expected = ["Character Mira: Come in.", "User Tom: Thanks.", "Character Mira: Sit."];
+        assert_eq!(check("\u{feff}Mira: Come in.\nTom: Thanks.\nMira: Sit.\n"), expected);
+        assert_eq!(check("\nMira: Come in.\r\n\r\nTom: Thanks.\r\n\r\nMira:\r\nSit.\r\n"), expected);
+    }
+
+    #[test]
+    fn a_colon_inside_of_words_is_no_name() {
+        let text = "Mira: Look at this: https://example.org\nNote: bring oil.\n\nAnd matches.\nTom: At 9:30: yes.\nMira: Good.\nTom: So.";
+        assert_eq!(
+            check(text),
+            [
+                "Character Mira: Look at this: https://example.org\nNote: bring oil.\n\nAnd matches.",
+                "User Tom: At 9:30: yes.",
+                "Character Mira: Good.",
+                "User Tom: So.",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_talk_is_refused() {
+        for other in ["", "Once upon a time: nothing.", "Mira: alone\nMira: still", "A novel.\nMira: Hi.\nTom: Hi."] {
+            assert_eq!(Transcript::read(other.as_bytes()), Err(ChatFileError::NoTalk), "{other}");
+        }
+        assert_eq!(Transcript::read(b"A: \xff"), Err(ChatFileError::NotUtf8 { offset: 3 }));
+    }
+
+    proptest! {
+        /// What this program writes as text is read again, said by the same.
+        #[test]
+        fn written_words_are_read_again(words in prop::collection::vec("[a-zA-Z灯.,]{1,9}( [a-z灯.]{1,9}){0,4}", 2..9)) {
+            let said = |(at, text): (usize, &String)| Said {
+                name: ["Mira", "Tom"][at % 2].to_owned(),
+                by: [By::Character, By::User][at % 2],
+                hidden: false,
+                note: false,
+                versions: vec![Version { text: text.clone(), ..Version::default() }],
+                selected: 0,
+            };
+            let messages = words.iter().enumerate().map(said).collect();
+            let chat = ChatFile { user: "Tom".into(), character: "Mira".into(), created: String::new(), messages };
+            let read = Transcript::read(chat.to_text().as_bytes()).unwrap().into_chat("Mira", "Tom");
+            prop_assert_eq!(read, chat);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Chats of RisuAI's, and talks that were written down: neither says whose chat it is, so the character is given, or named by
+//! the file or by those who talk.
+
+use domain::CharacterId;
+use domain::card::{self, Card};
+use domain::chat_file::{ChatFile, Greeting, RisuChat, Transcript, from_risuai};
+use domain::lorebook::{Binding, Book};
+use serde_json::{Value, json};
+use store::Character;
+
+use crate::Engine;
+use crate::api::{ImportReport, Imported, Refused, SettingOwner, Skipped};
+use crate::characters::card_of;
+use crate::error::Answer;
+use crate::import_chat::{NewChat, title};
+
+/// Names under which people write down what they said themselves.
+const OURSELVES: [&str; 3] = ["You", "User", "Me"];
+
+/// The chats of RisuAI's in a file, and how many things in it are none.
+pub(crate) fn risuai_chats(bytes: &[u8]) -> Option<(Vec<RisuChat>, usize)> {
+    card::check_json(bytes).ok()?;
+    match serde_json::from_slice(bytes).ok()? {
+        Value::Object(root) => from_risuai(&root),
+        _ => None,
+    }
+}
+
+impl Engine {
+    pub(crate) async fn import_risuai_chats(
+        &self,
+        file: String,
+        (chats, unread): (Vec<RisuChat>, usize),
+        with: Option<CharacterId>,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let Some(character) = self.with_or_named_by(with, &file).await? else {
+            let reason = "chats of RisuAI's do not say whose they are: let the file's name begin with the character's, or \
+                          import it from one of the character's chats";
+            report.refused.push(Refused { file, kind: "noCharacter".into(), reason: reason.into() });
+            return Ok(());
+        };
+        let card = card_of(&character)?;
+        let user = self.persona_of(None).await?.name;
+        let first = report.imported.len();
+        let mut titles: Vec<String> = Vec::new();
+        for chat in chats {
+            let wanted = if chat.title.trim().is_empty() { title(&file) } else { chat.title.trim().to_owned() };
+            let mut names =
+                std::iter::once(wanted.clone()).chain((2..).map(|number: u32| format!("{wanted} {number}")));
+            let title = names.find(|name| !titles.contains(name)).unwrap_or_else(|| wanted.clone());
+            titles.push(title.clone());
+            self.import_risuai_chat(&file, (&character, &card, &user), title, chat, report).await?;
+        }
+        if let Some(row) = report.imported.get_mut(first).filter(|_| unread > 0) {
+            row.warnings.push(format!("{unread} chats of the file hold no messages and are left out"));
+        }
+        if titles.is_empty() {
+            let reason = "there is no chat with messages in it".to_owned();
+            report.refused.push(Refused { file, kind: "malformed".into(), reason });
+        }
+        Ok(())
+    }
+
+    async fn import_risuai_chat(
+        &self,
+        file: &str,
+        (character, card, user): (&Character, &Card, &str),
+        title: String,
+        chat: RisuChat,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        if self.skips_chat(file, character.id, &title, report).await? {
+            return Ok(());
+        }
+        let greeting = match chat.greeting {
+            Greeting::First => card.first_mes(),
+            Greeting::Alternate(at) => card.alternate_greetings().get(at).copied().unwrap_or_default(),
+        }
+        .to_owned();
+        let (note, lore) = (chat.note.trim().to_owned(), chat.lore.clone());
+        let hidden = chat.messages.iter().filter(|said| said.hidden).count();
+        let chat = chat.into_chat(&greeting, card.spoken_name(), user);
+        let id = self.keep_chat(NewChat { title: title.clone(), ..NewChat::of(chat, character.id, None) }).await?;
+        let mut warnings = Vec::new();
+        if hidden > 0 {
+            warnings.push(format!("{hidden} disabled messages are like all others here: sent while there is room"));
+        }
+        let owner = SettingOwner::Chat { id: id.to_string() };
+        if !note.is_empty()
+            && let Err(error) = self.set_setting_in_words(owner, "author_note".into(), note).await
+        {
+            warnings.push(format!("the author's note is left out: {error}"));
+        }
+        report.imported.push(Imported {
+            kind: "chat".into(),
+            id: id.to_string(),
+            name: title.clone(),
+            file: file.to_owned(),
+            warnings,
+        });
+        if !lore.is_empty()
+            && let Ok((book, _)) = Book::from_value(json!({ "type": "risu", "ver": 1, "data": lore }))
+        {
+            let json = book.to_value().to_string();
+            let row = self.add_lorebook(title, json, None, vec![Binding::Chat(id)]).await?;
+            let (kind, id) = ("lorebook".to_owned(), row.id.to_string());
+            report.imported.push(Imported { kind, id, name: row.name, file: file.to_owned(), warnings: Vec::new() });
+        }
+        Ok(())
+    }
+
+    /// A talk as people read it. Whoever else speaks in it is somebody in the scene.
+    pub(crate) async fn import_transcript(
+        &self,
+        file: String,
+        talk: Transcript,
+        with: Option<CharacterId>,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let speakers: Vec<String> = talk.speakers().into_iter().map(str::to_owned).collect();
+        let Some(character) = self.with_or_speaking(with, &speakers).await? else {
+            let reason = format!(
+                "nobody who talks in it ({}) is a character of the library, or several are; import it from one of the \
+                 character's chats",
+                speakers.iter().take(5).cloned().collect::<Vec<_>>().join(", ")
+            );
+            report.refused.push(Refused { file, kind: "noCharacter".into(), reason });
+            return Ok(());
+        };
+        let card = card_of(&character)?;
+        let title = title(&file);
+        if self.skips_chat(&file, character.id, &title, report).await? {
+            return Ok(());
+        }
+        let personas: Vec<_> = self.store().read(|store| store.personas().list()).await?;
+        let own = |name: &&String| name.as_str() == card.name() || Some(name.as_str()) == card.nickname();
+        let others: Vec<&String> = speakers.iter().filter(|name| !own(name)).collect();
+        let persona = personas.iter().find(|persona| others.iter().any(|name| **name == persona.name));
+        let ourselves = others.iter().find(|name| OURSELVES.contains(&name.as_str()));
+        let user = persona.map(|persona| persona.name.clone()).or(ourselves.map(|name| (*name).clone()));
+        // Of two, whoever is not the character is the user.
+        let user = user.or_else(|| others.first().filter(|_| speakers.len() == 2).map(|name| (*name).clone()));
+        let persona = persona.map(|persona| persona.id);
+        let mut warnings = vec!["when it was said is not in the file".to_owned()];
+        if user.is_none() {
+            warnings.push("nobody in it is you: all of them are characters here".to_owned());
+        }
+        let mut chat: ChatFile = talk.into_chat(card.spoken_name(), user.as_deref().unwrap_or_default());
+        chat.messages.iter_mut().filter(|said| own(&&said.name)).for_each(|said| said.name.clear());
+        let new = NewChat { title: title.clone(), ..NewChat::of(chat, character.id, persona) };
+        let id = self.keep_chat(new).await?.to_string();
+        report.imported.push(Imported { kind: "chat".into(), id, name: title, file, warnings });
+        Ok(())
+    }
+
+    /// Whether there is a chat of that name already; then the report says so.
+    pub(crate) async fn skips_chat(
+        &self,
+        file: &str,
+        character: CharacterId,
+        title: &str,
+        report: &mut ImportReport,
+    ) -> Answer<bool> {
+        let known = self.store().read(|store| store.chats().list()).await?;
+        let Some(known) = known.into_iter().find(|known| known.character == character && known.title == title) else {
+            return Ok(false);
+        };
+        let reason = format!("{} has a chat of that name already", known.character_name);
+        report.skipped.push(Skipped { id: known.id.to_string(), file: file.to_owned(), reason });
+        Ok(true)
+    }
+
+    /// RisuAI begins the names of such files with the character's. Of several the longest counts, if it is one's alone.
+    async fn with_or_named_by(&self, with: Option<CharacterId>, file: &str) -> Answer<Option<Character>> {
+        let begins = |name: &str| {
+            let rest = file.strip_prefix(name);
+            !name.is_empty() && rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        };
+        self.with_or(with, |one| if begins(&one.name) { one.name.len() } else { 0 }).await
+    }
+
+    async fn with_or_speaking(&self, with: Option<CharacterId>, speakers: &[String]) -> Answer<Option<Character>> {
+        self.with_or(with, |one| usize::from(speakers.contains(&one.name))).await
+    }
+
+    /// The one that fits best, if it is one alone.
+    async fn with_or(&self, with: Option<CharacterId>, fit: impl Fn(&Character) -> usize) -> Answer<Option<Character>> {
+        if let Some(id) = with {
+            return self.character(id).await.map(Some);
+        }
+        let listed = self.store().read(|store| store.characters().list()).await?;
+        let mut fitting: Vec<(usize, Character)> = listed
+            .into_iter()
+            .map(|listed| (fit(&listed.character), listed.character))
+            .filter(|(fit, _)| *fit > 0)
+            .collect();
+        fitting.sort_by_key(|(fit, _)| std::cmp::Reverse(*fit));
+        let tied = matches!(&fitting[..], [(best, _), (next, _), ..] if best == next);
+        Ok(fitting.into_iter().next().filter(|_| !tied).map(|(_, one)| one))
+    }
+}
