@@ -4,6 +4,7 @@
 
 mod data;
 mod exports;
+mod hostile;
 mod library;
 mod lore;
 mod memory;
