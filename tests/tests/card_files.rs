@@ -66,7 +66,7 @@ fn pixels(png: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn a_charx_comes_in_whole_and_leaves_whole() {
+async fn rt_3_v3_11_a_charx_comes_in_whole_and_leaves_whole() {
     let app = Headless::new().await;
     let icon = picture(&app, "Icon").await;
     let source = archive(&[

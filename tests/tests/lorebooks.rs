@@ -208,7 +208,7 @@ async fn a_file_comes_in_once_and_never_over_another_of_its_name() {
 
 /// RT-1: an edit changes what was edited, in books outside cards and in cards.
 #[tokio::test]
-async fn an_edited_entry_speaks_anew_and_keeps_what_is_strange() {
+async fn v2_13_an_edited_entry_speaks_anew_and_keeps_what_is_strange() {
     let house = House::open().await;
     let engine = &house.app.engine;
     let file = json!({ "own": 7, "entries": { "3": { "uid": 3, "key": ["oil"], "content": "OLD.", "position": 0,

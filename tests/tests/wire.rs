@@ -130,7 +130,7 @@ async fn persona_lore_mode_notes_and_settings_reach_the_model() {
 
 /// V2-04 to V2-10: a card's own prompts stand in place of ours, may embed them, and leave no macro behind.
 #[tokio::test]
-async fn a_cards_own_prompts_replace_ours_and_may_embed_them() {
+async fn v2_04_v2_08_a_cards_own_prompts_replace_ours_and_may_embed_them() {
     let mut card = card();
     card["data"]["system_prompt"] = json!("Speak in rhyme. {{original}} {{User}} is tired.");
     card["data"]["post_history_instructions"] = json!("{{original}} {{char}} is brief.");

@@ -44,7 +44,7 @@ fn a_first_turn_has_rules_card_greeting_and_question() {
 }
 
 #[test]
-fn examples_go_before_any_message_does() {
+fn v1_07_examples_go_before_any_message_does() {
     let examples = vec!["example"; 60].join(" ");
     let assembled = first(&frame(chat(9, 5), "A keeper.", &examples), 120).unwrap();
     let dropped: Vec<_> = assembled.blocks.iter().filter(|block| block.dropped.is_some()).collect();

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fallback_counts_where_the_line_above_does_not() {
+    fn dc_01_dc_03_a_fallback_counts_where_the_line_above_does_not() {
         let (found, text) =
             parse("@@unknown\n@@@instruct_depth 3\n@@@depth x\n@@@depth 5\n@@@depth 6\n@@role user\r\n\nHello");
         assert_eq!((found.depth, found.role, text), (Some(5), Some(Role::User), "Hello"));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_a_name_counts_but_additional_keys_add_up() {
+    fn dc_02_the_first_of_a_name_counts_but_additional_keys_add_up() {
         let (found, _) = parse("@@depth 1\n@@depth 2\n@@additional_keys a, b\n@@additional_keys c\nx");
         assert_eq!(found.depth, Some(1));
         assert_eq!(found.additional_keys, [vec!["a", "b"], vec!["c"]]);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_a_text_of_decorators() {
+    fn dc_05_nothing_is_left_of_a_text_of_decorators() {
         assert_eq!(parse("@@activate\n\n").1, "");
         assert_eq!(parse_compatible("@@activate\n@@x").1, "@@activate\n@@x");
         assert_eq!(parse("text\n@@activate").1, "text\n@@activate");

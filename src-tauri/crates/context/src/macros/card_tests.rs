@@ -44,7 +44,7 @@ fn no_text_of_the_card_holds_another_or_itself() {
 
 /// V2-06
 #[test]
-fn the_original_may_name_the_card_and_never_itself() {
+fn v2_06_the_original_may_name_the_card_and_never_itself() {
     check("{{original}} {{original}}!", "Write Mira's next line. Ann of the port, whom Mira knows. !");
 }
 

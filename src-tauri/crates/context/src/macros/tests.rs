@@ -52,7 +52,7 @@ fn check_unknown(text: &str, expected: &str, unknown: &[&str]) {
 
 /// V1-01, MC-01, MC-02
 #[test]
-fn names_in_every_spelling() {
+fn v1_01_mc_01_mc_02_names_in_every_spelling() {
     check("{{char}} {{CHAR}} {{ Char }} <BOT> <bot> <Char>", "Mira Mira Mira Mira Mira Mira");
     check("{{user}} <USER> <group> <CHARIFNOTGROUP> <3 <usher>", "Ann Ann Mira Mira <3 <usher>");
     check("{{{char}}} and {{{{char}}}}", "{Mira} and {{Mira}}");
@@ -60,14 +60,14 @@ fn names_in_every_spelling() {
 
 /// V1-02
 #[test]
-fn a_default_name_exists() {
+fn v1_02_a_default_name_exists() {
     let text = expand("{{user}}, {{char}}", &MacroScope::default(), &mut MacroState::default()).text;
     assert_eq!(text, "User, Character");
 }
 
 /// V1-03; what the original names is resolved, and no further.
 #[test]
-fn what_is_put_in_is_never_read_again() {
+fn v1_03_what_is_put_in_is_never_read_again() {
     let greedy = MacroScope { user: "{{char}}", char: "<USER>", original: Some("{{user}}"), ..scope() };
     let mut state = MacroState::default();
     let text = "{{user}} {{char}} {{original}} {{setvar::a::{{user}}}}{{getvar::a}} {{reverse::}}resu{{}} {{if {{user}}}}y{{/if}}";
@@ -77,7 +77,7 @@ fn what_is_put_in_is_never_read_again() {
 
 /// V2-06
 #[test]
-fn original_is_given_once_and_empty_elsewhere() {
+fn v2_06_v2_10_original_is_given_once_and_empty_elsewhere() {
     check("{{if original}}{{original}}{{/if}} Always. {{original}}", "Be kind. Always. ");
     let elsewhere = MacroScope { original: None, ..scope() };
     assert_eq!(expand("a{{original}}b", &elsewhere, &mut MacroState::default()).text, "ab");
@@ -150,7 +150,7 @@ fn braces_without_a_partner_are_text() {
 
 /// MC-03, MC-04
 #[test]
-fn chance_picks_from_lists() {
+fn mc_03_mc_04_chance_picks_from_lists() {
     for text in [
         "{{random:a,b}}",
         "{{random::a::b}}",
@@ -186,7 +186,7 @@ fn random_follows_the_seed_and_pick_the_chat() {
 
 /// MC-05
 #[test]
-fn dice() {
+fn mc_05_dice() {
     check("{{roll:d1}} {{roll 1d1+3}} {{roll::3d1-1}} {{roll:1}} {{dice::2d1+2d1}}", "1 4 2 1 4");
     let six: i64 = expanded("{{roll:6}}").text.parse().unwrap();
     assert!((1..=6).contains(&six));
@@ -194,7 +194,7 @@ fn dice() {
 
 /// MC-06, MC-07, MC-08
 #[test]
-fn comments_and_hidden_keys_leave_the_text() {
+fn mc_06_mc_07_mc_08_comments_and_hidden_keys_leave_the_text() {
     check("a{{// not for {{user}} }}b{{//}}c{{comment: {{setvar::x::1}}}}{{hasvar::x}}", "abcfalse");
     check("a{{//}}\n many\n lines {{///}}b", "ab");
     let found = expanded("Lamps.{{hidden_key:whale oil of {{char}}}}{{banned \"delve\"}}{{banned::{{user}}}}");
@@ -205,7 +205,7 @@ fn comments_and_hidden_keys_leave_the_text() {
 
 /// MC-09
 #[test]
-fn utilities() {
+fn mc_09_utilities() {
     check("{{reverse:añb}}{{newline}}{{newline::2}}{{space::2}}x", "bña\n\n\n  x");
     check("{{reverse}} abc {{/reverse}}", "cba");
 }

@@ -11,6 +11,53 @@ fn decorated(content: &str) -> Turn {
     Turn::new(json!([{"key": ["lamp"], "content": content}])).chat(&["lamp"])
 }
 
+/// LB-02, LB-14, B2-06: what people call things is for people.
+#[test]
+fn lb_02_lb_14_b2_06_names_and_comments_are_not_told() {
+    let entry = json!({"keys": ["lamp"], "content": "oil", "name": "N", "comment": "C", "id": "I", "priority": 3});
+    let turn = Turn::of_card(json!({"name": "B", "description": "D"}), json!([entry])).chat(&["lamp"]);
+    for profile in [Profile::Corrected, Profile::Compatible] {
+        assert_eq!(turn.run(profile).activated[0].content, "oil");
+    }
+    Turn::of_card(json!({"name": "lamp", "description": "lamp"}), json!([{"keys": ["lamp"]}])).chat(&["x"]).check("");
+}
+
+#[test]
+fn lb_06_any_key_is_enough() {
+    Turn::of_card(json!({}), json!([{"keys": ["moon", "lamp"]}, {"keys": ["moon"]}]))
+        .chat(&["lamp"])
+        .check_both("0", "0");
+}
+
+#[test]
+fn lb_08_b2_03_selective_wants_one_of_each() {
+    let entry = |selective: bool, key: &str| json!({"keys": ["lamp"], "secondary_keys": [key], "selective": selective});
+    let entries = json!([entry(true, "oil"), entry(true, "moon"), entry(false, "moon")]);
+    Turn::of_card(json!({}), entries).chat(&["lamp oil"]).check_both("0 2", "0 2");
+}
+
+#[test]
+fn lb_11_b2_01_a_smaller_order_stands_higher() {
+    let entry = |order: i64| json!({"keys": ["lamp"], "insertion_order": order, "position": "before_char"});
+    let turn = Turn::of_card(json!({}), json!([entry(30), entry(10), entry(20)])).chat(&["lamp"]);
+    let outcome = turn.run(Profile::Corrected);
+    let placed = placements(&outcome, Profile::Corrected);
+    let before: Vec<&str> = placed.before_char.iter().map(|entry| entry.content.as_str()).collect();
+    assert_eq!(before, ["text 1", "text 2", "text 0"]);
+}
+
+#[test]
+fn b2_04_a_constant_entry_needs_no_key() {
+    Turn::of_card(json!({}), json!([{"keys": [], "constant": true}])).chat(&["x"]).check_both("0", "0");
+}
+
+/// Latin letters and underscores make a decorator of somebody's own; nothing here obeys it, and none of it is told.
+#[test]
+fn dc_04_a_decorator_of_somebody_elses_is_passed_over() {
+    let turn = decorated("@@risu_moon_phase full, 3\n@@x_y\n@@dont_activat\nThe lamps burn oil.");
+    assert_eq!(turn.run(Profile::Corrected).activated[0].content, "The lamps burn oil.");
+}
+
 #[test]
 fn lb_03_the_books_scan_depth() {
     let turn = Turn::of_card(json!({"scan_depth": 3}), json!([{"keys": ["lamp"]}])).chat(&["lamp", "a", "b"]);
@@ -18,7 +65,7 @@ fn lb_03_the_books_scan_depth() {
 }
 
 #[test]
-fn lb_04_the_books_token_budget_drops_the_lowest_priority() {
+fn lb_04_b2_02_the_books_token_budget_drops_the_lowest_priority() {
     let entries = json!([
         {"keys": ["lamp"], "content": "a b c", "priority": 1},
         {"keys": ["lamp"], "content": "d e f", "priority": 9},
@@ -71,7 +118,7 @@ fn lb_09_decorators_and_the_blank_lines_around_them_are_stripped() {
 }
 
 #[test]
-fn lb_10_disabled_is_disabled_whatever_decorators_say() {
+fn lb_10_b2_05_disabled_is_disabled_whatever_decorators_say() {
     let turn = Turn::new(json!([{"content": "@@activate\nx", "disable": true}])).chat(&["lamp"]);
     assert_eq!(turn.rule("0"), Rule::Disabled);
 }

@@ -92,7 +92,7 @@ fn ct_10_rt_3_what_is_not_understood_comes_along_as_it_is() {
 }
 
 #[test]
-fn the_folders_of_an_archive_come_along() {
+fn ct_08_the_folders_of_an_archive_come_along() {
     let json = v3("Mira");
     let before = listed(&[Listed::new("card.json", json.as_bytes()), Listed::new("assets/", b"")]);
     let after = read_clean(&json).to_charx(Some(&before), None).unwrap();

@@ -11,6 +11,7 @@ mod json;
 mod png;
 mod properties;
 mod real_files;
+mod rules;
 mod samples;
 mod support;
 mod writing;

@@ -17,7 +17,7 @@ fn value(json: &str) -> Value {
 }
 
 #[test]
-fn an_upgrade_to_v3_loses_nothing_and_completes_the_card() {
+fn v2_18_v3_17_an_upgrade_to_v3_loses_nothing_and_completes_the_card() {
     for json in [V1.to_owned(), v2("Mira"), v3("Mira")] {
         let (card, _) = read(&json);
         let upgraded = value(&card.to_json_v3());
@@ -55,7 +55,7 @@ fn v2_keeps_what_only_v3_knows() {
 }
 
 #[test]
-fn a_picture_gets_both_versions_and_keeps_the_rest_byte_for_byte() {
+fn rt_2_a_picture_gets_both_versions_and_keeps_the_rest_byte_for_byte() {
     let others = [
         text_chunk("Title", "An inn"),
         text_chunk("chara-ext-asset_:0", "AAAA"),
@@ -93,7 +93,7 @@ fn writing_twice_gives_the_same_file() {
 }
 
 #[test]
-fn the_copy_for_older_applications_is_marked_and_free_of_decorators() {
+fn ct_04_dc_05_the_copy_for_older_applications_is_marked_and_free_of_decorators() {
     let png = read_clean(DECORATED).to_png(&picture(&[])).unwrap();
     let copy = &card_in(&png, "chara")["data"];
     assert!(copy["creator_notes"].as_str().unwrap().starts_with("This is a Character Card V3"));
