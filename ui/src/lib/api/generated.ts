@@ -618,7 +618,10 @@ export type ImportStage =
 
 /**  What came in. */
 export type Imported = {
-	/**  `character`, `lorebook`, `model`, `template`, `chatFormat`, `regexScript` or `sampler`. */
+	/**
+	 *  `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`, `regexScript`, `samplerPreset` or
+	 *  `quickReplies`.
+	 */
 	kind: string,
 	id: string,
 	name: string,
