@@ -26,8 +26,6 @@ const CHATS: [&str; 2] = ["jsonl", "txt"];
 const NO_CARD: &str = "noCard";
 /// Endings of files that may be archives: a card with its pictures and sounds may be larger than a card alone.
 const ARCHIVES: [&str; 4] = ["charx", "byaf", "jpg", "jpeg"];
-/// Files taken from one folder of SillyTavern's at the most.
-const MAX_FILES: usize = 10_000;
 
 impl Engine {
     /// Imports files, and those in folders, however deep. Every file ends up in the report: imported, skipped because it is
@@ -235,15 +233,6 @@ fn is_named_preset(bytes: &[u8]) -> bool {
     let has = |names: &[&str]| names.iter().any(|name| fields.contains_key(*name));
     has(&["input_sequence", "story_string", "content", "mainPrompt"])
         && !has(&["spec", "data", "description", "first_mes", "char_name"])
-}
-
-/// The files right inside a folder, in the order of their names; none if it cannot be read.
-fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut inside: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
-    inside.sort();
-    inside.truncate(MAX_FILES);
-    inside
 }
 
 /// The files to import, and whether each was named itself; chats last, for they are somebody's. And what is left out.

@@ -55,7 +55,8 @@ impl Engine {
         };
         let looked = tokio::task::spawn_blocking(look).await.map_err(|_| internal("a folder could not be read"))?;
         let (mut tavern, settings) = looked?;
-        let files = [&tavern.cards, &tavern.chats, &tavern.group_chats, &tavern.worlds].map(Vec::len);
+        let files =
+            [&tavern.cards, &tavern.chats, &tavern.group_chats, &tavern.worlds, &tavern.quick_replies].map(Vec::len);
         run.expect(files.into_iter().sum::<usize>() + personas(&settings).count() + PRESETS.len());
         let mut report = self.import_tavern(&mut tavern, &settings, &mut run).await?;
         report.skipped.append(&mut tavern.left);
@@ -84,6 +85,13 @@ impl Engine {
             self.import_scripts_of(settings, &mut report).await?;
         }
         self.import_presets_of(tavern, settings, run, &mut report).await?;
+        for file in &tavern.quick_replies {
+            if run.cancelled() {
+                break;
+            }
+            self.import_path(file, false, &mut report).await?;
+            run.step();
+        }
         Ok(report)
     }
 

@@ -15,10 +15,9 @@ const MAX_FILES: usize = 50_000;
 const CARDS: [&str; 7] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml"];
 
 /// What has no place here, and why.
-const LEFT: [(&str, &str); 14] = [
+const LEFT: [(&str, &str); 13] = [
     ("backgrounds", "there are no backgrounds here"),
     ("User Avatars", "personas have no pictures here"),
-    ("QuickReplies", "there are no quick replies here"),
     ("themes", "they are the looks of another app"),
     ("movingUI", "they are the looks of another app"),
     ("assets", "sounds and pictures of extensions have no place here"),
@@ -43,6 +42,7 @@ pub(crate) struct Tavern {
     pub(crate) groups: Vec<PathBuf>,
     pub(crate) group_chats: Vec<PathBuf>,
     pub(crate) worlds: Vec<PathBuf>,
+    pub(crate) quick_replies: Vec<PathBuf>,
     /// What is not taken.
     pub(crate) left: Vec<Skipped>,
 }
@@ -69,6 +69,7 @@ impl Tavern {
         tavern.groups = tavern.files("groups", "json");
         tavern.group_chats = tavern.files("group chats", "jsonl");
         tavern.worlds = tavern.files("worlds", "json");
+        tavern.quick_replies = tavern.files("QuickReplies", "json");
         for (name, why) in LEFT {
             let count = tavern.entries(name).len();
             if count > 0 {

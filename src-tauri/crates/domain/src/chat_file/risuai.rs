@@ -60,6 +60,7 @@ impl RisuChat {
         let named = greeting.replace("{{char}}", character).replace("{{user}}", user);
         let sent = self.messages.first().map(|said| said.shown().sent.clone()).unwrap_or_default();
         let opening = Some(named).filter(|text| !text.trim().is_empty()).map(|text| Said {
+            avatar: String::new(),
             name: String::new(),
             by: By::Character,
             hidden: false,
@@ -109,7 +110,7 @@ fn said(message: &Value) -> Option<Said> {
     };
     let hidden = message.get("disabled").and_then(Value::as_bool) == Some(true);
     let name = text(message, "name").chars().take(MAX_NAME).collect();
-    Some(Said { name, by, hidden, note: false, versions: vec![version], selected: 0 })
+    Some(Said { name, avatar: String::new(), by, hidden, note: false, versions: vec![version], selected: 0 })
 }
 
 fn text<'v>(object: &'v Map<String, Value>, key: &str) -> &'v str {

@@ -62,7 +62,7 @@ impl Transcript {
         let said = |(name, text): (String, String)| {
             let by = if name == user { By::User } else { By::Character };
             let versions = vec![Version { text, ..Version::default() }];
-            Said { name, by, hidden: false, note: false, versions, selected: 0 }
+            Said { name, avatar: String::new(), by, hidden: false, note: false, versions, selected: 0 }
         };
         ChatFile {
             user: user.to_owned(),
@@ -144,6 +144,7 @@ mod tests {
         #[test]
         fn written_words_are_read_again(words in prop::collection::vec("[a-zA-Z灯.,]{1,9}( [a-z灯.]{1,9}){0,4}", 2..9)) {
             let said = |(at, text): (usize, &String)| Said {
+                avatar: String::new(),
                 name: ["Mira", "Tom"][at % 2].to_owned(),
                 by: [By::Character, By::User][at % 2],
                 hidden: false,

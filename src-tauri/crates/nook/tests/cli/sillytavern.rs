@@ -76,6 +76,10 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
     user("chats/Gone/old.jsonl", &CHAT.replace("Mira Quay", "Nobody"));
     user("TextGen Settings/Big O.json", r#"{"temp":0.87,"top_p":0.99}"#);
     user("TextGen Settings/Shipped.json", r#"{"temp":1.5}"#);
+    user(
+        "QuickReplies/Default.json",
+        r#"{"version":2,"name":"Default","qrList":[{"label":"Go on","message":"/continue"}]}"#,
+    );
     let script = json!({"id": "1", "scriptName": "Dashes", "findRegex": "--", "replaceString": "—", "placement": [2]});
     let settings = json!({
         "power_user": {"personas": {"a.png": "Tom", "b.png": "Traveller", "c.png": "Abe"},
@@ -93,7 +97,7 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
     };
     assert_eq!(
         list(&report, "imported", "kind"),
-        ["persona", "persona", "character", "character", "chat", "regexScript", "samplerPreset"],
+        ["persona", "persona", "character", "character", "chat", "regexScript", "samplerPreset", "quickReplies"],
         "{report}"
     );
     let told = list(&report, "skipped", "reason");
