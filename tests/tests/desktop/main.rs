@@ -31,6 +31,7 @@ stories! {
     everything_is_there_after_a_restart: stories::first_light::survives_a_restart;
     a_card_dropped_on_the_window_is_imported: stories::imports::by_drop;
     a_card_picked_in_the_dialog_is_imported: stories::imports::by_dialog;
+    a_folder_of_sillytaverns_is_imported: stories::imports::from_sillytavern;
     a_refused_file_is_told: stories::imports::refused;
     a_second_start_hands_over_its_files_and_leaves: stories::instances::second_start;
     closing_leaves_no_process_behind: stories::instances::closing;

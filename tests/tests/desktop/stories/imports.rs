@@ -2,6 +2,8 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 
 use domain::card::Card;
+use serde_json::json;
+use tests::tavern::Tavern;
 
 use crate::desk::{Desk, until};
 use crate::stories::first_light::greeted;
@@ -33,24 +35,58 @@ pub(crate) async fn by_dialog(desk: Desk) {
     greeted(&window).await;
     window.press("nav-people").await;
     window.press("import").await;
-    let dialog = until("the file dialog", || async { desk.display.windows("Import").pop() }).await;
-    desk.display.photograph(&desk.picture("1-dialog"));
+    choose(&desk, "Import", &card, "1-dialog").await;
+    imported(&window, "Bartholomew").await;
+    window.photograph("2-library").await;
+    window.close().await;
+}
+
+/// Cards, chats and all the rest, while the window stays usable; and what came of it.
+pub(crate) async fn from_sillytavern(desk: Desk) {
+    let folder = desk.home().join("SillyTavern");
+    Tavern::SMALL.write(&folder.join("data/default-user"));
+    let window = desk.open().await;
+    greeted(&window).await;
+    window.press("nav-people").await;
+    window.press("import-more").await;
+    window.press("import-sillytavern").await;
+    choose(&desk, "Import from SillyTavern", &folder, "1-folder").await;
+    window.press("nav-chats").await;
+    let ended = until("the end of the import", || async {
+        Some(window.text("import-ended").await).filter(|text| !text.is_empty())
+    })
+    .await;
+    assert!(ended.starts_with("The import from SillyTavern is done."), "{ended}");
+    window.photograph("2-ended").await;
+    window.press("import-show").await;
+    window.part("import-report").await;
+    window.photograph("3-report").await;
+    let characters = window.invoke("list_characters", json!({})).await.unwrap();
+    let names: Vec<&str> = characters.as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
+    assert!(names.len() > Tavern::SMALL.cards, "the sample characters stay: {names:?}");
+    let chats = window.invoke("list_chats", json!({})).await.unwrap();
+    let count = chats.as_array().unwrap().len();
+    assert!(count >= Tavern::SMALL.chats + Tavern::SMALL.groups, "{count} chats");
+    window.close().await;
+}
+
+/// Names `path` in the dialog of that title, which is photographed as `step`.
+async fn choose(desk: &Desk, title: &str, path: &Path, step: &str) {
+    let dialog = until("the system's dialog", || async { desk.display.windows(title).pop() }).await;
+    desk.display.photograph(&desk.picture(step));
     let keys = |keys: &[&str]| desk.display.xdotool(keys);
     keys(&["windowfocus", "--sync", &dialog]);
     keys(&["key", "ctrl+l"]);
-    keys(&["type", "--delay", "5", card.to_str().unwrap()]);
+    keys(&["type", "--delay", "5", path.to_str().unwrap()]);
     // While the chooser still looks at the folder, Enter only completes the name.
     until("the dialog's end", || async {
-        let open = !desk.display.windows("Import").is_empty();
+        let open = !desk.display.windows(title).is_empty();
         if open {
             keys(&["key", "Return", "sleep", "0.5"]);
         }
         (!open).then_some(())
     })
     .await;
-    imported(&window, "Bartholomew").await;
-    window.photograph("2-library").await;
-    window.close().await;
 }
 
 pub(crate) async fn refused(desk: Desk) {
