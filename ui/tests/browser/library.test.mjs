@@ -140,7 +140,7 @@ test("a folder of SillyTavern's comes in while the library stays usable, and its
 	await id("import-show").click();
 	const report = id("import-report");
 	await report.getByText("What came in stays; the next one brings the rest.").waitFor();
-	await report.getByText("48 files stay where they are").waitFor();
+	await report.getByText("left there, 48 in all").waitFor();
 	await id("save-report").click();
 	await id("save-report-json").click();
 	await id("toast").getByText("Saved").waitFor();

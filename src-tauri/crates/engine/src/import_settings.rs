@@ -65,7 +65,7 @@ impl Engine {
         }
         let more = personas(settings).count().saturating_sub(MAX_PERSONAS);
         if more > 0 {
-            let reason = format!("{more} more personas than are taken at once");
+            let reason = format!("left there, {more} in all: more personas than are taken at once");
             report.skipped.push(Skipped { id: String::new(), file: SETTINGS.into(), reason });
         }
         Ok(())
@@ -123,7 +123,7 @@ impl Engine {
             }
             if !others.is_empty() {
                 let reason =
-                    format!("{} presets that were not in use; import those that you want one by one", others.len());
+                    format!("left there, {} in all: not in use; import those that you want one by one", others.len());
                 report.skipped.push(Skipped { id: String::new(), file: folder.to_owned(), reason });
             }
             run.step();

@@ -73,7 +73,7 @@ impl Tavern {
         for (name, why) in LEFT {
             let count = tavern.entries(name).len();
             if count > 0 {
-                tavern.leave(name.to_owned(), format!("{count} files stay where they are: {why}"));
+                tavern.leave(name.to_owned(), format!("left there, {count} in all: {why}"));
             }
         }
         Ok(tavern)
@@ -101,7 +101,7 @@ impl Tavern {
             let name = format!("characters/{}", file_name(&folder.path));
             let count = self.entries(&name).len();
             if count > 0 {
-                self.leave(name, format!("{count} files stay where they are: there are no faces for moods here"));
+                self.leave(name, format!("left there, {count} in all: there are no faces for moods here"));
             }
         }
         let (cards, others): (Vec<_>, Vec<_>) = files.into_iter().map(|one| one.path).partition(|path| is_card(path));
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(others, ["1.json", "2.jsonl", "Sea.json"]);
         let left: Vec<_> = tavern.left.iter().map(|one| one.file.as_str()).collect();
         assert_eq!(left, ["characters/Ada", "old.webp", "chats/loose.jsonl", "worlds/notes.txt", "backgrounds"]);
-        assert!(tavern.left[4].reason.starts_with("2 files"), "{:?}", tavern.left[4]);
+        assert!(tavern.left[4].reason.starts_with("left there, 2 in all"), "{:?}", tavern.left[4]);
 
         let other = Tavern::look(&folder.path().join("data/default-user/worlds"));
         assert!(other.is_err_and(|error| error.to_string().contains("it has no characters")));

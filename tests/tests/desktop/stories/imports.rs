@@ -76,6 +76,8 @@ async fn choose(desk: &Desk, title: &str, path: &Path, step: &str) {
     desk.display.photograph(&desk.picture(step));
     let keys = |keys: &[&str]| desk.display.xdotool(keys);
     keys(&["windowfocus", "--sync", &dialog]);
+    // Among the files used last, where it begins, no folder can be chosen.
+    keys(&["key", "alt+Home"]);
     keys(&["key", "ctrl+l"]);
     keys(&["type", "--delay", "5", path.to_str().unwrap()]);
     // While the chooser still looks at the folder, Enter only completes the name.
