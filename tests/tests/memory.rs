@@ -207,6 +207,26 @@ async fn an_earlier_scene_is_recalled_when_it_is_asked_about() {
     assert!(pair.say(&chat, "What was the parrot called?").await.contains("ZEBULON"));
 }
 
+/// S4.62: a pair's chats know each other, unless the user does not want it; nobody else's chat does.
+#[tokio::test]
+async fn what_was_said_in_one_chat_is_recalled_in_the_next_one_of_the_pair() {
+    let pair = Pair::open().await;
+    let (first, second, other) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await, pair.chat(&pair.bo).await);
+    pair.say(&first, "My uncle named his parrot ZEBULON.").await;
+    assert!(!pair.say(&other, "What is my uncle's parrot called?").await.contains("ZEBULON"));
+    pair.set(&second, "memory_other_chats", SettingValue::Switch(false)).await;
+    assert!(!pair.say(&second, "What is my uncle's parrot called?").await.contains("ZEBULON"));
+    pair.set(&second, "memory_other_chats", SettingValue::Switch(true)).await;
+    let sent = pair.say(&second, "What did my uncle call his parrot?").await;
+    assert_eq!(sent.matches("ZEBULON").count(), 1, "{sent}");
+    let again = pair.say(&second, "So what is the parrot's name?").await;
+    assert_eq!(again.matches("ZEBULON").count(), 1, "it stands in the window already");
+
+    pair.app.engine.delete_chat(first).await.unwrap();
+    let sent = pair.say(&second, "Tell me once more: what is that parrot called?").await;
+    assert!(!sent.contains("ZEBULON"), "{sent}");
+}
+
 /// S3.24, invariant 10.
 #[tokio::test]
 async fn memory_off_recalls_nothing_and_learns_nothing() {

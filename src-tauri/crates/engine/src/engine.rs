@@ -20,6 +20,7 @@ use crate::events::{Announcer, Events};
 use crate::importing::Importing;
 use crate::layered::Environment;
 use crate::lore::LoreCache;
+use crate::memory::{Encoder, Reading};
 use crate::read_ahead::ReadingAhead;
 use crate::running::Running;
 use crate::scripts::ScriptCache;
@@ -84,6 +85,7 @@ struct Inner {
     notices: Vec<String>,
     provider: Option<Arc<dyn Provider>>,
     reading_ahead: ReadingAhead,
+    reading: Reading,
     scripts: Mutex<ScriptCache>,
     lore: Mutex<LoreCache>,
     card: Mutex<CardCache>,
@@ -111,11 +113,13 @@ impl Engine {
         if let Some(worker) = &options.worker {
             settings.worker.clone_from(worker);
         }
-        settings.state_dir = Some(options.data_dir.join(CACHE));
-        let local = LocalHost::new(settings).map_err(|error| OpenError::Storage {
+        let threadless = |error: std::io::Error| OpenError::Storage {
             message: format!("The system gives Inglenook no thread: {error}."),
             hint: "Close other programs and try again.".into(),
-        })?;
+        };
+        let encoder = Encoder::run_by(&settings, &options.model_dirs).map_err(threadless)?;
+        settings.state_dir = Some(options.data_dir.join(CACHE));
+        let local = LocalHost::new(settings).map_err(threadless)?;
         let keyless = options.without_keychain;
         let secrets = tokio::task::spawn_blocking(move || match keyless {
             true => Secrets::for_session(),
@@ -135,6 +139,7 @@ impl Engine {
             notices: opened.notices,
             provider: options.provider,
             reading_ahead: ReadingAhead::default(),
+            reading: Reading::new(encoder),
             scripts: Mutex::default(),
             lore: Mutex::default(),
             card: Mutex::default(),
@@ -176,6 +181,7 @@ impl Engine {
         if tokio::time::timeout(GOODBYE, self.settle()).await.is_err() {
             tracing::warn!("a reply did not end in time");
         }
+        self.inner.reading.shutdown().await;
         if tokio::time::timeout(GOODBYE, self.inner.local.shutdown()).await.is_err() {
             tracing::warn!("the worker did not end in time");
         }
@@ -199,6 +205,10 @@ impl Engine {
 
     pub(crate) fn reading_ahead(&self) -> &ReadingAhead {
         &self.inner.reading_ahead
+    }
+
+    pub(crate) fn reading(&self) -> &Reading {
+        &self.inner.reading
     }
 
     pub(crate) fn running(&self) -> &Running {

@@ -144,7 +144,7 @@ fn inspect(path: &Path) -> Answer<Inspected> {
     library::inspect(path, |_, _| {}).map_err(|error| unusable(&error.to_string()))
 }
 
-fn gguf_files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn gguf_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_gguf = |path: &PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gguf"));
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_gguf).collect();

@@ -61,6 +61,11 @@ impl ReadingAhead {
         self.leave.lock().unwrap_or_else(PoisonError::into_inner).cancel();
     }
 
+    /// Cancelled when nothing is to be done in idle time any more.
+    pub(crate) fn ended(&self) -> &CancellationToken {
+        &self.ended
+    }
+
     /// Nothing is read ahead any more.
     pub(crate) fn end(&self) {
         self.ended.cancel();
@@ -78,6 +83,7 @@ impl Engine {
         let (engine, at_work) = (self.clone(), self.reading_ahead().at_work());
         tokio::spawn(async move {
             engine.read(|leave| engine.read_open_chat(leave)).await;
+            engine.read_in_background();
             drop(engine);
             drop(at_work);
         });

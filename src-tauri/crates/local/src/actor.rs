@@ -6,7 +6,7 @@ mod worker;
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ::worker::protocol::{self, Generate, Reply, Request as Frame};
 use domain::prompt::Segment;
@@ -14,6 +14,8 @@ use provider::{FinishReason, GenerationEvent, ProviderError, Request, Timings, U
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use self::worker::Need;
+use crate::embedding::Embedding;
 use crate::failure;
 use crate::health::Health;
 use crate::process::Worker;
@@ -59,7 +61,7 @@ impl ReplyJob {
     }
 }
 
-/// Texts to count or tokenize.
+/// Texts to count, tokenize or embed.
 #[derive(Debug)]
 pub(crate) struct TextsJob {
     pub(crate) path: PathBuf,
@@ -72,6 +74,7 @@ pub(crate) struct TextsJob {
 pub(crate) enum Answer {
     Counts(oneshot::Sender<Result<Vec<u32>, ProviderError>>),
     Tokens(oneshot::Sender<Result<Vec<Vec<i32>>, ProviderError>>),
+    Embeddings(oneshot::Sender<Result<Vec<Embedding>, ProviderError>>),
     Bos(oneshot::Sender<Result<bool, ProviderError>>),
 }
 
@@ -135,14 +138,19 @@ impl Actor {
             }
             self.busy = false;
         }
-        if let Some(worker) = self.worker.take() {
-            worker.dismiss(self.settings.policy.farewell).await;
-            self.saved.iter().for_each(SavedCaches::tidy);
-        }
+        self.dismiss().await;
         self.forget().await;
         self.status.send_replace(Status::default());
         for done in self.closing.into_iter().flatten() {
             let _ = done.send(());
+        }
+    }
+
+    /// Lets the worker go; the next job starts another.
+    async fn dismiss(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            worker.dismiss(self.settings.policy.farewell).await;
+            self.saved.iter().for_each(SavedCaches::tidy);
         }
     }
 
@@ -157,6 +165,7 @@ impl Actor {
             if let Some(job) = self.waiting.pop_front() {
                 return Some(job);
             }
+            let idle = self.settings.idle.filter(|_| self.worker.is_some());
             tokio::select! {
                 command = self.commands.recv() => self.take(command).await,
                 frame = idle_frame(&mut self.worker) => match frame {
@@ -164,6 +173,7 @@ impl Actor {
                     Some(Err(error)) => { self.bury(Some(error.to_string())).await; }
                     None => { self.bury(None).await; }
                 },
+                () = unused(idle) => self.dismiss().await,
             }
         }
     }
@@ -181,7 +191,7 @@ impl Actor {
             }
             Some(Command::Forget(cache_key)) => self.forgotten.push(cache_key),
             // The worker answers these between two tokens.
-            Some(Command::Texts(job)) if self.busy && self.knows(&job.path) => self.ask(job).await,
+            Some(Command::Texts(job)) if self.busy && self.is_loaded(&job.path, job.need()) => self.ask(job).await,
             Some(Command::Texts(job)) => self.waiting.push_back(Job::Texts(job)),
         }
         let state = self.state();
@@ -204,7 +214,7 @@ impl Actor {
             return Err(failure::no_segments());
         }
         if !job.is_given_up() {
-            self.load(&job.path, Some(job.context), Some(job)).await?;
+            self.load(&job.path, Need::Replies(job.context), Some(job)).await?;
         }
         if job.is_given_up() {
             return Ok(finished(FinishReason::Cancelled, Usage::default(), Timings::default()));
@@ -255,6 +265,14 @@ impl Actor {
 async fn idle_frame(worker: &mut Option<Worker>) -> Option<Result<Reply, ::worker::FrameError>> {
     match worker {
         Some(worker) => worker.frames.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ends when a worker that runs has had nothing to do for `idle`.
+async fn unused(idle: Option<Duration>) {
+    match idle {
+        Some(idle) => tokio::time::sleep(idle).await,
         None => std::future::pending().await,
     }
 }

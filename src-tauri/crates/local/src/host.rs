@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::actor::{Actor, Answer, Command, ReplyJob, TextsJob};
 use crate::counting::Countings;
+use crate::embedding::Embedding;
 use crate::failure;
 use crate::saved::SavedCaches;
 use crate::settings::Settings;
@@ -19,6 +20,9 @@ use crate::status::Status;
 
 /// Bytes of text in one request to count: escaped as JSON it still fits into a frame.
 const COUNT_AT_ONCE: usize = 1024 * 1024;
+
+/// Texts in one request to embed: the vectors of so many fit into a frame, and whoever asks next waits no longer than that.
+const EMBED_AT_ONCE: usize = 16;
 
 /// The local models of this process. Clones share one worker, which holds one model at a time; the worker dies with the
 /// last clone and the last provider.
@@ -82,6 +86,19 @@ impl LocalHost {
         if self.commands.send(Command::Shutdown(done)).is_ok() {
             let _ = gone.await;
         }
+    }
+
+    /// Reads `texts` with the encoder at `path`, each by itself. A text of more tokens than it takes is cut.
+    ///
+    /// # Errors
+    /// The file is no model, or the worker fails.
+    pub async fn embed(&self, path: &Path, texts: &[String]) -> Result<Vec<Embedding>, ProviderError> {
+        let segments: Vec<Segment> = texts.iter().map(|text| Segment { text: text.clone(), control: false }).collect();
+        let mut embedded = Vec::with_capacity(texts.len());
+        for texts in segments.chunks(EMBED_AT_ONCE) {
+            embedded.extend(self.ask(path, texts, Answer::Embeddings).await?);
+        }
+        Ok(embedded)
     }
 
     pub(crate) fn countings(&self) -> &Countings {

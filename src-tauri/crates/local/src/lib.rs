@@ -19,6 +19,7 @@
 
 mod actor;
 mod counting;
+mod embedding;
 mod failure;
 pub mod gguf;
 mod health;
@@ -31,6 +32,7 @@ mod status;
 pub mod tokenizer;
 
 pub use counting::{CountedBy, REVISION as COUNTING_REVISION};
+pub use embedding::Embedding;
 pub use gguf::{GgufError, Header};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};

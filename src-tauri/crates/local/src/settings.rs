@@ -23,6 +23,8 @@ pub struct Settings {
     pub state_dir: Option<PathBuf>,
     /// Bytes in `state_dir`, over all models.
     pub state_budget: u64,
+    /// A worker that had nothing to do for so long is let go, and its memory with it; `None` keeps it.
+    pub idle: Option<Duration>,
     pub policy: Policy,
 }
 
@@ -35,6 +37,7 @@ impl Default for Settings {
             cache_budget: cache_budget(),
             state_dir: None,
             state_budget: 512 << 20,
+            idle: None,
             policy: Policy::default(),
         }
     }

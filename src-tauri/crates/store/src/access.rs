@@ -29,6 +29,7 @@ use crate::table::setting::{Settings, SettingsMut};
 use crate::table::source::{Sources, SourcesMut};
 use crate::table::swipe::{Swipes, SwipesMut};
 use crate::table::token_count::{TokenCounts, TokenCountsMut};
+use crate::table::vector::{Vectors, VectorsMut};
 
 /// One moment of the store: everything read through it belongs together.
 pub struct Read<'c> {
@@ -90,6 +91,7 @@ tables! {
     pictures: Pictures, pictures_mut: PicturesMut;
     documents: Documents, documents_mut: DocumentsMut;
     lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
+    vectors: Vectors, vectors_mut: VectorsMut;
     memories: Memories, memories_mut: MemoriesMut;
     manifests: Manifests, manifests_mut: ManifestsMut;
     token_counts: TokenCounts, token_counts_mut: TokenCountsMut;

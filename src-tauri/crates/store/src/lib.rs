@@ -53,7 +53,7 @@ pub use table::lorebook::{BoundLorebook, Company, Lorebook, Lorebooks, Lorebooks
 pub use table::manifest::{Manifests, ManifestsMut, StoredManifest};
 pub use table::memory::{Found, Memories, MemoriesMut};
 pub use table::message::{Messages, MessagesMut, NewMessage, WindowMessage};
-pub use table::message_text::{MessageTexts, TextHit};
+pub use table::message_text::{MessageTexts, Stretch, TextHit};
 pub use table::model::{Models, ModelsMut};
 pub use table::persona::{Personas, PersonasMut};
 pub use table::picture::{Pictures, PicturesMut};
@@ -63,3 +63,4 @@ pub use table::setting::{Settings, SettingsMut};
 pub use table::source::{Sources, SourcesMut};
 pub use table::swipe::{NewSwipe, Swipes, SwipesMut};
 pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};
+pub use table::vector::{NewVector, StoredVector, UnreadText, VectorRevision, Vectors, VectorsMut};

@@ -35,10 +35,17 @@ impl Rows {
 /// What is asked of one index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sought {
-    /// Its query.
-    pub(crate) text: String,
+    /// The rarest first; each by itself is a query.
+    pub(crate) words: Vec<String>,
     /// Only these are looked at.
     pub(crate) rows: Rows,
+}
+
+impl Sought {
+    /// The query for rows that have any of the words.
+    pub(crate) fn any(&self) -> String {
+        self.words.join(" OR ")
+    }
 }
 
 impl Query {
@@ -105,14 +112,14 @@ pub(crate) fn sought(
     let Some((least, rarest)) = counted.first().copied() else { return Ok(None) };
     if least > ROWS {
         let rows = Rows { first: newest(conn, index, rarest, among)?, ..among };
-        return Ok(Some(Sought { text: rarest.to_owned(), rows }));
+        return Ok(Some(Sought { words: vec![rarest.to_owned()], rows }));
     }
     let mut left = ROWS;
     let kept = counted.iter().map_while(|(rows, word)| {
         left = left.checked_sub(*rows)?;
         Some(*word)
     });
-    Ok(Some(Sought { text: kept.collect::<Vec<_>>().join(" OR "), rows: among }))
+    Ok(Some(Sought { words: kept.map(str::to_owned).collect(), rows: among }))
 }
 
 /// The first of the newest [`ROWS`] rows that have `word`.
@@ -180,17 +187,17 @@ mod tests {
         assert_eq!(asked(&conn, &["zebulon"], Rows::ALL), None);
         let one = asked(&conn, &["night", "river", "lamp", "zebulon"], Rows::ALL).unwrap();
         assert_eq!(
-            (one.text.as_str(), one.rows),
+            (one.any().as_str(), one.rows),
             (r#""lamp""#, Rows::ALL),
             "the others together have more rows than are weighed"
         );
         let most = asked(&conn, &["river", "night"], Rows::ALL).unwrap();
-        assert_eq!((most.text.as_str(), most.rows), (r#""river""#, Rows::ALL));
+        assert_eq!((most.any().as_str(), most.rows), (r#""river""#, Rows::ALL));
         let newest = asked(&conn, &["night"], Rows::ALL).unwrap();
-        assert_eq!((newest.text.as_str(), newest.rows), (r#""night""#, Rows { first: rows + 1, ..Rows::ALL }));
+        assert_eq!((newest.any().as_str(), newest.rows), (r#""night""#, Rows { first: rows + 1, ..Rows::ALL }));
         let early = Rows { first: 1, last: rows };
         let few = asked(&conn, &["night"], early).unwrap();
-        assert_eq!((few.text.as_str(), few.rows), (r#""night""#, early), "the rows behind count for nothing");
+        assert_eq!((few.any().as_str(), few.rows), (r#""night""#, early), "the rows behind count for nothing");
         assert_eq!(asked(&conn, &["lamp"], Rows { first: 11, last: rows }), None);
     }
 }

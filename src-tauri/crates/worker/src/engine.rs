@@ -12,10 +12,13 @@ use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
 use worker::frame::FrameError;
-use worker::protocol::{Done, ErrorCode, FinishReason, Load, Loaded, Reply, Request, Segment, Timings, Usage};
+use worker::protocol::{
+    Done, ErrorCode, FinishReason, Generate, Load, Loaded, Purpose, Reply, Request, Segment, Timings, Usage,
+};
 
 use crate::cache::Cache;
 use crate::disk::Disk;
+use crate::embed::Embedder;
 use crate::generate::Session;
 use crate::inbox::{Inbox, Replies};
 use crate::vocab::Vocab;
@@ -93,7 +96,7 @@ fn without_model(inbox: &mut Inbox, replies: &Replies) -> Result<Option<Load>, F
             Request::Load(load) => return Ok(Some(load)),
             Request::Shutdown => return Ok(None),
             Request::Cancel { .. } | Request::Forget { .. } => continue,
-            Request::Count { id, .. } | Request::Tokenize { id, .. } => id,
+            Request::Count { id, .. } | Request::Tokenize { id, .. } | Request::Embed { id, .. } => id,
             Request::Generate(generate) => generate.id,
         };
         let message = "no model is loaded".to_owned();
@@ -115,7 +118,7 @@ fn load_model(
     let (leaving, progress, mut shown) = (inbox.leaving(), Arc::clone(replies), -1.0);
     let params = LlamaModelParams::default()
         .with_n_gpu_layers(load.gpu_layers)
-        .with_vocab_only(load.vocab_only)
+        .with_vocab_only(load.purpose == Purpose::Vocabulary)
         .with_progress_callback(move |fraction| {
             if fraction - shown >= 0.02 || fraction >= 1.0 {
                 shown = fraction;
@@ -138,19 +141,49 @@ fn with_model(
     replies: &Replies,
 ) -> Result<Option<Load>, Fatal> {
     let vocab = Vocab::of(model);
-    let loaded = Loaded { context: 0, vocab: vocab.len().max(0) as u32, bos: vocab.adds_bos() };
-    if load.vocab_only {
+    let loaded = Loaded { context: 0, vocab: vocab.len().max(0) as u32, dimensions: 0, bos: vocab.adds_bos() };
+    if load.purpose == Purpose::Vocabulary {
         replies.send(&Reply::Loaded(loaded))?;
-        return Ok(serve(&vocab, None, inbox, replies)?);
+        return Ok(serve(&vocab, &mut Serving::Vocabulary, inbox, replies)?);
     }
     let chunk = chunk(model, load);
-    let Ok(context) = model.new_context(backend, context_params(load, chunk)) else {
+    let params = match load.purpose {
+        Purpose::Embeddings => Embedder::params(model, threads(load)),
+        _ => context_params(load, chunk),
+    };
+    let Ok(context) = model.new_context(backend, params) else {
         let message = format!("a context of {} tokens does not fit into memory", load.context);
         return Ok(refuse(Refusal { code: ErrorCode::Memory, message }, inbox, replies)?);
     };
-    replies.send(&Reply::Loaded(Loaded { context: context.n_ctx(), ..loaded }))?;
-    let cache = Cache::new(load.aside, load.saved.clone().map(Disk::new));
-    Ok(serve(&vocab, Some(Session::new(&vocab, context, cache, chunk)), inbox, replies)?)
+    let size = context.n_ctx();
+    let (mut serving, dimensions) = match load.purpose {
+        Purpose::Embeddings => {
+            let embedder = Embedder::new(&vocab, context);
+            let dimensions = embedder.dimensions();
+            (Serving::Embeddings(Box::new(embedder)), dimensions)
+        }
+        _ => {
+            let cache = Cache::new(load.aside, load.saved.clone().map(Disk::new));
+            (Serving::Replies(Box::new(Session::new(&vocab, context, cache, chunk))), 0)
+        }
+    };
+    replies.send(&Reply::Loaded(Loaded { context: size, dimensions, ..loaded }))?;
+    Ok(serve(&vocab, &mut serving, inbox, replies)?)
+}
+
+/// What the loaded model does.
+enum Serving<'m> {
+    Vocabulary,
+    Replies(Box<Session<'m>>),
+    Embeddings(Box<Embedder<'m>>),
+}
+
+impl Serving<'_> {
+    fn save(&mut self) {
+        if let Self::Replies(session) = std::mem::replace(self, Self::Vocabulary) {
+            session.save();
+        }
+    }
 }
 
 /// Tokens read between two looks at the inbox: a cancel must not wait long, even where a token takes a quarter second.
@@ -166,7 +199,7 @@ fn chunk(model: &LlamaModel, load: &Load) -> u32 {
 }
 
 fn context_params(load: &Load, chunk: u32) -> LlamaContextParams {
-    let threads = i32::try_from(load.threads.max(1)).unwrap_or(i32::MAX);
+    let threads = threads(load);
     LlamaContextParams::default()
         .with_n_ctx(NonZeroU32::new(load.context))
         .with_n_batch(chunk)
@@ -175,34 +208,39 @@ fn context_params(load: &Load, chunk: u32) -> LlamaContextParams {
         .with_n_threads_batch(threads)
 }
 
+fn threads(load: &Load) -> i32 {
+    i32::try_from(load.threads.max(1)).unwrap_or(i32::MAX)
+}
+
 fn serve(
     vocab: &Vocab<'_>,
-    mut session: Option<Session<'_>>,
+    serving: &mut Serving<'_>,
     inbox: &mut Inbox,
     replies: &Replies,
 ) -> Result<Option<Load>, FrameError> {
     while let Some(request) = inbox.next() {
-        match (request, &mut session) {
-            (Request::Load(load), session) => {
-                session.take().into_iter().for_each(Session::save);
+        match (request, &mut *serving) {
+            (Request::Load(load), serving) => {
+                serving.save();
                 return Ok(Some(load));
             }
-            (Request::Shutdown, session) => {
-                session.take().into_iter().for_each(Session::save);
+            (Request::Shutdown, serving) => {
+                serving.save();
                 return Ok(None);
             }
-            (Request::Forget { cache_key }, session) => {
-                session.iter_mut().for_each(|session| session.forget(&cache_key));
+            (Request::Forget { cache_key }, Serving::Replies(session)) => session.forget(&cache_key),
+            (Request::Generate(generate), Serving::Replies(session)) => session.reply(&generate, inbox, replies)?,
+            (Request::Embed { id, texts }, Serving::Embeddings(embedder)) => {
+                replies.send(&embedder.answer(id, &texts))?;
             }
-            (Request::Generate(generate), Some(session)) => session.reply(&generate, inbox, replies)?,
-            (Request::Generate(generate), None) => {
-                let message = "only the vocabulary is loaded".to_owned();
-                replies.send(&Reply::Error { id: Some(generate.id), code: ErrorCode::NotLoaded, message })?;
+            (Request::Generate(Generate { id, .. }) | Request::Embed { id, .. }, _) => {
+                let message = "the model is loaded for something else".to_owned();
+                replies.send(&Reply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
             }
             (Request::Count { id, texts }, _) => count(vocab, id, &texts, replies)?,
             (Request::Tokenize { id, texts }, _) => tokenize(vocab, id, &texts, replies)?,
-            // The reply was done before the cancel arrived.
-            (Request::Cancel { .. }, _) => {}
+            // The reply was done before the cancel arrived; and only replies are kept.
+            (Request::Cancel { .. } | Request::Forget { .. }, _) => {}
         }
     }
     Ok(None)

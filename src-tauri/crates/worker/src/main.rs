@@ -12,6 +12,7 @@
 
 mod cache;
 mod disk;
+mod embed;
 mod engine;
 mod generate;
 mod guard;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever an older worker would misunderstand a newer supervisor, or the other way round.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub enum Request {
     /// Answered by [`Reply::Prefill`]s and [`Reply::Text`]s, then [`Reply::Done`] or an error. One at a time; a second
     /// one waits.
     Generate(Generate),
+    /// Answered by [`Reply::Embeddings`]. Only for a model that was loaded for [`Purpose::Embeddings`].
+    Embed { id: u64, texts: Vec<String> },
     /// Ends the generation `id`, running or waiting, with [`FinishReason::Cancelled`].
     Cancel { id: u64 },
     /// Drops the cache of that key from memory.
@@ -42,14 +44,25 @@ pub struct Load {
     pub context: u32,
     pub threads: u32,
     pub gpu_layers: u32,
-    /// Only counts and tokenizes: no weights are read.
-    pub vocab_only: bool,
+    pub purpose: Purpose,
     /// Bytes of memory for the KV caches of chats other than the current one.
     #[serde(default)]
     pub aside: u64,
     /// Where caches outlive the process; `None` keeps them in memory alone.
     #[serde(default)]
     pub saved: Option<SavedCaches>,
+}
+
+/// What a model is loaded for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    #[default]
+    Replies,
+    /// Only counts and tokenizes: no weights are read.
+    Vocabulary,
+    /// Makes vectors of texts, of every token's own.
+    Embeddings,
 }
 
 /// A folder for the caches of one model at one context size, and of nothing else: llama.cpp cannot tell whose they are.
@@ -188,12 +201,33 @@ pub enum Reply {
         id: u64,
         tokens: Vec<Vec<i32>>,
     },
+    /// One for each text, in order.
+    Embeddings {
+        id: u64,
+        texts: Vec<Embedding>,
+    },
     /// `id` is the request's, where it has one.
     Error {
         id: Option<u64>,
         code: ErrorCode,
         message: String,
     },
+}
+
+/// A text as vectors. Those of its tokens are of length 1, each number times [`Embedding::SCALE`] and rounded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Embedding {
+    /// The pieces of the text, with the model's marks around them; what was beyond its context is left out.
+    pub tokens: Vec<i32>,
+    /// Base64 of one vector for each token, one behind the other, a signed byte for each number.
+    pub vectors: String,
+    /// Base64 of the mean of the tokens' own vectors, of length 1, little-endian `f32`s.
+    pub mean: String,
+}
+
+impl Embedding {
+    /// What 1 is in a byte.
+    pub const SCALE: f32 = 127.0;
 }
 
 /// What is loaded.
@@ -203,6 +237,8 @@ pub struct Loaded {
     pub context: u32,
     /// Tokens in the vocabulary.
     pub vocab: u32,
+    /// Numbers of a vector; 0 unless it was loaded for them.
+    pub dimensions: u32,
     /// The model asks for a beginning-of-sequence token: a prompt costs the sum of its segments, and 1 if its first
     /// control segment does not itself begin with that token.
     pub bos: bool,
@@ -256,7 +292,7 @@ pub enum ErrorCode {
     Load,
     /// No memory for the context.
     Memory,
-    /// Nothing is loaded that could do this.
+    /// Nothing is loaded that could do this, or for something else.
     NotLoaded,
     /// The prompt does not fit into the context.
     ContextOverflow,

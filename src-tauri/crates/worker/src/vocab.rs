@@ -82,6 +82,18 @@ impl<'model> Vocab<'model> {
         tokens
     }
 
+    /// The tokens of a text that is read whole, with the marks that the model was trained to see around one; `limit` at the
+    /// most, the last mark among them.
+    pub(crate) fn marked(&self, text: &str, limit: usize) -> Vec<LlamaToken> {
+        let mut tokens = self.vocab.tokenize(text.as_bytes(), true, false);
+        if let Some(last) = tokens.last().copied().filter(|_| tokens.len() > limit) {
+            tokens.truncate(limit);
+            tokens.pop();
+            tokens.push(last);
+        }
+        tokens
+    }
+
     fn plain(&self, text: &str) -> Vec<LlamaToken> {
         self.vocab.tokenize(text.as_bytes(), false, false)
     }

@@ -218,6 +218,8 @@ settings! {
     /// Off: nothing is recalled and nothing is learnt (S3.24, S4.59). How the window is cut is no memory: pinned messages, and
     /// those that matter, stay word for word (requirements, section 2.3, rule 4).
     memory: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    /// Off: a chat calls up nothing that was said in other chats of the same pair (S4.62).
+    memory_other_chats: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.
     template: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;

@@ -1,8 +1,11 @@
 //! Whose words, and of when, a question wants: two hints beside its own words (memory.md, section 3, items 3 and 6). They are
 //! read in English only; a question in another language gives none.
 
+use std::collections::HashSet;
+
 use domain::chat::Role;
 use jiff::civil::DateTime;
+use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::terms::{terms, words};
 
@@ -27,11 +30,6 @@ const MONTHS: [&str; 12] = [
 ];
 /// March and May are other words as well, unless one of these stands before them.
 const BEFORE_MONTHS: [&str; 10] = ["in", "of", "last", "this", "since", "until", "early", "mid", "late", "during"];
-
-/// What the words of a message, and those around it, count at most.
-const WORDS: f32 = 2.0;
-/// What a hint counts beside them.
-const HINT: f32 = 0.5;
 
 /// The hints of one question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -62,14 +60,20 @@ impl About {
         Self { speaker, months: months(&asked), years: years(&asked) }
     }
 
-    /// `score`, from 0 to 1, with what the hints say about a message of `role` at `at`; from 0 to 1 as well.
-    pub(crate) fn weigh(&self, score: f32, role: Role, at: DateTime) -> f32 {
-        let by_speaker = self.speaker.map(|speaker| speaker == role);
-        let by_date = (!self.months.is_empty() || !self.years.is_empty()).then(|| self.fits(at));
-        let hints = [by_speaker, by_date];
-        let given = hints.iter().flatten().count() as f32;
-        let right = hints.iter().flatten().filter(|right| **right).count() as f32;
-        (WORDS * score + HINT * right) / (WORDS + HINT * given)
+    /// How many of the hints a message of `role` at `at` fits.
+    pub(crate) fn fitting(&self, role: Role, at: DateTime) -> f32 {
+        let by_speaker = self.speaker.is_some_and(|speaker| speaker == role);
+        let by_date = self.names_a_date() && self.fits(at);
+        f32::from(u8::from(by_speaker)) + f32::from(u8::from(by_date))
+    }
+
+    /// How many hints there are.
+    pub(crate) fn given(&self) -> f32 {
+        f32::from(u8::from(self.speaker.is_some())) + f32::from(u8::from(self.names_a_date()))
+    }
+
+    fn names_a_date(&self) -> bool {
+        !self.months.is_empty() || !self.years.is_empty()
     }
 
     /// What happens in a month is told of in that month or the next.
@@ -78,6 +82,36 @@ impl About {
         let month = self.months.is_empty() || self.months.contains(&at.month()) || self.months.contains(&before);
         month && (self.years.is_empty() || self.years.contains(&at.year()))
     }
+}
+
+/// `text` with "I" and "you" for the names of the two who talk.
+pub(crate) fn without_names(text: &str, user: &[&str], character: &[&str]) -> String {
+    let said: Vec<(HashSet<String>, &str, &str)> = [(user, "I", "my"), (character, "you", "your")]
+        .map(|(names, who, whose)| (names.iter().flat_map(|name| terms(name, &[])).collect(), who, whose))
+        .into();
+    let plain = |word: &str| {
+        let (bare, owner) = match word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")) {
+            Some(bare) => (bare, true),
+            None => (word, false),
+        };
+        let small = bare.to_lowercase();
+        let (_, who, whose) = said.iter().find(|(names, ..)| names.contains(&small))?;
+        Some((*who, if owner { *whose } else { *who }))
+    };
+    // Of each word who is meant, and what stands in its place.
+    let mut told: Vec<(Option<&str>, &str)> = Vec::new();
+    for word in text.split_word_bounds() {
+        let (meant, spoken) = plain(word).unzip();
+        // Of a name of two words one is said.
+        if meant.is_some()
+            && let [.., (before, _), (_, " ")] = told[..]
+            && before == meant
+        {
+            told.truncate(told.len() - 2);
+        }
+        told.push((meant, spoken.unwrap_or(word)));
+    }
+    told.into_iter().map(|(_, word)| word).collect()
 }
 
 fn months(asked: &[&str]) -> Vec<i8> {
@@ -122,6 +156,15 @@ mod tests {
     }
 
     #[test]
+    fn names_of_the_two_who_talk_become_pronouns() {
+        let plain = |text: &str| without_names(text, &["Sam"], &["Mira Quay", "Mira"]);
+        assert_eq!(plain("What did Mira tell Sam about Ida's boat?"), "What did you tell I about Ida's boat?");
+        assert_eq!(plain("Is it SAM's or Mira Quay’s?"), "Is it my or your?");
+        assert_eq!(plain("Samuel? 你好, Miranda!"), "Samuel? 你好, Miranda!");
+        assert_eq!(plain(""), "");
+    }
+
+    #[test]
     fn months_and_years_are_read_and_other_words_are_not() {
         let read = |text: &str| (about(text).months, about(text).years);
         assert_eq!(read("What happened in May 2026?"), (vec![5], vec![2026]));
@@ -129,14 +172,17 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_lifts_what_it_fits_and_never_leaves_the_scale() {
+    fn a_message_fits_by_who_said_it_and_when() {
         let (may, june, july) = (date(2026, 5, 9), date(2026, 6, 9), date(2026, 7, 9));
-        let weigh = |text: &str, day: jiff::civil::Date| about(text).weigh(0.5, Role::User, day.at(12, 0, 0, 0));
-        assert_eq!(weigh("And the boat?", may), 0.5);
-        assert_eq!(weigh("What did I say in May?", may), weigh("What did I say in May?", june));
-        assert!(weigh("What did I say in May?", may) > weigh("What did I say in May?", july));
-        assert!(weigh("What did you say?", may) < 0.5);
-        assert_eq!(about("my boat in May 2026").weigh(1.0, Role::User, may.at(0, 0, 0, 0)), 1.0);
-        assert_eq!(about("in December").weigh(1.0, Role::User, date(2026, 1, 2).at(0, 0, 0, 0)), 1.0);
+        let fitting = |text: &str, day: jiff::civil::Date| {
+            let about = about(text);
+            (about.fitting(Role::User, day.at(12, 0, 0, 0)), about.given())
+        };
+        assert_eq!(fitting("And the boat?", may), (0.0, 0.0));
+        assert_eq!(fitting("What did I say in May?", may), (2.0, 2.0));
+        assert_eq!(fitting("What did I say in May?", june), (2.0, 2.0), "it is told of in the month after, too");
+        assert_eq!(fitting("What did I say in May?", july), (1.0, 2.0));
+        assert_eq!(fitting("What did you say?", may), (0.0, 1.0));
+        assert_eq!(fitting("in December", date(2026, 1, 2)), (1.0, 1.0));
     }
 }

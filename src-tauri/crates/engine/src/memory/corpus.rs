@@ -1,6 +1,7 @@
 //! Recall measured on any corpus: the search that a turn makes, without its budget (memory.md, section 2).
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use domain::chat::{Chat, Role, SwipeState, WindowState};
@@ -8,12 +9,14 @@ use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
-use store::{Character, NewMessage, NewSwipe, Query, Store, StoreError, Write};
+use store::{Character, NewMessage, NewSwipe, Query, Store, StoreError, Stretch, Write};
 use uuid::Uuid;
 
-use super::about::About;
-use super::older::{self, Depth};
+use super::about::{About, without_names};
+use super::encoder::Encoder;
+use super::older::{self, Question};
 use super::terms;
+use super::vectors::VectorCache;
 use crate::clock::Clock;
 use crate::error::{Answer, bad_input};
 
@@ -49,6 +52,7 @@ pub struct CorpusRanking {
     pub conversation_id: String,
     pub question_id: String,
     pub ranked_ids: Vec<String>,
+    /// The search, without what the encoder takes for the question.
     #[serde(skip)]
     pub took: Duration,
 }
@@ -60,25 +64,42 @@ struct Conversation {
     newest_first: Vec<MessageId>,
 }
 
-/// Ranks the messages of each query's conversation as a turn in that chat would recall them.
+/// Ranks the messages of each query's conversation as a turn in that chat would recall them, by words alone without an
+/// `encoder`. Of each conversation the user is whoever `users` names, else who speaks first.
 ///
 /// # Errors
 /// `BadInput` if a query names a conversation without messages.
-pub async fn rank(messages: Vec<CorpusMessage>, queries: Vec<CorpusQuery>) -> Answer<Vec<CorpusRanking>> {
+pub async fn rank(
+    messages: Vec<CorpusMessage>,
+    queries: Vec<CorpusQuery>,
+    users: &[String],
+    encoder: Option<&Encoder>,
+) -> Answer<Vec<CorpusRanking>> {
     let store = Store::in_memory()?;
-    let conversations = store.write(move |store| fill(store, messages)).await?;
+    let of_users = users.to_vec();
+    let conversations = store.write(move |store| fill(store, messages, &of_users)).await?;
+    let cache = Arc::new(VectorCache::default());
+    if let Some(encoder) = encoder {
+        super::reading::read_all(&store, encoder).await?;
+    }
     let mut rankings = Vec::with_capacity(queries.len());
     for query in queries {
         let Some(conversation) = conversations.get(&query.conversation_id) else {
             let what = format!("The query {} names the conversation {}.", query.question_id, query.conversation_id);
             return Err(bad_input(what, "Give messages of that conversation."));
         };
+        let asked = conversation.asked(&query.question, encoder).await?;
+        let (stretch, cache) = (Stretch { chat: conversation.chat, before: i64::MAX }, Arc::clone(&cache));
         let started = Instant::now();
-        let found = search(&store, conversation, &query.question).await?;
+        let find = move |store: &store::Read<'_>| {
+            older::find(store, &[stretch], &asked, (&cache, &Clock::stopped(Timestamp(0))))
+        };
+        let found = store.read(find).await?;
         let took = started.elapsed();
+        let found = found.into_iter().map(|hit| hit.message.id);
         let others = conversation.newest_first.iter().copied();
         let mut seen = HashSet::new();
-        let all = found.into_iter().chain(others).filter(|id| seen.insert(*id));
+        let all = found.chain(others).filter(|id| seen.insert(*id));
         let ranked_ids = all.filter_map(|id| conversation.ids.get(&id).cloned()).take(RANKED).collect();
         let CorpusQuery { conversation_id, question_id, .. } = query;
         rankings.push(CorpusRanking { conversation_id, question_id, ranked_ids, took });
@@ -86,18 +107,33 @@ pub async fn rank(messages: Vec<CorpusMessage>, queries: Vec<CorpusQuery>) -> An
     Ok(rankings)
 }
 
-async fn search(store: &Store, conversation: &Conversation, question: &str) -> Answer<Vec<MessageId>> {
-    let names: Vec<&str> = conversation.speakers.iter().map(String::as_str).collect();
-    let words = terms::terms(question, &names);
-    let query = Query::any_of(words.iter().map(String::as_str));
-    let chat = conversation.chat;
-    let mut found = store.read(move |store| older::find(store, chat, i64::MAX, &query, Depth::All)).await?;
-    let (user, others) = names.split_at(names.len().min(1));
-    older::order(&mut found, &About::of(question, user, others), &Clock::stopped(Timestamp(0)));
-    Ok(found.into_iter().map(|(message, _)| message.id).collect())
+impl Conversation {
+    async fn asked(&self, question: &str, encoder: Option<&Encoder>) -> Answer<Question> {
+        let names: Vec<&str> = self.speakers.iter().map(String::as_str).collect();
+        let words = terms::terms(question, &names);
+        let (user, others) = names.split_at(names.len().min(1));
+        let meaning = match encoder {
+            Some(encoder) => encoder.understand(&without_names(question, user, others)).await?,
+            None => None,
+        };
+        Ok(Question {
+            words: Query::any_of(words.iter().map(String::as_str)),
+            about: About::of(question, user, others),
+            meaning: meaning.zip(encoder.map(|encoder| encoder.model().to_owned())),
+        })
+    }
 }
 
-fn fill(store: &mut Write<'_>, messages: Vec<CorpusMessage>) -> Result<HashMap<String, Conversation>, StoreError> {
+fn fill(
+    store: &mut Write<'_>,
+    messages: Vec<CorpusMessage>,
+    users: &[String],
+) -> Result<HashMap<String, Conversation>, StoreError> {
+    let of_user: HashMap<String, String> = messages
+        .iter()
+        .filter(|message| users.contains(&message.speaker))
+        .map(|message| (message.conversation_id.clone(), message.speaker.clone()))
+        .collect();
     let character = CharacterId(Uuid::now_v7());
     store.characters_mut().insert(&nobody(character))?;
     let mut conversations: HashMap<String, Conversation> = HashMap::new();
@@ -107,7 +143,8 @@ fn fill(store: &mut Write<'_>, messages: Vec<CorpusMessage>) -> Result<HashMap<S
             None => {
                 let chat = ChatId(Uuid::now_v7());
                 store.chats_mut().insert(&empty(chat, character))?;
-                Conversation { chat, speakers: Vec::new(), ids: HashMap::new(), newest_first: Vec::new() }
+                let speakers = of_user.get(&message.conversation_id).cloned().into_iter().collect();
+                Conversation { chat, speakers, ids: HashMap::new(), newest_first: Vec::new() }
             }
         };
         let (key, conversation) = (message.conversation_id.clone(), say(store, conversation, message)?);
@@ -119,7 +156,7 @@ fn fill(store: &mut Write<'_>, messages: Vec<CorpusMessage>) -> Result<HashMap<S
     Ok(conversations)
 }
 
-/// The first who speaks is the user.
+/// The first of the speakers is the user.
 fn say(store: &mut Write<'_>, mut of: Conversation, message: CorpusMessage) -> Result<Conversation, StoreError> {
     let speaker = of.speakers.iter().position(|speaker| *speaker == message.speaker).unwrap_or_else(|| {
         of.speakers.push(message.speaker.clone());
@@ -200,8 +237,12 @@ mod tests {
             message("a", "3", "Ann", "It rained."),
             message("a", "4", "Bea", "It did."),
         ];
-        let ranked = rank(corpus.clone(), vec![query("a", "What is the parrot called?")]).await.unwrap();
-        assert_eq!(ranked[0].ranked_ids, ["1", "3", "2", "4"], "the hit, those near it, newest first, then the others");
-        assert!(rank(corpus, vec![query("c", "Parrot?")]).await.is_err());
+        let ranked = rank(corpus.clone(), vec![query("a", "What is the parrot called?")], &[], None).await.unwrap();
+        assert_eq!(
+            ranked[0].ranked_ids,
+            ["1", "2", "3", "4"],
+            "the hit, those near it, the longer first, then the others"
+        );
+        assert!(rank(corpus, vec![query("c", "Parrot?")], &[], None).await.is_err());
     }
 }

@@ -11,13 +11,17 @@
 pub mod corpus;
 
 mod about;
+mod encoder;
 mod facts;
 mod older;
 mod panel;
 mod passages;
+mod reading;
 mod receipts;
+mod signals;
 mod spoken;
 mod terms;
+mod vectors;
 mod wishes;
 
 use std::collections::HashSet;
@@ -28,7 +32,7 @@ use context::importance::{IMPORTANT, judge};
 use domain::chat::{Chat, Role};
 use domain::memory::MemoryScope;
 use domain::{ChatId, DocumentId, MessageId, PersonaId};
-use store::{Query, StoreError, Write};
+use store::{Query, StoreError, Stretch, Write};
 use tokio::time::error::Elapsed;
 
 use crate::Engine;
@@ -37,14 +41,22 @@ use crate::collect::Collected;
 use crate::error::Answer;
 use crate::history::said;
 use about::About;
+pub use encoder::Encoder;
 use facts::Facts;
-use older::{Depth, Ranked};
+use older::{Hit, Question};
+pub(crate) use reading::Reading;
 pub(crate) use wishes::{Said, obey};
 
 /// Messages before the window that are kept word for word at the most. A tenth of the history holds fewer.
 const EXCERPTS: u32 = 200;
 /// A turn waits no longer for its memories.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// The encoder may have to start. Behind that words alone must do (S2.31).
+const UNDERSTANDING: Duration = Duration::from_millis(250);
+/// What a turn tells that the encoder did not help.
+const LEXICAL: &str = "Memory: by words only, the model that understands them did not answer in time.";
+/// Chats of a pair that are looked through, the latest first.
+const OTHER_CHATS: u32 = 50;
 /// A question with fewer words to look for than this is about what was said right before it.
 const TELLING: usize = 2;
 /// Marks of a question, in the scripts that have one.
@@ -53,6 +65,14 @@ const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 const PAST: [&str; 3] = ["remember", "remind", "recall"];
 /// Bytes of a token, about, where it is only to be known what may leave the window this turn.
 const BYTES_A_TOKEN: usize = 3;
+
+/// What a search brought.
+struct Found {
+    facts: Facts,
+    older: Vec<Hit>,
+    /// Why it was no better.
+    notice: Option<String>,
+}
 
 /// What was found for one turn.
 #[derive(Debug, Clone, Default)]
@@ -122,7 +142,10 @@ impl Engine {
             Vec::new()
         });
         let mut recalled = Recalled { digest, ..Recalled::default() };
-        if let Some((facts, older)) = found.and_then(|found| recalled.unless_late("Memory", "it", found)) {
+        if let Some(Found { facts, older, notice }) =
+            found.and_then(|found| recalled.unless_late("Memory", "it", found))
+        {
+            recalled.notices.extend(notice);
             self.lay_out(collected, &mut recalled, &facts, older);
         }
         let passages = recalled.unless_late("Documents", "they", passages);
@@ -138,36 +161,85 @@ impl Engine {
         Ok(self.store().read(move |store| passages::find(store, chat, &queries, &told)).await?)
     }
 
-    async fn find(&self, collected: &Collected, answerer: &Answerer) -> Answer<(Facts, Ranked)> {
-        let (query, asked) = (question(collected, TELLING), asks(collected));
+    async fn find(&self, collected: &Collected, answerer: &Answerer) -> Answer<Found> {
+        let query = question(collected, TELLING);
         let scopes = scopes(&collected.chat, collected.persona.id);
+        let (words, older) = (query.clone(), self.older(collected, answerer, query));
+        // Threads of the store look side by side.
+        let facts = async { Ok(self.store().read(move |store| facts::find(store, &scopes, &words)).await?) };
+        let (facts, (older, notice)) = tokio::try_join!(facts, older)?;
+        Ok(Found { facts, older, notice })
+    }
+
+    /// What was said before the window and in other chats, if this turn may ask for it.
+    async fn older(
+        &self,
+        collected: &Collected,
+        answerer: &Answerer,
+        words: Query,
+    ) -> Answer<(Vec<Hit>, Option<String>)> {
+        let stretches = match asks(collected) {
+            true => self.stretches(collected, answerer).await?,
+            false => Vec::new(),
+        };
+        if stretches.iter().all(|stretch| stretch.before == 0) {
+            return Ok((Vec::new(), None));
+        }
+        let (meaning, notice) = self.meaning(&plain_words(collected)).await;
+        if words.is_empty() && meaning.is_none() {
+            return Ok((Vec::new(), notice));
+        }
+        let question = Question { words, about: about(collected), meaning };
+        let (cache, clock) = (self.reading().cache(), self.clock().clone());
+        let find = move |store: &store::Read<'_>| older::find(store, &stretches, &question, (&cache, &clock));
+        Ok((self.store().read(find).await?, notice))
+    }
+
+    /// The question as the encoder understands it, and why not.
+    async fn meaning(&self, question: &str) -> (Option<(local::Embedding, String)>, Option<String>) {
+        let Some(encoder) = self.reading().encoder() else { return (None, None) };
+        let understood = tokio::time::timeout(UNDERSTANDING, encoder.understand(question)).await;
+        match understood {
+            Ok(Ok(understood)) => (understood.map(|asked| (asked, encoder.model().to_owned())), None),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a question was not understood");
+                (None, Some(LEXICAL.to_owned()))
+            }
+            Err(_) => (None, Some(LEXICAL.to_owned())),
+        }
+    }
+
+    /// This chat before its window, and what else the pair has said to each other (S4.62).
+    async fn stretches(&self, collected: &Collected, answerer: &Answerer) -> Answer<Vec<Stretch>> {
         let chat = collected.chat.id;
         // The anchor may move this turn, so what is about to leave the window is looked through as well.
         let window = likely_window(&collected.history, answerer.budget.history_cap.min(answerer.budget.room()));
         let first = window.first().map(|message| message.id);
-        let words = query.clone();
-        // Two threads of the store look at once.
-        let facts = self.store().read(move |store| facts::find(store, &scopes, &query));
-        let older = self.store().read(move |store| {
-            let position = first.map(|first| store.messages().position(first)).transpose()?.flatten();
-            match position {
-                Some(position) if asked && !words.is_empty() => older::find(store, chat, position, &words, Depth::Turn),
-                _ => Ok(Ranked::new()),
+        let (character, persona) = (collected.chat.character, Some(collected.persona.id).filter(|id| !id.0.is_nil()));
+        let unset = self.persona_of(None).await?.id == collected.persona.id;
+        let others = collected.values.memory_other_chats;
+        let read = move |store: &store::Read<'_>| {
+            let before = first.map(|first| store.messages().position(first)).transpose()?.flatten();
+            let mut stretches = vec![Stretch { chat, before: before.unwrap_or(0) }];
+            // In a group others listen.
+            if others && store.groups().members(chat)?.is_empty() {
+                let pair = store.chats().of_pair(character, persona, unset, OTHER_CHATS)?;
+                let whole = |chat| Stretch { chat, before: i64::MAX };
+                stretches.extend(pair.into_iter().filter(|other| *other != chat).map(whole));
             }
-        });
-        Ok(tokio::try_join!(facts, older)?)
+            Ok(stretches)
+        };
+        Ok(self.store().read(read).await?)
     }
 
-    fn lay_out(&self, collected: &Collected, recalled: &mut Recalled, facts: &Facts, mut older: Ranked) {
-        older::order(&mut older, &about(collected), self.clock());
-        older::leave_out_the_weak(&mut older);
+    fn lay_out(&self, collected: &Collected, recalled: &mut Recalled, facts: &Facts, mut older: Vec<Hit>) {
+        older::leave_out_the_weak(&mut older, |hit| hit.score);
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         recalled.digest.extend(facts.digest(now));
         recalled.context.extend(facts.context(now));
         let sought = terms::words(last_said(collected)).collect();
-        let excerpts = older.into_iter().filter_map(|(message, score)| {
-            older::candidate(message, score, &sought, &collected.speakers, self.clock())
-        });
+        let excerpts =
+            older.into_iter().filter_map(|hit| older::candidate(hit, &sought, &collected.speakers, self.clock()));
         recalled.context.extend(excerpts);
     }
 
@@ -206,7 +278,9 @@ pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), 
 /// Takes what was made from a chat out of every prompt to come.
 pub(crate) fn withdraw_chat(store: &mut Write<'_>, chat: ChatId) -> Result<(), StoreError> {
     let made = store.memories_mut().made_in(chat)?;
-    made.into_iter().try_for_each(|memory| store.memories_mut().withdraw(memory.0))
+    made.into_iter().try_for_each(|memory| store.memories_mut().withdraw(memory.0))?;
+    let quoted = store.memories_mut().quoted_elsewhere(chat)?;
+    quoted.into_iter().try_for_each(|message| store.memories_mut().withdraw(message.0))
 }
 
 /// Takes what quotes a document out of every prompt to come.
@@ -236,6 +310,14 @@ fn question(collected: &Collected, telling: usize) -> Query {
         }
     }
     Query::any_of(words.iter().map(String::as_str))
+}
+
+/// The words of this turn as the encoder is to read them: a name drags a vector towards where it is called out (memory.md,
+/// section 3, item 2).
+fn plain_words(collected: &Collected) -> String {
+    let user = [collected.persona.name.as_str()];
+    let character = [collected.card.name(), collected.speaker()];
+    about::without_names(last_said(collected), &user, &character)
 }
 
 /// Earlier messages are looked for when they may be asked about (S2.15). What a story tells shares words with all that was

@@ -1,14 +1,16 @@
-//! Older messages of the same chat that are not in the window (S2.15).
+//! What was said earlier and is not in the window: in this chat (S2.15), and in others of the same pair (S4.62).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use context::frame::{BlockKind, Candidate, Source};
-use domain::ChatId;
 use domain::document::{self, Passage};
-use store::{Query, Read, StoreError, TextHit, WindowMessage};
+use local::Embedding;
+use store::{Query, Read, StoreError, Stretch, WindowMessage};
 
 use super::about::About;
+use super::signals::{Lexical, Place, lexical};
 use super::terms::words;
+use super::vectors::{Meaning, VectorCache};
 use crate::clock::Clock;
 use crate::convert::Speakers;
 use crate::history::said;
@@ -16,94 +18,136 @@ use crate::history::said;
 /// Candidates of one source (S2.14).
 const CANDIDATES: usize = 15;
 /// Messages for which it is looked whose words they are, and of when.
-const LOOKED_AT: usize = 60;
-/// Messages with some of the words that are weighed at all.
-const HITS: u32 = 200;
-/// Messages on each side that a message is understood by.
-const REACH: i64 = 2;
-/// What a neighbour's words count, against a message's own.
-const NEIGHBOUR: f64 = 0.5;
+const LOOKED_AT: usize = 120;
+/// Of those the first, in which each piece of the question is looked for (memory.md, section 3, item 4).
+const LOOKED_INTO: usize = 50;
 /// Of the best score; what fits worse is not about the question.
 const FLOOR: f32 = 0.3;
-
-/// Messages that fit the question, best first, each with a score from 0 to 1.
-pub(crate) type Ranked = Vec<(WindowMessage, f32)>;
-
-/// How far down the ranking is looked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Depth {
-    /// What a turn may use.
-    Turn,
-    /// Whatever was found, for measurements.
-    All,
+/// What is looked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub(crate) words: Query,
+    pub(crate) about: About,
+    /// Its vectors, and whose they are; without them words alone decide.
+    pub(crate) meaning: Option<(Embedding, String)>,
 }
 
-/// Looks before `position`, across the scenes of the chat.
+/// A message that fits.
+#[derive(Debug, Clone)]
+pub(crate) struct Hit {
+    pub(crate) message: WindowMessage,
+    /// Which of the stretches it stands in.
+    pub(crate) stretch: usize,
+    /// From 0 to 1.
+    pub(crate) score: f32,
+}
+
+impl Hit {
+    fn place(&self) -> Place {
+        (self.stretch, self.message.position)
+    }
+}
+
+/// Messages in `stretches` that fit the question, best first. Where meanings are known, five signals are added, each from 0 to
+/// 1, and none is weighted (memory.md, section 3, item 7): words, nearness, how its pieces are met, who said it, and when.
 pub(crate) fn find(
     store: &Read<'_>,
-    chat: ChatId,
-    position: i64,
-    query: &Query,
-    depth: Depth,
-) -> Result<Ranked, StoreError> {
-    let hits = store.message_texts().search(chat, position, query, HITS)?;
-    let mut ranked = rank(&hits, position);
-    if depth == Depth::Turn {
-        ranked.truncate(LOOKED_AT);
-    }
-    let places: Vec<i64> = ranked.iter().map(|(place, _)| *place).collect();
-    let scores: BTreeMap<i64, f32> = ranked.into_iter().collect();
-    let messages = store.messages().at(chat, &places)?;
-    let scored = |message: WindowMessage| scores.get(&message.position).map(|score| (message, *score));
-    Ok(messages.into_iter().filter_map(scored).collect())
-}
-
-/// Places, best first, each with a score from 0 to 1: half for a message's own words, half for those around it. So the
-/// answer to a question is found, though only the question has the words (memory.md, section 3, item 1).
-fn rank(hits: &[TextHit], before: i64) -> Vec<(i64, f32)> {
-    let own: BTreeMap<i64, f64> = hits.iter().map(|hit| (hit.position, hit.score)).collect();
-    let best_own = own.values().copied().fold(0.0, f64::max);
-    if best_own <= 0.0 {
-        return Vec::new();
-    }
-    let mut around: BTreeMap<i64, f64> = BTreeMap::new();
-    for (place, score) in &own {
-        for near in place - REACH..=place + REACH {
-            if (0..before).contains(&near) {
-                *around.entry(near).or_default() += if near == *place { *score } else { NEIGHBOUR * score };
-            }
-        }
-    }
-    let best_around = around.values().copied().fold(best_own, f64::max);
-    let total = |(place, around): (i64, f64)| {
-        let own = own.get(&place).copied().unwrap_or(0.0);
-        (place, 0.5 * own / best_own + 0.5 * around / best_around)
+    stretches: &[Stretch],
+    question: &Question,
+    (cache, clock): (&VectorCache, &Clock),
+) -> Result<Vec<Hit>, StoreError> {
+    let stretches = within(store, stretches)?;
+    let words = lexical(&store.message_texts().search(&stretches, &question.words)?, &stretches);
+    let meaning = question.meaning.as_ref();
+    let meaning = meaning.map(|(asked, model)| Meaning::of(store, cache, model, &stretches, asked)).transpose()?;
+    let Some(meaning) = meaning.filter(|meaning| !meaning.is_empty()) else {
+        let hits = load(store, &stretches, first(&words, |said| by_words(*said)))?;
+        return Ok(judged_by_words(hits, &words, &question.about, clock));
     };
-    let mut ranked: Vec<(i64, f64)> = around.into_iter().map(total).collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    ranked.into_iter().map(|(place, score)| (place, score as f32)).collect()
+    let mut near: HashMap<Place, f32> = meaning.near();
+    for (place, said) in &words {
+        *near.entry(*place).or_default() += said.around;
+    }
+    let mut hits = load(store, &stretches, first(&near, |score| *score))?;
+    for hit in &mut hits {
+        hit.score += question.about.fitting(hit.message.role, clock.civil(hit.message.created));
+    }
+    best_first(&mut hits);
+    let places: Vec<Place> = hits.iter().take(LOOKED_INTO).map(Hit::place).collect();
+    let met = meaning.met(store, &places)?;
+    for hit in &mut hits {
+        hit.score += met.get(&hit.place()).copied().unwrap_or(0.0);
+        hit.score /= 3.0 + question.about.given();
+    }
+    best_first(&mut hits);
+    Ok(hits)
 }
 
-/// Puts first what fits the hints of the question as well.
-pub(crate) fn order(ranked: &mut Ranked, about: &About, clock: &Clock) {
-    for (message, score) in ranked.iter_mut() {
-        *score = about.weigh(*score, message.role, clock.civil(message.created));
+/// The stretches, none of which goes beyond the end of its chat.
+fn within(store: &Read<'_>, stretches: &[Stretch]) -> Result<Vec<Stretch>, StoreError> {
+    let end = |stretch: &Stretch| {
+        let before = stretch.before.min(store.message_texts().end(stretch.chat)?);
+        Ok(Stretch { chat: stretch.chat, before })
+    };
+    stretches.iter().map(end).collect()
+}
+
+/// The best of `scores`; of equals the newest, and those of the first stretch before others.
+fn first<T>(scores: &HashMap<Place, T>, score: impl Fn(&T) -> f32) -> Vec<(Place, f32)> {
+    let mut first: Vec<(Place, f32)> = scores.iter().map(|(place, scored)| (*place, score(scored))).collect();
+    first.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.0.cmp(&b.0.0)).then(b.0.1.cmp(&a.0.1)));
+    first.truncate(LOOKED_AT);
+    first
+}
+
+fn load(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> Result<Vec<Hit>, StoreError> {
+    let mut hits = Vec::with_capacity(first.len());
+    for ((stretch, position), score) in first {
+        let found = store.messages().at(stretches[stretch].chat, &[position])?;
+        hits.extend(found.into_iter().map(|message| Hit { message, stretch, score }));
     }
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.position.cmp(&a.0.position)));
+    Ok(hits)
+}
+
+/// Its own words count one, those around it two, what is talked of there a half: round numbers, measured on no chat but that
+/// of memory.md, section 2.
+fn by_words(Lexical { own, around, matter }: Lexical) -> f32 {
+    own + 2.0 * around + 0.5 * matter
+}
+
+/// The most that words, and the length of a message, count.
+const BY_WORDS: f32 = 4.0;
+
+/// Without meanings a hint counts as much as a message's own words. A longer message says more.
+fn judged_by_words(mut hits: Vec<Hit>, words: &HashMap<Place, Lexical>, about: &About, clock: &Clock) -> Vec<Hit> {
+    let length = |hit: &Hit| (hit.message.text.split_whitespace().count() as f32).ln_1p();
+    let longest = hits.iter().map(length).fold(1.0, f32::max);
+    for hit in &mut hits {
+        let said = words.get(&hit.place()).copied().unwrap_or_default();
+        let hints = about.fitting(hit.message.role, clock.civil(hit.message.created));
+        hit.score = (by_words(said) + 0.5 * length(hit) / longest + hints) / (BY_WORDS + about.given());
+    }
+    best_first(&mut hits);
+    hits
+}
+
+fn best_first(hits: &mut [Hit]) {
+    let newest =
+        |a: &Hit, b: &Hit| b.message.created.cmp(&a.message.created).then(b.message.position.cmp(&a.message.position));
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| newest(a, b)));
 }
 
 /// Leaves what is good enough for a prompt; `ranked` is in order.
-pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<(T, f32)>) {
-    let floor = ranked.first().map_or(0.0, |best| best.1) * FLOOR;
-    ranked.retain(|(_, score)| *score >= floor);
+pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<T>, score: impl Fn(&T) -> f32) {
+    let floor = ranked.first().map_or(0.0, &score) * FLOOR;
+    ranked.retain(|one| score(one) >= floor);
     ranked.truncate(CANDIDATES);
 }
 
 /// A message as a line of the context block: whose words, of which day. Of a long one only the passage that has most of the
 /// words that are `sought`.
 pub(crate) fn candidate(
-    message: WindowMessage,
-    score: f32,
+    Hit { message, score, .. }: Hit,
     sought: &HashSet<String>,
     speakers: &Speakers,
     clock: &Clock,
@@ -117,7 +161,7 @@ pub(crate) fn candidate(
     let day = clock.day(message.created);
     let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
     let source = Source::Message { id, speaker: speaker.to_owned() };
-    let excerpt = Candidate::new(BlockKind::Excerpt, source, format!("has words of this turn, {score:.2}"), text);
+    let excerpt = Candidate::new(BlockKind::Excerpt, source, format!("about this turn, {score:.2}"), text);
     Some(excerpt.scored(score).titled(title).about(vec![id]))
 }
 
@@ -139,25 +183,7 @@ fn passage(text: String, sought: &HashSet<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use domain::MessageId;
-    use uuid::Uuid;
-
     use super::*;
-
-    fn ranked(hits: &[(i64, f64)], before: i64) -> Vec<i64> {
-        let hit = |&(position, score)| TextHit { message: MessageId(Uuid::nil()), position, score };
-        let hits: Vec<_> = hits.iter().map(hit).collect();
-        let mut ranked = rank(&hits, before);
-        leave_out_the_weak(&mut ranked);
-        ranked.into_iter().map(|(place, _)| place).collect()
-    }
-
-    #[test]
-    fn the_answer_beside_a_question_is_found() {
-        assert_eq!(ranked(&[(10, 4.0)], 100)[0], 10);
-        assert!(ranked(&[(10, 4.0), (12, 4.0)], 100)[..3].contains(&11), "it stands between two hits");
-        assert!(ranked(&[(10, 4.0)], 11).iter().all(|place| *place < 11), "the window begins there");
-    }
 
     #[test]
     fn of_a_long_message_the_passage_that_was_asked_for_comes_back() {
@@ -170,11 +196,21 @@ mod tests {
     }
 
     #[test]
-    fn weak_hits_and_none_at_all_bring_nothing() {
-        assert!(ranked(&[], 100).is_empty());
-        assert!(ranked(&[(10, 0.0)], 100).is_empty());
-        assert!(!ranked(&[(10, 9.0), (50, 0.5)], 100).contains(&50));
-        let many: Vec<_> = (0..60).map(|place| (place * 10, 1.0)).collect();
-        assert_eq!(ranked(&many, 1_000).len(), CANDIDATES);
+    fn what_fits_much_worse_than_the_best_is_left_out() {
+        let left = |scores: &[f32]| {
+            let mut scores = scores.to_vec();
+            leave_out_the_weak(&mut scores, |score| *score);
+            scores
+        };
+        assert_eq!(left(&[0.9, 0.5, 0.1]), [0.9, 0.5]);
+        assert_eq!(left(&[]), [0.0; 0]);
+        assert_eq!(left(&[1.0; 60]).len(), CANDIDATES);
+    }
+
+    #[test]
+    fn of_what_fits_as_well_the_newest_of_this_chat_comes_first() {
+        let scores: HashMap<Place, f32> = [((1, 9), 0.5), ((0, 3), 0.5), ((0, 7), 0.5), ((1, 2), 0.9)].into();
+        let places: Vec<Place> = first(&scores, |score| *score).into_iter().map(|(place, _)| place).collect();
+        assert_eq!(places, [(1, 2), (0, 7), (0, 3), (1, 9)]);
     }
 }

@@ -61,7 +61,7 @@ fn ranked(found: Vec<FoundPassage>) -> Vec<Candidate> {
         (found, score)
     };
     let mut ranked: Vec<(FoundPassage, f32)> = found.into_iter().map(scored).collect();
-    leave_out_the_weak(&mut ranked);
+    leave_out_the_weak(&mut ranked, |(_, score)| *score);
     let one = |(found, score): (FoundPassage, f32)| {
         let FoundPassage { document, name, place, passage, .. } = found;
         let source = Source::Document { id: document.to_string(), passage: place, name: name.clone() };

@@ -1,18 +1,19 @@
 //! Counting and tokenizing, beside the replies.
 
-use std::path::Path;
-
 use ::worker::protocol::{Reply, Request as Frame};
+use domain::prompt::Segment;
 use provider::ProviderError;
 
+use super::worker::Need;
 use super::{Actor, Answer, TextsJob, segment};
+use crate::embedding::Embedding;
 use crate::failure;
 use crate::status::State;
 
 impl Actor {
     /// Answers a job that no reply stands in the way of.
     pub(super) async fn texts(&mut self, job: TextsJob) {
-        if let Err(error) = self.load(&job.path, None, None).await {
+        if let Err(error) = self.load(&job.path, job.need(), None).await {
             job.answer.fail(error);
             return;
         }
@@ -20,7 +21,7 @@ impl Actor {
         self.ask(job).await;
         while !self.asked.is_empty() {
             let answered = self.until(None, self.settings.policy.silence, |reply| {
-                let answer = matches!(reply, Reply::Counts { .. } | Reply::Tokens { .. } | Reply::Error { .. });
+                let answer = !matches!(reply, Reply::Loading { .. } | Reply::Loaded(_) | Reply::Ready { .. });
                 answer.then_some(Ok(()))
             });
             if let Err(ProviderError { kind, message, hint, .. }) = answered.await {
@@ -31,18 +32,14 @@ impl Actor {
         }
     }
 
-    /// The loaded model is the one at `path`.
-    pub(super) fn knows(&self, path: &Path) -> bool {
-        let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
-        loaded.is_some_and(|(load, _)| Path::new(&load.path) == path)
-    }
-
     /// Passes a job on to the worker, which has its model loaded.
     pub(super) async fn ask(&mut self, job: TextsJob) {
-        let (id, texts) = (self.next_id(), job.texts.iter().map(segment).collect());
+        let id = self.next_id();
+        let texts = |texts: &[Segment]| texts.iter().map(segment).collect();
         let frame = match job.answer {
-            Answer::Counts(_) => Frame::Count { id, texts },
-            Answer::Tokens(_) => Frame::Tokenize { id, texts },
+            Answer::Counts(_) => Frame::Count { id, texts: texts(&job.texts) },
+            Answer::Tokens(_) => Frame::Tokenize { id, texts: texts(&job.texts) },
+            Answer::Embeddings(_) => Frame::Embed { id, texts: job.texts.into_iter().map(|text| text.text).collect() },
             Answer::Bos(answer) => {
                 let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
                 let _ = answer.send(loaded.map(|(_, loaded)| loaded.bos).ok_or_else(failure::shut_down));
@@ -70,6 +67,11 @@ impl Actor {
                     let _ = answer.send(Ok(tokens));
                 }
             }
+            Reply::Embeddings { id, texts } => {
+                if let Some(Answer::Embeddings(answer)) = self.asked.remove(&id) {
+                    let _ = answer.send(texts.into_iter().map(Embedding::read).collect());
+                }
+            }
             Reply::Error { id: Some(id), code, message } => {
                 if let Some(answer) = self.asked.remove(&id) {
                     answer.fail(failure::from_worker(code, message));
@@ -80,12 +82,23 @@ impl Actor {
     }
 }
 
+impl TextsJob {
+    /// What the model must be loaded for.
+    pub(super) fn need(&self) -> Need {
+        match self.answer {
+            Answer::Embeddings(_) => Need::Embeddings,
+            Answer::Counts(_) | Answer::Tokens(_) | Answer::Bos(_) => Need::Vocabulary,
+        }
+    }
+}
+
 impl Answer {
     pub(super) fn fail(self, error: ProviderError) {
         // Whoever asked may have stopped waiting.
         let _ = match self {
             Self::Counts(answer) => answer.send(Err(error)).is_ok(),
             Self::Tokens(answer) => answer.send(Err(error)).is_ok(),
+            Self::Embeddings(answer) => answer.send(Err(error)).is_ok(),
             Self::Bos(answer) => answer.send(Err(error)).is_ok(),
         };
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::worker::FrameError;
-use ::worker::protocol::{Load, Loaded, Reply, Request as Frame};
+use ::worker::protocol::{Load, Loaded, Purpose, Reply, Request as Frame};
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
 use super::{Actor, Command, ReplyJob};
@@ -14,6 +14,41 @@ use crate::health::Health;
 use crate::process::Worker;
 use crate::saved::SavedCaches;
 use crate::status::State;
+
+/// What is wanted of the model at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Its vocabulary at least.
+    Vocabulary,
+    /// Replies, at a context size of so many tokens.
+    Replies(u32),
+    Embeddings,
+}
+
+impl Need {
+    fn context(self) -> Option<u32> {
+        match self {
+            Self::Replies(context) => Some(context),
+            Self::Vocabulary | Self::Embeddings => None,
+        }
+    }
+
+    fn purpose(self) -> Purpose {
+        match self {
+            Self::Vocabulary => Purpose::Vocabulary,
+            Self::Replies(_) => Purpose::Replies,
+            Self::Embeddings => Purpose::Embeddings,
+        }
+    }
+
+    fn is_met_by(self, load: &Load) -> bool {
+        match self {
+            Self::Vocabulary => true,
+            Self::Replies(context) => load.purpose == Purpose::Replies && load.context == context,
+            Self::Embeddings => load.purpose == Purpose::Embeddings,
+        }
+    }
+}
 
 /// What a wait for the worker came to.
 enum Turn {
@@ -28,24 +63,18 @@ enum Turn {
 }
 
 impl Actor {
-    /// Makes sure that a worker runs and has the model at `path` loaded: with a context of that many tokens, or at least
-    /// its vocabulary.
-    pub(super) async fn load(
-        &mut self,
-        path: &Path,
-        context: Option<u32>,
-        job: Option<&ReplyJob>,
-    ) -> Result<(), ProviderError> {
-        self.forget_deaths_of_others(path, context);
+    /// Makes sure that a worker runs and has the model at `path` loaded for `need`.
+    pub(super) async fn load(&mut self, path: &Path, need: Need, job: Option<&ReplyJob>) -> Result<(), ProviderError> {
+        self.forget_deaths_of_others(path, need.context());
         if self.worker.as_mut().is_some_and(|worker| !worker.is_alive()) {
             self.bury(None).await;
         }
-        if self.is_loaded(path, context) {
+        if self.is_loaded(path, need) {
             return Ok(());
         }
         gguf::read(path).map_err(unusable)?;
         self.start().await?;
-        let load = self.load_request(path, context);
+        let load = self.load_request(path, need);
         self.note(State::Starting);
         if let Some(worker) = &mut self.worker {
             worker.loaded = None;
@@ -70,20 +99,19 @@ impl Actor {
         Ok(())
     }
 
-    fn is_loaded(&self, path: &Path, context: Option<u32>) -> bool {
+    pub(super) fn is_loaded(&self, path: &Path, need: Need) -> bool {
         let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
-        loaded.is_some_and(|(load, _)| {
-            Path::new(&load.path) == path && context.is_none_or(|context| !load.vocab_only && load.context == context)
-        })
+        loaded.is_some_and(|(load, _)| Path::new(&load.path) == path && need.is_met_by(load))
     }
 
-    fn load_request(&self, path: &Path, context: Option<u32>) -> Load {
+    fn load_request(&self, path: &Path, need: Need) -> Load {
+        let context = need.context();
         Load {
             path: path.to_string_lossy().into_owned(),
             context: context.unwrap_or(0),
             threads: self.settings.threads,
             gpu_layers: self.settings.gpu_layers,
-            vocab_only: context.is_none(),
+            purpose: need.purpose(),
             aside: self.settings.cache_budget,
             saved: context.and_then(|context| self.saved.as_ref()?.place(path, context, &self.settings.worker)),
         }
@@ -206,7 +234,7 @@ impl Actor {
             Reply::Error { id: of, code, message } if of == id || of.is_none() => {
                 Some(Err(failure::from_worker(code, message)))
             }
-            Reply::Error { .. } | Reply::Counts { .. } | Reply::Tokens { .. } => {
+            Reply::Error { .. } | Reply::Counts { .. } | Reply::Tokens { .. } | Reply::Embeddings { .. } => {
                 self.answer(reply.clone());
                 step(reply)
             }

@@ -7,7 +7,7 @@ use local::{LocalHost, Policy, Settings, State};
 use provider::{GenerationEvent, Provider, ProviderErrorKind};
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
-use worker::protocol::{Generate, Load, Reply, Request, Sampling, Segment};
+use worker::protocol::{Generate, Load, Purpose, Reply, Request, Sampling, Segment};
 
 use crate::support::*;
 
@@ -140,7 +140,8 @@ fn the_end_of_stdin_ends_a_worker_in_the_middle_of_a_reply() {
     let mut child = Command::new(&settings.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let path = model_path().to_str().unwrap().to_owned();
-    let load = Load { path, context: 4096, threads: 1, gpu_layers: 0, vocab_only: false, aside: 0, saved: None };
+    let load =
+        Load { path, context: 4096, threads: 1, gpu_layers: 0, purpose: Purpose::Replies, aside: 0, saved: None };
     let sampling = Sampling { seed: 1, ..Sampling::default() };
     let segments = vec![Segment { text: "1, 2, 3, 4,".into(), control: false }];
     let generate = Generate { id: 1, cache_key: "k".into(), segments, sampling, stop: vec![], max_tokens: 4_000 };
@@ -191,7 +192,7 @@ async fn a_program_that_is_no_worker_is_a_typed_error() {
         ("exits", "echo lost a library >&2; exit 3", "it exited with code 3; its last words: lost a library"),
         ("silent", "exec /bin/cat", "it said nothing for 0.5 seconds"),
         ("cut", "printf '\\012\\0\\0\\0{'", "the pipe ended inside a frame: 1 of 10 bytes are there"),
-        ("old", "exec /bin/cat old.frame", "it speaks version 0 of the protocol, not 3"),
+        ("old", "exec /bin/cat old.frame", "it speaks version 0 of the protocol, not 4"),
     ] {
         let host = LocalHost::new(bogus(&folder, name, script)).unwrap();
         let outcome = reply(&*host.provider(&model(), 512), endless()).await;

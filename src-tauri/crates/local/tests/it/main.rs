@@ -6,6 +6,7 @@
 mod cancel;
 mod corpus;
 mod death;
+mod embeddings;
 mod files;
 mod pieces;
 mod replies;

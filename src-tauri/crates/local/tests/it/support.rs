@@ -12,10 +12,13 @@ use local::{LocalHost, Policy, Settings};
 use provider::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Timings, Usage};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) fn model_path() -> PathBuf {
+pub(crate) fn models_dir() -> PathBuf {
     let folder = std::env::var_os("INGLENOOK_MODELS").map(PathBuf::from);
-    let folder = folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models")));
-    let path = folder.unwrap().join("SmolLM2-135M-Instruct.Q4_1.gguf");
+    folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models"))).unwrap()
+}
+
+pub(crate) fn model_path() -> PathBuf {
+    let path = models_dir().join("SmolLM2-135M-Instruct.Q4_1.gguf");
     assert!(path.is_file(), "{} is missing: run `cargo xtask setup`", path.display());
     path
 }

@@ -60,6 +60,8 @@ pub(crate) enum MemoryVerb {
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
+    /// Read everything that was said, so that it is found by its meaning, now instead of in idle time
+    Learn,
     /// Rank the messages of a corpus for questions about it, to measure recall; needs no data folder
     Rank(RankArgs),
 }
@@ -75,6 +77,12 @@ pub(crate) struct RankArgs {
     /// Gets JSON lines of {conversation_id, question_id, ranked_ids}
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    /// Who says "I" in the questions, one for each conversation; else whoever speaks first in it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Vec<String>,
+    /// Without the model that understands what was said
+    #[arg(long)]
+    pub(crate) words_only: bool,
 }
 
 #[derive(Debug, Args)]

@@ -44,8 +44,14 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
             out.answer(&json!({ "forgotten": id }), |_| format!("forgot {id}"))
         }
         MemoryVerb::Export { character, out: file } => export(engine, &character, &file, out).await,
+        MemoryVerb::Learn => learn(engine, out).await,
         MemoryVerb::Rank(_) => Ok(()),
     }
+}
+
+async fn learn(engine: &Engine, out: &Output) -> Result<(), Failure> {
+    let read = engine.learn().await?;
+    out.answer(&json!({ "read": read }), |_| format!("read {read} messages"))
 }
 
 async fn recall(engine: &Engine, chat: &str, words: String, out: &Output) -> Result<(), Failure> {

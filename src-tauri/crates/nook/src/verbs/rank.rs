@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
+use engine::Encoder;
 use engine::corpus::{self, CorpusRanking};
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -12,10 +13,12 @@ use serde_json::json;
 use super::export::write_whole;
 use crate::cli::RankArgs;
 use crate::failure::Failure;
+use crate::folders;
 use crate::output::Output;
 
 pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), Failure> {
-    let rankings = corpus::rank(read(&args.messages)?, read(&args.queries)?).await?;
+    let encoder = if args.words_only { None } else { encoder()? };
+    let rankings = corpus::rank(read(&args.messages)?, read(&args.queries)?, &args.user, encoder.as_ref()).await?;
     let mut lines = String::new();
     for ranking in &rankings {
         let line = serde_json::to_string(ranking)
@@ -29,6 +32,12 @@ pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), Failure> {
     out.answer(&answer, |_| {
         format!("ranked {} queries, each in {middle:.1} ms (median), {slow:.1} ms (95th of 100)", rankings.len())
     })
+}
+
+/// The encoder that a turn would ask, if there is one.
+fn encoder() -> Result<Option<Encoder>, Failure> {
+    let found = Encoder::find(&folders::models());
+    found.map_err(|error| Failure::because("storage", format!("the system gives no thread: {error}")))
 }
 
 fn percentile(rankings: &[CorpusRanking], percent: usize) -> Duration {

@@ -63,6 +63,30 @@ impl Chats<'_> {
         Ok(row)
     }
 
+    /// The chats that a persona has with a character and nobody else, the latest first. `or_unset`: those without a persona
+    /// of their own are that persona's as well.
+    pub fn of_pair(
+        &self,
+        character: CharacterId,
+        persona: Option<PersonaId>,
+        or_unset: bool,
+        limit: u32,
+    ) -> Result<Vec<ChatId>, StoreError> {
+        let chats = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM chat
+                 WHERE character = ?1 AND deleted IS NULL AND (persona IS ?2 OR (?3 AND persona IS NULL))
+                     AND NOT EXISTS (SELECT 1 FROM chat_member WHERE chat_member.chat = chat.id)
+                 ORDER BY updated DESC LIMIT ?4",
+            )?
+            .query_map(params![Col(character), persona.map(Col), or_unset, limit], |row| {
+                Ok(row.get::<_, Col<_>>(0)?.0)
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(chats)
+    }
+
     /// The one that changed last, for opening a character where the user left it.
     pub fn latest_of_character(&self, character: CharacterId) -> Result<Option<Chat>, StoreError> {
         let row = self

@@ -6,7 +6,7 @@ use domain::document::{Document, Passage};
 use domain::{ChatId, DocumentId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::query::{Rows, Sought, sought};
+use crate::query::{Rows, sought};
 use crate::sql::{Col, one};
 use crate::{Query, StoreError};
 
@@ -99,7 +99,7 @@ impl Documents<'_> {
         words: &[String],
         limit: u32,
     ) -> Result<Vec<(i64, FoundPassage)>, StoreError> {
-        let Some(Sought { text, rows }) = sought(self.conn, index, words, stretch.rows)? else { return Ok(Vec::new()) };
+        let Some(sought) = sought(self.conn, index, words, stretch.rows)? else { return Ok(Vec::new()) };
         let sql = format!(
             "SELECT passage.number, passage.heading, passage.text, -{index}.rank FROM {index}
              JOIN passage ON passage.number = {index}.rowid
@@ -108,7 +108,7 @@ impl Documents<'_> {
         let found = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![text, rows.first, rows.last, limit], |row| {
+            .query_map(params![sought.any(), sought.rows.first, sought.rows.last, limit], |row| {
                 let passage = Passage { heading: row.get(1)?, text: row.get(2)? };
                 let (document, name, number) = (stretch.document, stretch.name.clone(), row.get::<_, i64>(0)?);
                 let place = (number - stretch.rows.first).try_into().unwrap_or(u32::MAX);

@@ -102,12 +102,23 @@ impl ManifestsMut<'_> {
         Ok(())
     }
 
-    /// Empties the manifests that may quote messages deleted at or before `before`: all of their chats. Figures stay.
+    /// Empties the manifests that may quote messages deleted at or before `before`: all of their chats, and those of the same
+    /// character's chats that quote anything. Figures stay.
     pub(crate) fn forget(&mut self, before: Timestamp) -> Result<(), StoreError> {
         self.conn.execute(
             "UPDATE manifest SET json = '' WHERE swipe IN (
                  SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
                  WHERE message.chat IN (SELECT chat FROM message WHERE deleted <= ?1))",
+            [Col(before)],
+        )?;
+        // Chats of one character know each other. Which quotes which is in their manifests alone.
+        self.conn.execute(
+            "UPDATE manifest SET json = '' WHERE instr(json, '\"excerpt\"') AND swipe IN (
+                 SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
+                 JOIN chat ON chat.id = message.chat
+                 WHERE chat.character IN (
+                     SELECT gone.character FROM chat AS gone
+                     WHERE gone.deleted <= ?1 OR gone.id IN (SELECT chat FROM message WHERE deleted <= ?1)))",
             [Col(before)],
         )?;
         Ok(())

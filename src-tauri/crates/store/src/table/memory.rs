@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use crate::query::{Rows, Sought, sought};
+use crate::query::{Rows, sought};
 use crate::sql::{Col, one};
 use crate::table::manifest::ManifestsMut;
 use crate::{Query, StoreError};
@@ -108,13 +108,14 @@ impl Memories<'_> {
     ) -> Result<Vec<Found>, StoreError> {
         let mut found: HashMap<MemoryId, Found> = HashMap::new();
         for (index, words) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
-            let Some(Sought { text, rows }) = sought(self.conn, index, words, Rows::ALL)? else { continue };
+            let Some(sought) = sought(self.conn, index, words, Rows::ALL)? else { continue };
             let sql = format!(
                 "SELECT {COLUMNS}, -{index}.rank FROM {index} JOIN memory ON memory.number = {index}.rowid
                  WHERE {index} MATCH ?1 AND {index}.rowid >= ?2 AND {STANDS} ORDER BY {index}.rank"
             );
             let mut statement = self.conn.prepare_cached(&sql)?;
-            let ranked = statement.query_map(params![text, rows.first], |row| Ok((from_row(row)?, row.get(12)?)))?;
+            let ranked = statement
+                .query_map(params![sought.any(), sought.rows.first], |row| Ok((from_row(row)?, row.get(12)?)))?;
             let mut left = limit;
             for row in ranked {
                 if left == 0 {
@@ -254,6 +255,29 @@ impl MemoriesMut<'_> {
             .query_map([Col(message)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
             .collect::<Result<_, _>>()?;
         Ok(rows)
+    }
+
+    /// The messages of a chat that other chats quote: a pair's chats know each other (S4.62).
+    pub fn quoted_elsewhere(&self, chat: ChatId) -> Result<Vec<MessageId>, StoreError> {
+        let quoted: Vec<String> = self
+            .conn
+            .prepare_cached(
+                "SELECT DISTINCT json_extract(block.value, '$.source.id')
+                 FROM chat JOIN message ON message.chat = chat.id, json_each(message.context_block) AS block
+                 WHERE chat.character = (SELECT character FROM chat WHERE id = ?1) AND chat.id <> ?1
+                     AND message.context_block IS NOT NULL AND json_valid(message.context_block)
+                     AND json_extract(block.value, '$.source.type') = 'message'",
+            )?
+            .query_map([Col(chat)], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        let mut own = self.conn.prepare_cached("SELECT 1 FROM message WHERE id = ?1 AND chat = ?2")?;
+        let mut found = Vec::new();
+        for id in quoted.iter().filter_map(|id| Uuid::parse_str(id).ok()).map(MessageId) {
+            if own.exists(params![Col(id), Col(chat)])? {
+                found.push(id);
+            }
+        }
+        Ok(found)
     }
 
     /// The memories that were made from messages of a chat, whether they stand or not.

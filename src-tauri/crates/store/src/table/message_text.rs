@@ -2,19 +2,27 @@
 
 use std::collections::HashMap;
 
-use domain::{ChatId, MessageId};
+use domain::ChatId;
 use rusqlite::{Connection, params};
 
-use crate::query::{Rows, Sought, sought};
+use crate::query::{Rows, sought};
 use crate::sql::Col;
 use crate::{Query, StoreError};
 
-/// A message that has some of the words.
+/// The messages of a chat before a position (exclusive).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    pub chat: ChatId,
+    pub before: i64,
+}
+
+/// A message that has a word.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextHit {
-    pub message: MessageId,
+    /// Which of the stretches that were searched.
+    pub stretch: usize,
     pub position: i64,
-    /// BM25: more is better, 0 is least. Compared only within one search.
+    /// BM25: more is better, 0 is least. Those of several words add up to what the message has of all of them.
     pub score: f64,
 }
 
@@ -23,30 +31,41 @@ pub struct MessageTexts<'a> {
 }
 
 impl MessageTexts<'_> {
-    /// The messages of a chat before `position` (exclusive) that fit `query` best, at most `limit`, best first; of those
-    /// that fit as well the newest (S2.15). Of its words only those that few messages have, if they are many.
-    pub fn search(&self, chat: ChatId, position: i64, query: &Query, limit: u32) -> Result<Vec<TextHit>, StoreError> {
-        let mut hits: HashMap<MessageId, TextHit> = HashMap::new();
+    /// The position behind the last message of a chat that has a text.
+    pub fn end(&self, chat: ChatId) -> Result<i64, StoreError> {
+        let sql = "SELECT coalesce(max(position), -1) + 1 FROM message_text WHERE chat = ?1";
+        Ok(self.conn.prepare_cached(sql)?.query_row([Col(chat)], |row| row.get(0))?)
+    }
+
+    /// For each word of `query` the messages in `stretches` that have it (S2.15). Of its words only those that few messages
+    /// have, if they are many.
+    pub fn search(&self, stretches: &[Stretch], query: &Query) -> Result<Vec<Vec<TextHit>>, StoreError> {
+        let places: HashMap<ChatId, (usize, i64)> =
+            stretches.iter().enumerate().map(|(place, stretch)| (stretch.chat, (place, stretch.before))).collect();
+        let mut found = Vec::new();
         for (index, words) in [("message_words", &query.words), ("message_letters", &query.letters)] {
-            let Some(Sought { text, rows }) = sought(self.conn, index, words, Rows::ALL)? else { continue };
-            let sql = format!(
-                "SELECT message_text.message, message_text.position, -{index}.rank FROM {index}
+            let Some(sought) = sought(self.conn, index, words, Rows::ALL)? else { continue };
+            let mut statement = self.conn.prepare_cached(&format!(
+                "SELECT message_text.chat, message_text.position, -{index}.rank FROM {index}
                  JOIN message_text ON message_text.number = {index}.rowid
-                 WHERE {index} MATCH ?1 AND {index}.rowid >= ?5 AND message_text.chat = ?2 AND message_text.position < ?3
-                 ORDER BY {index}.rank LIMIT ?4"
-            );
-            let mut statement = self.conn.prepare_cached(&sql)?;
-            let found = statement.query_map(params![text, Col(chat), position, limit, rows.first], |row| {
-                Ok(TextHit { message: row.get::<_, Col<_>>(0)?.0, position: row.get(1)?, score: row.get(2)? })
-            })?;
-            for hit in found {
-                let hit = hit?;
-                hits.entry(hit.message).and_modify(|known| known.score += hit.score).or_insert(hit);
+                 WHERE {index} MATCH ?1 AND {index}.rowid >= ?2"
+            ))?;
+            for word in &sought.words {
+                let rows = statement.query_map(params![word, sought.rows.first], |row| {
+                    Ok((row.get::<_, Col<ChatId>>(0)?.0, row.get::<_, i64>(1)?, row.get::<_, f64>(2)?))
+                })?;
+                let mut hits = Vec::new();
+                for row in rows {
+                    let (chat, position, score) = row?;
+                    if let Some((stretch, before)) = places.get(&chat).copied()
+                        && position < before
+                    {
+                        hits.push(TextHit { stretch, position, score });
+                    }
+                }
+                found.push(hits);
             }
         }
-        let mut hits: Vec<TextHit> = hits.into_values().collect();
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.position.cmp(&a.position)));
-        hits.truncate(limit as usize);
-        Ok(hits)
+        Ok(found)
     }
 }

@@ -24,3 +24,4 @@ pub(crate) mod setting;
 pub(crate) mod source;
 pub(crate) mod swipe;
 pub(crate) mod token_count;
+pub(crate) mod vector;

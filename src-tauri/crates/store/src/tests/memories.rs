@@ -6,7 +6,7 @@ use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
 use uuid::Uuid;
 
 use super::{CHARACTER, CHAT, OPTIONS, furnish, furnished, message, message_id, open, say, swipe_id};
-use crate::{NewSwipe, Query, Store, migrate, open as opening};
+use crate::{NewSwipe, Query, Store, Stretch, migrate, open as opening};
 
 const PAIR: MemoryScope = MemoryScope::Pair { character: CHARACTER, persona: None };
 
@@ -48,9 +48,19 @@ async fn found(store: &Store, scopes: &[MemoryScope], words: &[&str]) -> Vec<Str
 }
 
 async fn said(store: &Store, words: &[&str]) -> Vec<MessageId> {
-    let query = Query::any_of(words.iter().copied());
-    let hits = store.read(move |r| r.message_texts().search(CHAT, i64::MAX, &query, 10)).await.unwrap();
-    hits.into_iter().map(|hit| hit.message).collect()
+    let (query, all) = (Query::any_of(words.iter().copied()), [Stretch { chat: CHAT, before: i64::MAX }]);
+    let words = store.read(move |r| r.message_texts().search(&all, &query)).await.unwrap();
+    let mut found: Vec<(i64, f64)> = Vec::new();
+    for hit in words.into_iter().flatten() {
+        match found.iter_mut().find(|(position, _)| *position == hit.position) {
+            Some((_, score)) => *score += hit.score,
+            None => found.push((hit.position, hit.score)),
+        }
+    }
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    let places: Vec<i64> = found.into_iter().map(|(position, _)| position).collect();
+    let messages = store.read(move |r| r.messages().at(CHAT, &places)).await.unwrap();
+    messages.into_iter().map(|message| message.id).collect()
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ mod opening;
 mod purging;
 mod sources;
 mod together;
+mod vectors;
 
 use std::path::Path;
 

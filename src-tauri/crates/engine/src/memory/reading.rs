@@ -1,0 +1,173 @@
+//! Learning by reading: in idle time the encoder makes vectors of what was said, so that it is found by its meaning. What is
+//! still to be read stands in the store and outlives the program (S3.30); a search does with what there is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::chat::Chat;
+use store::{Store, UnreadText};
+
+use super::encoder::Encoder;
+use super::vectors::VectorCache;
+use crate::Engine;
+use crate::engine::WeakEngine;
+use crate::error::Answer;
+
+/// Texts that are looked up at a time.
+const AT_ONCE: u32 = 32;
+/// Between two looks whether the user still waits for a reply.
+const REST: Duration = Duration::from_millis(200);
+
+/// What the engine reads with, and what of it is at hand.
+pub(crate) struct Reading {
+    encoder: Option<Encoder>,
+    cache: Arc<VectorCache>,
+}
+
+impl Reading {
+    pub(crate) fn new(encoder: Option<Encoder>) -> Self {
+        Self { encoder, cache: Arc::default() }
+    }
+
+    pub(crate) fn encoder(&self) -> Option<&Encoder> {
+        self.encoder.as_ref()
+    }
+
+    pub(crate) fn cache(&self) -> Arc<VectorCache> {
+        Arc::clone(&self.cache)
+    }
+
+    pub(crate) async fn shutdown(&self) {
+        if let Some(encoder) = &self.encoder {
+            encoder.shutdown().await;
+        }
+    }
+}
+
+/// What became of a round of reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Round {
+    /// There is more.
+    Read,
+    /// Somebody waits for a reply.
+    Interrupted,
+    /// Everything is read.
+    Done,
+}
+
+impl Engine {
+    /// Reads what was said whenever nobody waits for a reply, until the engine ends. Without an encoder nothing is done.
+    pub(crate) fn read_in_background(&self) {
+        if let Some(encoder) = self.reading().encoder().cloned() {
+            tokio::spawn(read_on(self.downgrade(), encoder));
+        }
+    }
+
+    /// Reads everything that is to be read, and says how many texts that were; 0 without an encoder (`nook memory learn`).
+    ///
+    /// # Errors
+    /// The encoder cannot be run, or the store not be written.
+    pub async fn learn(&self) -> Answer<u32> {
+        let Some(encoder) = self.reading().encoder() else { return Ok(0) };
+        self.begin_reading(encoder).await?;
+        let unread = self.store().read(|store| store.vectors().count_unread()).await?;
+        while self.read_some(encoder, || false).await? == Round::Read {}
+        Ok(unread)
+    }
+
+    /// What another encoder read, and what was passed over, is to be read.
+    async fn begin_reading(&self, encoder: &Encoder) -> Answer<()> {
+        let model = encoder.model().to_owned();
+        Ok(self.store().write(move |store| store.vectors_mut().read_anew(&model)).await?)
+    }
+
+    /// Reads a few texts; between two of them it looks whether it is to stop.
+    async fn read_some(&self, encoder: &Encoder, stop: impl Fn() -> bool) -> Answer<Round> {
+        if stop() {
+            return Ok(Round::Interrupted);
+        }
+        let unread = self.store().read(|store| store.vectors().unread(AT_ONCE)).await?;
+        if unread.is_empty() {
+            return Ok(Round::Done);
+        }
+        for text in unread {
+            if stop() {
+                return Ok(Round::Interrupted);
+            }
+            match self.learns_in(&text).await? {
+                true => read(self.store(), encoder, text).await?,
+                false => self.store().write(move |store| store.vectors_mut().pass_over(&text)).await?,
+            }
+        }
+        Ok(Round::Read)
+    }
+
+    /// Memory may be off for this chat; nothing is read then (S3.24).
+    async fn learns_in(&self, text: &UnreadText) -> Answer<bool> {
+        let id = text.chat;
+        let chat: Option<Chat> = self.store().read(move |store| store.chats().get(id)).await?;
+        match chat {
+            Some(chat) => Ok(self.resolved(&chat, None, None).await?.values.memory),
+            None => Ok(false),
+        }
+    }
+}
+
+async fn read(store: &Store, encoder: &Encoder, text: UnreadText) -> Answer<()> {
+    let (passages, model) = (encoder.read(&text).await?, encoder.model().to_owned());
+    Ok(store.write(move |store| store.vectors_mut().keep(&text, &model, &passages)).await?)
+}
+
+/// Reads all of a store at one go.
+pub(crate) async fn read_all(store: &Store, encoder: &Encoder) -> Answer<()> {
+    loop {
+        let unread = store.read(|store| store.vectors().unread(AT_ONCE)).await?;
+        if unread.is_empty() {
+            return Ok(());
+        }
+        for text in unread {
+            read(store, encoder, text).await?;
+        }
+    }
+}
+
+/// Whatever happens may have brought something to read. A failure waits for the next occasion.
+async fn read_on(engine: WeakEngine, encoder: Encoder) {
+    let Some((mut news, ended)) =
+        engine.upgrade().map(|engine| (engine.subscribe(), engine.reading_ahead().ended().clone()))
+    else {
+        return;
+    };
+    let mut begun = false;
+    loop {
+        let Some(engine) = engine.upgrade().filter(|_| !ended.is_cancelled()) else { return };
+        let round = {
+            let _at_work = engine.reading_ahead().at_work();
+            let round = async {
+                if !begun {
+                    engine.begin_reading(&encoder).await?;
+                    begun = true;
+                }
+                let stop = || ended.is_cancelled() || !engine.running().none();
+                engine.read_some(&encoder, stop).await
+            };
+            round.await
+        };
+        drop(engine);
+        match round {
+            Ok(Round::Read) => {}
+            Ok(Round::Interrupted) => {
+                let _ = ended.run_until_cancelled(tokio::time::sleep(REST)).await;
+            }
+            Ok(Round::Done) | Err(_) => {
+                if let Err(error) = round {
+                    tracing::warn!(%error, "what was said could not be read");
+                }
+                match ended.run_until_cancelled(news.next()).await {
+                    Some(Some(_)) => {}
+                    _ => return,
+                }
+            }
+        }
+    }
+}

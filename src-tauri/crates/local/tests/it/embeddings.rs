@@ -1,0 +1,53 @@
+//! The real encoder in the real worker.
+
+use local::{Embedding, LocalHost, Settings};
+
+use crate::support::{models_dir, settings};
+
+fn nearness(a: &Embedding, b: &Embedding) -> f32 {
+    a.mean.iter().zip(&b.mean).map(|(a, b)| a * b).sum()
+}
+
+async fn embed(host: &LocalHost, texts: &[&str]) -> Vec<Embedding> {
+    let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+    host.embed(&models_dir().join("all-MiniLM-L6-v2.Q8_0.gguf"), &texts).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_means_the_same_is_near_though_it_shares_no_word() {
+    let host = LocalHost::new(settings()).unwrap();
+    let [dog, puppy, tax] =
+        embed(&host, &["I adopted a dog.", "We got ourselves a puppy.", "The tax office closes at five."])
+            .await
+            .try_into()
+            .unwrap();
+    assert!(nearness(&dog, &puppy) > nearness(&dog, &tax) + 0.3, "{} {}", nearness(&dog, &puppy), nearness(&dog, &tax));
+    assert_eq!(dog.tokens.len(), 7, "five pieces between two marks");
+    assert_eq!(dog.vectors.len(), dog.tokens.len() * dog.mean.len());
+    let length: f32 = dog.mean.iter().map(|number| number * number).sum();
+    assert!((length - 1.0).abs() < 1e-4);
+}
+
+#[tokio::test]
+async fn any_text_is_embedded_alone_or_among_others_alike() {
+    let host = LocalHost::new(settings()).unwrap();
+    let long = "The lamplighter counts the ships. ".repeat(200);
+    let texts: Vec<&str> = ["", "[SEP] </s>", "花生过敏", &long].into_iter().cycle().take(20).collect();
+    let together = embed(&host, &texts).await;
+    assert_eq!(together.len(), 20);
+    for (text, embedding) in texts.iter().zip(&together).take(4) {
+        assert_eq!(&embed(&host, &[text]).await[0], embedding, "{text}");
+    }
+    assert_eq!(together[3].tokens.len(), 256, "as long as the model was trained for");
+    assert_ne!(together[1].tokens, embed(&host, &["</s>"]).await[0].tokens);
+}
+
+#[tokio::test]
+async fn a_worker_without_work_is_let_go_and_comes_back() {
+    let idle = Some(std::time::Duration::from_millis(50));
+    let host = LocalHost::new(Settings { idle, ..settings() }).unwrap();
+    let first = embed(&host, &["Hello"]).await;
+    let mut status = host.watch();
+    status.wait_for(|status| status.pid.is_none()).await.unwrap();
+    assert_eq!(embed(&host, &["Hello"]).await, first);
+}

@@ -1,0 +1,193 @@
+//! Messages as vectors, and which of them nothing has read yet.
+
+use domain::chat::Role;
+use domain::{ChatId, MessageId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::StoreError;
+use crate::sql::Col;
+
+/// A text to make vectors of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadText {
+    pub(crate) number: i64,
+    pub message: MessageId,
+    pub chat: ChatId,
+    pub text: String,
+}
+
+/// A passage of a text, as a model understands it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewVector {
+    /// A signed byte for each number; times `scale` it is what the model said.
+    pub vector: Vec<i8>,
+    pub scale: f32,
+    /// The pieces of the passage, in order.
+    pub pieces: Vec<u16>,
+    /// A vector for each piece, one behind the other.
+    pub vectors: Vec<i8>,
+}
+
+/// A passage that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredVector {
+    /// Rises; what is written later has the higher one.
+    pub number: i64,
+    pub position: i64,
+    pub role: Role,
+    pub created: Timestamp,
+    pub vector: Vec<i8>,
+    pub scale: f32,
+    pub pieces: Vec<u16>,
+}
+
+/// What there is of a chat. While it is the same, so are the vectors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct VectorRevision {
+    pub passages: u32,
+    /// The highest number; 0 if there is none.
+    pub last: i64,
+}
+
+pub struct Vectors<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Vectors<'_> {
+    /// At most `limit` texts that nothing has read, the newest first.
+    pub fn unread(&self, limit: u32) -> Result<Vec<UnreadText>, StoreError> {
+        let unread = self
+            .conn
+            .prepare_cached(
+                "SELECT message_text.number, message_text.message, message_text.chat, message_text.text
+                 FROM message_unread JOIN message_text ON message_text.number = message_unread.text
+                 ORDER BY message_unread.text DESC LIMIT ?1",
+            )?
+            .query_map([limit], |row| {
+                Ok(UnreadText {
+                    number: row.get(0)?,
+                    message: row.get::<_, Col<_>>(1)?.0,
+                    chat: row.get::<_, Col<_>>(2)?.0,
+                    text: row.get(3)?,
+                })
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(unread)
+    }
+
+    /// How many texts nothing has read.
+    pub fn count_unread(&self) -> Result<u32, StoreError> {
+        Ok(self.conn.query_row("SELECT count(*) FROM message_unread", [], |row| row.get(0))?)
+    }
+
+    pub fn revision(&self, chat: ChatId) -> Result<VectorRevision, StoreError> {
+        let sql = "SELECT count(*), coalesce(max(number), 0) FROM message_vector WHERE chat = ?1";
+        let revision = self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([Col(chat)], |row| Ok(VectorRevision { passages: row.get(0)?, last: row.get(1)? }))?;
+        Ok(revision)
+    }
+
+    /// The passages of a chat that `model` has read and whose number is above `after`, in the order of their numbers.
+    pub fn of_chat(&self, chat: ChatId, model: &str, after: i64) -> Result<Vec<StoredVector>, StoreError> {
+        let vectors = self
+            .conn
+            .prepare_cached(
+                "SELECT message_vector.number, message_vector.position, message.role, message.created,
+                     message_vector.vector, message_vector.scale, message_vector.pieces
+                 FROM message_vector
+                 JOIN message_text ON message_text.number = message_vector.text
+                 JOIN message ON message.id = message_text.message
+                 WHERE message_vector.chat = ?1 AND message_vector.model = ?2 AND message_vector.number > ?3
+                 ORDER BY message_vector.number",
+            )?
+            .query_map(params![Col(chat), model, after], |row| {
+                Ok(StoredVector {
+                    number: row.get(0)?,
+                    position: row.get(1)?,
+                    role: row.get::<_, Col<_>>(2)?.0,
+                    created: row.get::<_, Col<_>>(3)?.0,
+                    vector: signed(row.get_ref(4)?.as_blob()?),
+                    scale: row.get(5)?,
+                    pieces: pieces(row.get_ref(6)?.as_blob()?),
+                })
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(vectors)
+    }
+
+    /// The vectors of the pieces of a passage, one behind the other; `None` if it is gone.
+    pub fn pieces(&self, number: i64) -> Result<Option<Vec<i8>>, StoreError> {
+        let mut statement = self.conn.prepare_cached("SELECT vectors FROM message_pieces WHERE number = ?1")?;
+        Ok(statement.query_row([number], |row| Ok(signed(row.get_ref(0)?.as_blob()?))).optional()?)
+    }
+}
+
+pub struct VectorsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl VectorsMut<'_> {
+    /// Keeps what `model` made of a text, unless the text has changed meanwhile; it is read then, with whatever came of it.
+    pub fn keep(&mut self, unread: &UnreadText, model: &str, passages: &[NewVector]) -> Result<(), StoreError> {
+        let position: Option<i64> = self
+            .conn
+            .prepare_cached("SELECT position FROM message_text WHERE number = ?1 AND message = ?2 AND text = ?3")?
+            .query_row(params![unread.number, Col(unread.message), unread.text], |row| row.get(0))
+            .optional()?;
+        let Some(position) = position else { return Ok(()) };
+        self.conn.prepare_cached("DELETE FROM message_vector WHERE text = ?1")?.execute([unread.number])?;
+        let mut insert = self.conn.prepare_cached(
+            "INSERT INTO message_vector (text, chat, position, passage, model, scale, vector, pieces)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?;
+        let mut insert_pieces =
+            self.conn.prepare_cached("INSERT INTO message_pieces (number, vectors) VALUES (?1, ?2)")?;
+        for (place, passage) in passages.iter().enumerate() {
+            let pieces: Vec<u8> = passage.pieces.iter().flat_map(|piece| piece.to_le_bytes()).collect();
+            let number = insert.insert(params![
+                unread.number,
+                Col(unread.chat),
+                position,
+                place as i64,
+                model,
+                passage.scale,
+                bytes(&passage.vector),
+                pieces
+            ])?;
+            insert_pieces.execute(params![number, bytes(&passage.vectors)])?;
+        }
+        self.conn.prepare_cached("DELETE FROM message_unread WHERE text = ?1")?.execute([unread.number])?;
+        Ok(())
+    }
+
+    /// Leaves a text out until [`Self::read_anew`].
+    pub fn pass_over(&mut self, unread: &UnreadText) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM message_unread WHERE text = ?1")?.execute([unread.number])?;
+        Ok(())
+    }
+
+    /// Every text that `model` has not read is to be read. What another model made of them goes.
+    pub fn read_anew(&mut self, model: &str) -> Result<(), StoreError> {
+        self.conn.execute("DELETE FROM message_vector WHERE model <> ?1", [model])?;
+        self.conn.execute(
+            "INSERT OR IGNORE INTO message_unread (text) SELECT number FROM message_text
+             WHERE NOT EXISTS (SELECT 1 FROM message_vector WHERE message_vector.text = message_text.number)",
+            [],
+        )?;
+        Ok(())
+    }
+}
+
+fn signed(bytes: &[u8]) -> Vec<i8> {
+    bytes.iter().map(|byte| byte.cast_signed()).collect()
+}
+
+fn bytes(numbers: &[i8]) -> Vec<u8> {
+    numbers.iter().map(|number| number.cast_unsigned()).collect()
+}
+
+fn pieces(bytes: &[u8]) -> Vec<u16> {
+    bytes.as_chunks::<2>().0.iter().map(|piece| u16::from_le_bytes(*piece)).collect()
+}

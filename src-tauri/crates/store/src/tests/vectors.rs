@@ -1,0 +1,71 @@
+//! Messages as vectors: they go with the words they were made from.
+
+use super::{CHAT, furnished, message_id, say};
+use crate::{NewVector, Store, UnreadText, VectorRevision};
+
+const MODEL: &str = "encoder";
+
+fn passage(number: i8) -> NewVector {
+    NewVector { vector: vec![number, -number], scale: 0.5, pieces: vec![101, 30_521], vectors: vec![1, 2, 3, -128] }
+}
+
+async fn unread(store: &Store) -> Vec<UnreadText> {
+    store.read(|r| r.vectors().unread(10)).await.unwrap()
+}
+
+async fn read_all(store: &Store) {
+    for text in unread(store).await {
+        store.write(move |w| w.vectors_mut().keep(&text, MODEL, &[passage(1), passage(2)])).await.unwrap();
+    }
+}
+
+async fn revision(store: &Store) -> VectorRevision {
+    store.read(|r| r.vectors().revision(CHAT)).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_is_said_is_unread_until_its_vectors_are_kept() {
+    let store = furnished().await;
+    say(&store, 1, "My parrot is called Zebulon.").await;
+    say(&store, 2, "What a name.").await;
+    let texts: Vec<String> = unread(&store).await.into_iter().map(|text| text.text).collect();
+    assert_eq!(texts, ["What a name.", "My parrot is called Zebulon."], "the newest first");
+    read_all(&store).await;
+    assert!(unread(&store).await.is_empty());
+    let kept = store.read(|r| r.vectors().of_chat(CHAT, MODEL, 0)).await.unwrap();
+    assert_eq!(kept.len(), 4);
+    assert_eq!((&kept[0].vector, kept[0].scale, &kept[0].pieces), (&vec![1, -1], 0.5, &vec![101, 30_521]));
+    let (first, last) = (kept[0].number, kept[3].number);
+    assert_eq!(store.read(move |r| r.vectors().pieces(first)).await.unwrap(), Some(vec![1, 2, 3, -128]));
+    assert_eq!(revision(&store).await, VectorRevision { passages: 4, last });
+    assert!(store.read(|r| r.vectors().of_chat(CHAT, "another", 0)).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn vectors_go_with_their_words() {
+    let store = furnished().await;
+    say(&store, 1, "My parrot is called Zebulon.").await;
+    say(&store, 2, "What a name.").await;
+    let before = unread(&store).await;
+    read_all(&store).await;
+    store.write(|w| w.messages_mut().soft_delete(message_id(1), domain::Timestamp(9))).await.unwrap();
+    assert_eq!(revision(&store).await.passages, 2, "what was deleted is not found");
+    let late = before.into_iter().find(|text| text.message == message_id(1)).unwrap();
+    store.write(move |w| w.vectors_mut().keep(&late, MODEL, &[passage(9)])).await.unwrap();
+    assert_eq!(revision(&store).await.passages, 2, "nor comes it back by a job that was late");
+}
+
+#[tokio::test]
+async fn another_model_reads_everything_anew() {
+    let store = furnished().await;
+    say(&store, 1, "My parrot is called Zebulon.").await;
+    read_all(&store).await;
+    store.write(|w| w.vectors_mut().read_anew(MODEL)).await.unwrap();
+    assert!(unread(&store).await.is_empty());
+    store.write(|w| w.vectors_mut().read_anew("another")).await.unwrap();
+    assert_eq!(revision(&store).await, VectorRevision::default());
+    assert_eq!(unread(&store).await.len(), 1);
+    let text = unread(&store).await.remove(0);
+    store.write(move |w| w.vectors_mut().pass_over(&text)).await.unwrap();
+    assert_eq!(store.read(|r| r.vectors().count_unread()).await.unwrap(), 0);
+}

@@ -1,0 +1,92 @@
+//! Texts to vectors, with an encoder: one vector for each token as it stands in its text, and their mean.
+
+use std::num::NonZeroU32;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::context::params::{LlamaContextParams, LlamaPoolingType};
+use llama_cpp_2::llama_batch::LlamaBatch;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::token::LlamaToken;
+use worker::protocol::{Embedding, ErrorCode, Reply};
+
+use crate::vocab::Vocab;
+
+/// Tokens of one text at the most: all-MiniLM was trained on as many.
+const LONGEST: u32 = 256;
+
+/// An encoder that is loaded.
+pub(crate) struct Embedder<'m> {
+    vocab: &'m Vocab<'m>,
+    context: LlamaContext<'m>,
+    batch: LlamaBatch<'m>,
+    dimensions: u32,
+}
+
+impl<'m> Embedder<'m> {
+    pub(crate) fn params(model: &LlamaModel, threads: i32) -> LlamaContextParams {
+        let longest = LONGEST.min(model.n_ctx_train().max(1));
+        LlamaContextParams::default()
+            .with_embeddings(true)
+            .with_pooling_type(LlamaPoolingType::None)
+            .with_n_ctx(NonZeroU32::new(longest))
+            // An encoder sees a text whole or not at all.
+            .with_n_batch(longest)
+            .with_n_ubatch(longest)
+            .with_n_threads(threads)
+            .with_n_threads_batch(threads)
+    }
+
+    pub(crate) fn new(vocab: &'m Vocab<'m>, context: LlamaContext<'m>) -> Self {
+        let dimensions = u32::try_from(vocab.model().n_embd()).unwrap_or(0);
+        let batch = LlamaBatch::new(LONGEST as usize, 1);
+        Self { vocab, context, batch, dimensions }
+    }
+
+    /// Numbers of a vector.
+    pub(crate) fn dimensions(&self) -> u32 {
+        self.dimensions
+    }
+
+    /// The answer to one request.
+    pub(crate) fn answer(&mut self, id: u64, texts: &[String]) -> Reply {
+        let embedded: Result<Vec<Embedding>, String> = texts.iter().map(|text| self.embed(text)).collect();
+        match embedded {
+            Ok(texts) => Reply::Embeddings { id, texts },
+            Err(message) => Reply::Error { id: Some(id), code: ErrorCode::Compute, message },
+        }
+    }
+
+    fn embed(&mut self, text: &str) -> Result<Embedding, String> {
+        let limit = self.context.n_ctx().min(LONGEST) as usize;
+        let tokens = self.vocab.marked(text, limit);
+        let dimensions = self.dimensions as usize;
+        let (mut vectors, mut mean) = (Vec::with_capacity(tokens.len() * dimensions), vec![0.0_f32; dimensions]);
+        if !tokens.is_empty() {
+            self.read(&tokens)?;
+        }
+        for place in 0..tokens.len() {
+            let place = i32::try_from(place).map_err(|error| error.to_string())?;
+            let vector = self.context.embeddings_ith(place).map_err(|error| error.to_string())?;
+            mean.iter_mut().zip(vector).for_each(|(mean, number)| *mean += number);
+            let scale = Embedding::SCALE / length(vector);
+            vectors.extend(vector.iter().map(|number| (number * scale).round() as i8 as u8));
+        }
+        let scale = 1.0 / length(&mean);
+        let mean: Vec<u8> = mean.iter().flat_map(|number| (number * scale).to_le_bytes()).collect();
+        let tokens = tokens.iter().map(|token| token.0).collect();
+        Ok(Embedding { tokens, vectors: STANDARD.encode(vectors), mean: STANDARD.encode(mean) })
+    }
+
+    fn read(&mut self, tokens: &[LlamaToken]) -> Result<(), String> {
+        self.batch.clear();
+        self.batch.add_sequence(tokens, 0, true).map_err(|error| error.to_string())?;
+        self.context.encode(&mut self.batch).map_err(|error| error.to_string())
+    }
+}
+
+/// Never 0, so that it can be divided by.
+fn length(vector: &[f32]) -> f32 {
+    vector.iter().map(|number| number * number).sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
+}

@@ -1,0 +1,116 @@
+//! Recall by meaning, with the real encoder in the real worker, through whole turns.
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use std::path::{Path, PathBuf};
+
+use engine::{Clock, Engine, Options};
+use provider::fake::FakeProvider;
+use tests::headless::{NOW, ended};
+
+struct Told {
+    engine: Engine,
+    model: FakeProvider,
+    chat: String,
+}
+
+impl Told {
+    async fn open(dir: &Path, model_dirs: Vec<PathBuf>) -> Self {
+        Self::run_by(dir, model_dirs, None).await
+    }
+
+    async fn run_by(dir: &Path, model_dirs: Vec<PathBuf>, worker: Option<PathBuf>) -> Self {
+        let model = FakeProvider::new();
+        let options = Options {
+            data_dir: dir.to_owned(),
+            model_dirs,
+            worker,
+            without_keychain: true,
+            clock: Clock::stopped(NOW),
+            provider: Some(std::sync::Arc::new(model.clone())),
+            ..Options::default()
+        };
+        let engine = Engine::open(options).await.unwrap();
+        let chat = engine.startup().await.unwrap().chat.unwrap();
+        Self { engine, model, chat }
+    }
+
+    /// Says `text` in `chat` and returns all that the provider got for it.
+    async fn say(&self, chat: &str, text: &str) -> String {
+        self.model.reply("Hm.");
+        let mut events = self.engine.subscribe();
+        self.engine.send_message(chat.to_owned(), text.to_owned()).await.unwrap();
+        ended(&mut events, chat).await;
+        let prompt = self.model.last_request().expect("a request").prompt;
+        prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
+    }
+
+    async fn another_chat(&self) -> String {
+        let character = self.engine.whole_chat(self.chat.clone()).await.unwrap().character;
+        self.engine.new_chat(character).await.unwrap().id
+    }
+
+    async fn notices(&self, chat: &str) -> Vec<String> {
+        let chat = self.engine.whole_chat(chat.to_owned()).await.unwrap();
+        let reply = chat.page.messages.last().unwrap();
+        self.engine.manifest(reply.swipes[reply.selected as usize].id.clone()).await.unwrap().notices
+    }
+}
+
+fn models() -> PathBuf {
+    let folder = std::env::var_os("INGLENOOK_MODELS").map(PathBuf::from);
+    folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models"))).unwrap()
+}
+
+/// Enough other talk that what fits best is chosen and not merely all there is.
+async fn talk_of_other_things(told: &Told) {
+    for (number, matter) in
+        ["the tide tables", "a leaking roof", "soup with leeks", "an old sea chart", "the price of lamp oil"]
+            .iter()
+            .cycle()
+            .take(25)
+            .enumerate()
+    {
+        told.say(&told.chat, &format!("Evening {number}: I spent the hours on {matter}, and then it was late.")).await;
+    }
+}
+
+/// memory.md, section 5, the third tier: the question shares no word with what was told.
+#[tokio::test]
+async fn what_was_told_is_found_by_its_meaning_in_the_pairs_next_chat() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = Told::open(dir.path(), vec![models()]).await;
+    told.say(&told.chat, "We adopted a puppy last week; ZEBULON chews on every shoe.").await;
+    talk_of_other_things(&told).await;
+    assert!(told.engine.learn().await.unwrap() >= 50);
+    let next = told.another_chat().await;
+    let sent = told.say(&next, "Which pets live at home with me?").await;
+    assert!(sent.contains("ZEBULON"), "{sent}");
+    assert_eq!(told.notices(&next).await, [""; 0]);
+    assert_eq!(told.engine.learn().await.unwrap(), 3, "what is new is read, greeting and all, and nothing twice");
+    told.engine.shutdown().await;
+}
+
+/// S2.31: without the encoder words do, and no turn fails.
+#[tokio::test]
+async fn without_the_encoder_words_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = Told::open(dir.path(), Vec::new()).await;
+    told.say(&told.chat, "We adopted a puppy last week; ZEBULON chews on every shoe.").await;
+    assert_eq!(told.engine.learn().await.unwrap(), 0);
+    let next = told.another_chat().await;
+    assert!(told.say(&next, "Which puppy did we adopt?").await.contains("ZEBULON"));
+    told.engine.shutdown().await;
+}
+
+/// S2.31: an encoder that cannot be run is told of, and words do.
+#[tokio::test]
+async fn a_broken_encoder_is_told_of_and_words_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = Told::run_by(dir.path(), vec![models()], Some(dir.path().join("no-worker"))).await;
+    told.say(&told.chat, "We adopted a puppy last week; ZEBULON chews on every shoe.").await;
+    let next = told.another_chat().await;
+    assert!(told.say(&next, "Which puppy did we adopt?").await.contains("ZEBULON"));
+    assert!(told.notices(&next).await.iter().any(|notice| notice.contains("by words only")));
+    told.engine.shutdown().await;
+}
