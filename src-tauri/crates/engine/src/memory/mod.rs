@@ -21,6 +21,7 @@ mod receipts;
 mod signals;
 mod spoken;
 mod terms;
+mod untold;
 mod vectors;
 mod wishes;
 

@@ -5,7 +5,7 @@ use domain::{CharacterId, MemoryId, PersonaId};
 use store::{Found, Query};
 use uuid::Uuid;
 
-use super::{facts, scopes, terms};
+use super::{facts, scopes, terms, untold};
 use crate::Engine;
 use crate::api::{self, Changed, MemoryDraft};
 use crate::clock::rfc3339;
@@ -92,22 +92,18 @@ impl Engine {
         Ok(shown(saved, None))
     }
 
-    /// Gone from every later prompt at once, and from the file with the next purge; until then it can be restored.
+    /// Gone from every later prompt at once, with the words that it was made from, and from the file with the next purge;
+    /// until then it can be restored.
     pub async fn delete_memory(&self, id: String) -> Answer<()> {
         let (id, now) = (id.parse::<MemoryId>()?, self.now());
-        self.store()
-            .write(move |store| {
-                store.memories_mut().soft_delete(id, now)?;
-                store.memories_mut().withdraw(id.0)
-            })
-            .await?;
+        self.store().write(move |store| untold::forget(store, id, now)).await?;
         self.memories_changed("");
         Ok(())
     }
 
     pub async fn restore_memory(&self, id: String) -> Answer<()> {
         let id = id.parse::<MemoryId>()?;
-        self.store().write(move |store| store.memories_mut().restore(id)).await?;
+        self.store().write(move |store| untold::remember_again(store, id)).await?;
         self.memories_changed("");
         Ok(())
     }

@@ -8,13 +8,15 @@ use store::{Query, StoreError, Write};
 use uuid::Uuid;
 
 use super::spoken::{Asked, asked};
-use super::{pair, scopes, terms};
+use super::{pair, scopes, terms, untold};
 use crate::Engine;
 use crate::api::{Changed, Event};
 use crate::memory::panel;
 
 /// Of what the user wants remembered.
 const IMPORTANCE: u8 = 8;
+/// Of the words that it was said in: the memory keeps them, and saying them twice would cost the tokens of something else.
+const KEPT_ANYWAY: u8 = 1;
 /// Memories that are looked at for one to forget.
 const LOOKED_AT: u32 = 20;
 /// Letters that tell words apart whose ends differ.
@@ -58,6 +60,7 @@ fn remember(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Done,
         updated: said.now,
     };
     store.memories_mut().insert(&memory)?;
+    store.messages_mut().set_importance(said.message, Some(KEPT_ANYWAY))?;
     Ok(Done::Remembered(memory))
 }
 
@@ -75,8 +78,9 @@ fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<
         words.iter().all(|word| said.iter().any(|other| alike(word, other)))
     };
     let Some(found) = found.into_iter().find(|found| has_all(&found.memory)) else { return Ok(None) };
-    store.memories_mut().soft_delete(found.memory.id, said.now)?;
-    store.memories_mut().withdraw(found.memory.id.0)?;
+    untold::forget(store, found.memory.id, said.now)?;
+    // The wish says once more what is to be forgotten.
+    store.messages_mut().tell_no_more(said.message)?;
     Ok(Some(Done::Forgot(found.memory)))
 }
 

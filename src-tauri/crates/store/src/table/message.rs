@@ -120,14 +120,15 @@ impl Messages<'_> {
         Ok(position)
     }
 
-    /// The messages at those places of a chat, in their order; what is deleted is left out.
+    /// The messages at those places of a chat, in their order; what is deleted, or not to be told again, is left out.
     pub fn at(&self, chat: ChatId, positions: &[i64]) -> Result<Vec<WindowMessage>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT message.id, message.position, message.role, message.created, message.context_block,
                  message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text,
                  swipe.tool_calls
              FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
-             WHERE message.chat = ?1 AND message.position = ?2 AND message.deleted IS NULL",
+             WHERE message.chat = ?1 AND message.position = ?2 AND message.deleted IS NULL
+                 AND EXISTS (SELECT 1 FROM message_text WHERE message_text.message = message.id)",
         )?;
         let mut found = Vec::with_capacity(positions.len());
         for position in positions {

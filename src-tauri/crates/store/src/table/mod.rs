@@ -15,6 +15,7 @@ pub(crate) mod manifest;
 pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod message_text;
+pub(crate) mod message_untold;
 pub(crate) mod model;
 pub(crate) mod persona;
 pub(crate) mod picture;
