@@ -1,6 +1,7 @@
 //! The only clock of the core, so that tests can stop it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use domain::Timestamp;
 use jiff::tz::TimeZone;
@@ -10,6 +11,17 @@ use jiff::tz::TimeZone;
 pub struct Clock {
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     zone: TimeZone,
+}
+
+/// What moves a clock of [`Clock::moved_by_hand`], and all clones of it.
+pub(crate) struct Hands {
+    at: Arc<AtomicI64>,
+}
+
+impl Hands {
+    pub(crate) fn move_to(&self, at: Timestamp) {
+        self.at.store(at.0, Ordering::Relaxed);
+    }
 }
 
 impl Default for Clock {
@@ -22,6 +34,13 @@ impl Clock {
     /// A clock that always says `now`, in UTC.
     pub fn stopped(now: Timestamp) -> Self {
         Self { now: Arc::new(move || now), zone: TimeZone::UTC }
+    }
+
+    /// A clock that says `from`, in UTC, until its hands are moved.
+    pub(crate) fn moved_by_hand(from: Timestamp) -> (Self, Hands) {
+        let hands = Hands { at: Arc::new(AtomicI64::new(from.0)) };
+        let at = Arc::clone(&hands.at);
+        (Self { now: Arc::new(move || Timestamp(at.load(Ordering::Relaxed))), zone: TimeZone::UTC }, hands)
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -79,5 +98,13 @@ mod tests {
         assert_eq!(Clock::stopped(at).spoken(at), "Saturday, 21 November 2026, 23:11");
         assert_eq!(rfc3339(at), "2026-11-21T23:11:00Z");
         assert_eq!(rfc3339(Timestamp(i64::MAX)), "1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn a_clock_moves_with_its_hands() {
+        let (clock, hands) = Clock::moved_by_hand(Timestamp(5));
+        let other = clock.clone();
+        hands.move_to(Timestamp(7));
+        assert_eq!((clock.now(), other.now()), (Timestamp(7), Timestamp(7)));
     }
 }

@@ -4,11 +4,12 @@
 use std::time::Instant;
 
 use context::frozen;
+use domain::SwipeId;
 use domain::chat::SwipeState;
 
 use crate::Engine;
 use crate::answer::Answerer;
-use crate::api::{self, Changed};
+use crate::api::{self, Changed, Figures};
 use crate::collect::{Collected, Made};
 use crate::error::Answer;
 use crate::generation::{Draft, Job};
@@ -91,11 +92,22 @@ impl Engine {
         made: &Made,
         answerer: &Answerer,
     ) -> Answer<()> {
-        let swipe = job.target.swipe();
-        let previous = self.turn_before(job.chat.id, Some(swipe)).await?;
+        self.record(job.target.swipe(), &draft.figures, collected, made, answerer).await
+    }
+
+    /// Keeps what was sent for `swipe`.
+    pub(crate) async fn record(
+        &self,
+        swipe: SwipeId,
+        figures: &Figures,
+        collected: &Collected,
+        made: &Made,
+        answerer: &Answerer,
+    ) -> Answer<()> {
+        let previous = self.turn_before(collected.chat.id, Some(swipe)).await?;
         let report = made.report(collected, answerer, previous.as_ref());
         let json = manifest::to_json(&report, previous.as_ref().map(|(kept, _)| kept));
-        let figures = manifest::figures_json(&draft.figures);
+        let figures = manifest::figures_json(figures);
         Ok(self.store().checkpoint(move |store| store.manifests_mut().insert(swipe, &json, &figures)).await?)
     }
 

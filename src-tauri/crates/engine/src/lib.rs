@@ -108,7 +108,7 @@ pub use clock::Clock;
 pub use engine::{Asset, Engine, Options};
 pub use events::Events;
 pub use layered::environment;
-pub use memory::{Encoder, corpus};
+pub use memory::{Encoder, corpus, scenario};
 pub use models::TokenCount;
 pub use pictures::MAX_PICTURE_BYTES;
 pub use quick_replies::QuickReplies;

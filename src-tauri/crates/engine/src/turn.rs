@@ -94,7 +94,7 @@ impl Engine {
 
     /// The user's words are on the disk when this returns; the draft they were is gone. Their macros are resolved now and
     /// for good, so that the history does not change under the model's cache.
-    async fn commit(&self, chat: &Chat, text: String, pictures: Checked) -> Answer<Message> {
+    pub(crate) async fn commit(&self, chat: &Chat, text: String, pictures: Checked) -> Answer<Message> {
         let now = self.now();
         let id = MessageId(Uuid::now_v7());
         let before = self.macro_state(chat).await?;

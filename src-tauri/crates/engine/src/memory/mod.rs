@@ -9,6 +9,7 @@
 //!   one wants it read.
 
 pub mod corpus;
+pub mod scenario;
 
 mod about;
 mod encoder;

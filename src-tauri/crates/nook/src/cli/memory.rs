@@ -64,6 +64,8 @@ pub(crate) enum MemoryVerb {
     Learn,
     /// Rank the messages of a corpus for questions about it, to measure recall; needs no data folder
     Rank(RankArgs),
+    /// Play a scenario and print what the prompts at its probes have from memory; without --data-dir in a folder of its own
+    Scenario(ScenarioArgs),
 }
 
 #[derive(Debug, Args)]
@@ -83,6 +85,15 @@ pub(crate) struct RankArgs {
     /// Without the model that understands what was said
     #[arg(long)]
     pub(crate) words_only: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScenarioArgs {
+    /// JSON lines, each a step: {"step": "say", "pair", "chat", "who", "text", "time"?}, ... {"step": "probe", "id", "pair", "chat", "text"}
+    pub(crate) file: PathBuf,
+    /// Gets the answers as JSON lines; without it they are printed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

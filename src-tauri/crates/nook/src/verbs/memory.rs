@@ -45,7 +45,7 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
         }
         MemoryVerb::Export { character, out: file } => export(engine, &character, &file, out).await,
         MemoryVerb::Learn => learn(engine, out).await,
-        MemoryVerb::Rank(_) => Ok(()),
+        MemoryVerb::Rank(_) | MemoryVerb::Scenario(_) => Ok(()),
     }
 }
 

@@ -11,6 +11,7 @@ mod models;
 mod presets;
 mod prompt;
 mod rank;
+mod scenario;
 mod serve;
 mod settings;
 mod templates;
@@ -29,6 +30,9 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
     }
     if let Verb::Memory { verb: MemoryVerb::Rank(args) } = &cli.verb {
         return rank::rank(args, out).await;
+    }
+    if let Verb::Memory { verb: MemoryVerb::Scenario(args) } = &cli.verb {
+        return scenario::scenario(args, cli.data_dir, out).await;
     }
     let data_dir = cli.data_dir.map_or_else(folders::data, Ok)?;
     let environment = engine::environment();

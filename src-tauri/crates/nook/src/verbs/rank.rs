@@ -48,7 +48,7 @@ fn percentile(rankings: &[CorpusRanking], percent: usize) -> Duration {
 }
 
 /// A file of JSON lines.
-fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Failure> {
+pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Failure> {
     let unreadable = |error: std::io::Error| Failure::because("io", format!("{}: {error}", path.display()));
     let mut items = Vec::new();
     for (number, line) in (1..).zip(BufReader::new(File::open(path).map_err(unreadable)?).lines()) {

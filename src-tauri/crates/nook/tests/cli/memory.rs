@@ -94,3 +94,26 @@ fn a_corpus_is_ranked_without_a_data_folder() {
     world.file("questions.jsonl", "{}");
     world.run(&[&rank[..], &["--json"]].concat()).assert_failed("badInput");
 }
+
+#[test]
+fn a_scenario_answers_its_probes_with_what_the_prompt_has_from_memory() {
+    let world = World::without_model();
+    let (of, chat) = (json!("p"), json!("one"));
+    let steps = [
+        json!({ "step": "pair", "pair": of, "persona": "Tom", "character": "Ada" }),
+        json!({ "step": "say", "pair": of, "chat": chat, "who": "user", "text": "Remember that I am allergic to nuts.", "id": "wish" }),
+        json!({ "step": "probe", "id": "q", "pair": of, "chat": "two", "text": "What may I eat?" }),
+    ];
+    let file = world.file("story.jsonl", steps.map(|step| format!("{step}\n")).concat());
+    let out = world.path("answers.jsonl");
+    let scenario = ["memory", "scenario", &file, "--out", out.to_str().unwrap()];
+    assert_eq!(world.json(&scenario)["probes"], json!(1));
+    let answer: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
+    assert!(answer["memory"].as_str().unwrap().contains("allergic to nuts"), "{answer}");
+    assert_eq!((&answer["id"], &answer["items"][0]["sources"]), (&json!("q"), &json!(["wish"])));
+    let printed = world.json(&["memory", "scenario", &file]);
+    assert_eq!((&printed["id"], &printed["limit"]), (&answer["id"], &answer["limit"]));
+
+    world.file("story.jsonl", json!({ "step": "delete", "message": "nobody" }).to_string());
+    world.run(&["memory", "scenario", &file, "--json"]).assert_failed("badInput");
+}

@@ -1,0 +1,158 @@
+//! What is said in a scenario, many messages at once as imports bring them; and whole turns.
+
+use domain::chat::{Chat, Role, Speaker, SwipeState};
+use domain::persona::Persona;
+use domain::{ChatId, MessageId, SwipeId, Timestamp};
+use store::{NewMessage, NewSwipe, StoreError, Write};
+use uuid::Uuid;
+
+use super::stage::Stage;
+use super::step::{Say, Turn};
+use crate::api::Figures;
+use crate::collect::Aim;
+use crate::error::Answer;
+use crate::generation::Prepared;
+use crate::group::Turn as Speaking;
+use crate::memory::{Said, obey};
+use crate::target::Target;
+use crate::turn::TurnOptions;
+
+/// Messages of one transaction.
+const AT_ONCE: usize = 2_000;
+
+/// A message that waits for others to be kept with.
+pub(super) struct Line {
+    chat: ChatId,
+    message: NewMessage,
+    speaker: Option<Speaker>,
+}
+
+impl Line {
+    fn keep(&self, store: &mut Write<'_>, chat: &Chat, persona: &Persona) -> Result<(), StoreError> {
+        let message = store.messages_mut().append(&self.message)?;
+        if let Some(speaker) = &self.speaker {
+            store.groups_mut().set_speaker(message.id, speaker)?;
+        }
+        if message.role == Role::User {
+            let (id, text, now) = (message.id, message.text(), message.created);
+            obey(store, &Said { chat, persona, message: id, text, now })?;
+        }
+        Ok(())
+    }
+}
+
+impl Stage {
+    /// Takes a message, which is kept with others sooner or later: [`Stage::settle`].
+    pub(super) async fn say(&mut self, said: Say, number: usize) -> Answer<()> {
+        let Say { pair, chat, who, text, id } = said;
+        let chat = self.chat(&pair, &chat).await?;
+        let speaker = |role| (role, None);
+        let (role, speaker) = match who.as_str() {
+            "user" => speaker(Role::User),
+            "character" => speaker(Role::Character),
+            "narrator" => speaker(Role::Narrator),
+            _ => (Role::Character, Some(self.somebody(&who).await?)),
+        };
+        let message = new(chat, role, text, self.engine.now());
+        self.known.call(id.unwrap_or_else(|| number.to_string()), message.id);
+        self.known.waiting.push(Line { chat, message, speaker });
+        if self.known.waiting.len() >= AT_ONCE { self.settle().await } else { Ok(()) }
+    }
+
+    async fn somebody(&self, name: &str) -> Answer<Speaker> {
+        let names = self.engine.store().read(|store| store.characters().names()).await?;
+        let character = names.into_iter().find(|(_, known)| known == name).map(|(id, _)| id);
+        Ok(Speaker { character, name: name.to_owned() })
+    }
+
+    /// Keeps what was said.
+    pub(super) async fn settle(&mut self) -> Answer<()> {
+        let lines = std::mem::take(&mut self.known.waiting);
+        let mut ids: Vec<ChatId> = lines.iter().map(|line| line.chat).collect();
+        ids.sort_unstable_by_key(|id| id.0);
+        ids.dedup();
+        let mut chats = Vec::with_capacity(ids.len());
+        for id in ids {
+            let chat = self.engine.chat(id).await?;
+            let persona = self.engine.persona_of(chat.persona).await?;
+            chats.push((chat, persona));
+        }
+        let kept = self.engine.store().write(move |store| {
+            for line in &lines {
+                let of = chats.iter().find(|(chat, _)| chat.id == line.chat);
+                of.map(|(chat, persona)| line.keep(store, chat, persona)).transpose()?;
+            }
+            Ok(())
+        });
+        Ok(kept.await?)
+    }
+
+    /// A turn as the app makes it, but that no model writes the reply.
+    pub(super) async fn turn(&mut self, turn: Turn, number: usize) -> Answer<()> {
+        let Turn { pair, chat, text, reply, id } = turn;
+        let name = id.unwrap_or_else(|| number.to_string());
+        let chat = self.chat(&pair, &chat).await?;
+        let chat = self.engine.chat(chat).await?;
+        let sent = self.engine.commit(&chat, text, Vec::new()).await?;
+        self.known.call(name.clone(), sent.id);
+        let Prepared { answerer, collected, made } =
+            self.engine.prepare(&chat, Aim::Last, &TurnOptions::default()).await?;
+        self.engine.keep_plan(&collected, &made).await?;
+        let (message, swipe) = (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()));
+        let turn: Speaking = self.engine.next_turn(&chat).await?;
+        let (target, model, now) =
+            (Target::NewMessage { message, swipe, turn }, answerer.name.clone(), self.engine.now());
+        let kept = self.engine.store().write(move |store| {
+            target.insert(store, &chat, &reply, &model, now)?;
+            store.swipes_mut().set_text(swipe, &reply, SwipeState::Finished)
+        });
+        kept.await?;
+        self.known.call(format!("{name}.reply"), message);
+        self.engine.record(swipe, &Figures::default(), &collected, &made, &answerer).await
+    }
+
+    /// Another reply in the place of one, as regenerating brings it.
+    pub(super) async fn swipe(&self, message: MessageId, text: String) -> Answer<()> {
+        let new = swipe(text, self.engine.now());
+        let added = self.engine.store().write(move |store| store.swipes_mut().add(message, &new)).await?;
+        self.engine.select_swipe(message.to_string(), added.position).await.map(|_| ())
+    }
+
+    /// Copies what `from` says up to `after` to the chat `to`, as a branch that was imported has it. The scenario calls each
+    /// copy as the message that it is of, with `@branch` behind it.
+    pub(super) async fn copy(&mut self, from: ChatId, after: MessageId, to: ChatId, branch: &str) -> Answer<()> {
+        let copied = self.engine.store().write(move |store| {
+            let mut copied = Vec::new();
+            for message in store.messages().page(from, None, u32::MAX)? {
+                let copy = new(to, message.role, message.text().to_owned(), message.created);
+                store.messages_mut().append(&copy)?;
+                copied.push((message.id, copy.id));
+                if message.id == after {
+                    break;
+                }
+            }
+            Ok(copied)
+        });
+        for (message, copy) in copied.await? {
+            let name = self.known.name_of(&message.to_string());
+            self.known.call(format!("{name}@{branch}"), copy);
+        }
+        Ok(())
+    }
+}
+
+fn new(chat: ChatId, role: Role, text: String, created: Timestamp) -> NewMessage {
+    NewMessage {
+        id: MessageId(Uuid::now_v7()),
+        chat,
+        role,
+        created,
+        swipes: vec![swipe(text, created)],
+        selected: 0,
+        context_block: None,
+    }
+}
+
+fn swipe(text: String, created: Timestamp) -> NewSwipe {
+    NewSwipe { id: SwipeId(Uuid::now_v7()), text, state: SwipeState::Finished, created, model: None }
+}

@@ -1,0 +1,106 @@
+use tempfile::tempdir;
+
+use super::*;
+
+/// Reads a scenario as its file has it.
+fn steps(lines: &str) -> Vec<Timed> {
+    lines.lines().filter(|line| !line.trim().is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+async fn played(lines: &str) -> Vec<Probed> {
+    let folder = tempdir().unwrap();
+    let options = Options { data_dir: folder.path().to_owned(), without_keychain: true, ..Options::default() };
+    run(options, steps(lines)).await.unwrap()
+}
+
+const BEFORE: &str = r#"
+{"step":"pair","pair":"p","persona":"Tom","character":"Ada"}
+{"step":"setting","key":"history_cap","value":"400","time":"2026-03-01T20:15"}
+{"step":"say","pair":"p","chat":"main","who":"user","text":"My uncle named his parrot Zebulon.","id":"told"}
+{"step":"say","pair":"p","chat":"main","who":"character","text":"Zebulon! What a name for a bird."}
+"#;
+
+fn small_talk(chat: &str, count: usize) -> String {
+    let line = |at: usize| {
+        let who = if at.is_multiple_of(2) { "user" } else { "character" };
+        let text =
+            format!("Evening {at}: the sea is calm and the gulls are loud over the quay, as on every other day.");
+        format!(
+            r#"{{"step":"say","pair":"p","chat":"{chat}","who":"{who}","text":"{text}","time":"2026-04-02T09:00"}}"#
+        )
+    };
+    (0..count).map(line).collect::<Vec<_>>().join("\n")
+}
+
+const ASK: &str = r#"{"step":"probe","id":"q","pair":"p","chat":"main","text":"What did my uncle name his parrot?"}"#;
+
+#[tokio::test]
+async fn what_left_the_window_is_told_with_its_day_and_its_source() {
+    let answers = played(&[BEFORE, &small_talk("main", 60), ASK].join("\n")).await;
+    let [answer] = answers.as_slice() else { panic!("{answers:?}") };
+    assert!(answer.memory.contains("1 March 2026: My uncle named his parrot Zebulon."), "{answer:?}");
+    assert!(answer.items.iter().any(|item| item.kind == "excerpt" && item.sources == ["told"]), "{answer:?}");
+    let of_items: u32 = answer.items.iter().map(|item| item.tokens).sum();
+    assert_eq!(answer.memory_tokens, of_items);
+    assert!(answer.tokens < answer.limit && (10..60).contains(&answer.window) && answer.prompt.is_none(), "{answer:?}");
+}
+
+#[tokio::test]
+async fn what_is_deleted_edited_or_swiped_away_is_told_no_more() {
+    for change in [
+        r#"{"step":"delete","message":"told"}"#,
+        r#"{"step":"edit","message":"told","text":"My uncle has no pets."}"#,
+        r#"{"step":"swipe","message":"told","text":"My uncle has no pets."}"#,
+    ] {
+        let lines = [BEFORE, &small_talk("main", 60), change, ASK].join("\n");
+        let answer = played(&lines).await.remove(0);
+        assert!(!answer.memory.contains("My uncle named"), "{change}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_wish_is_obeyed_and_forgotten_and_another_run_of_the_engine_knows_the_same() {
+    let lines = r#"
+{"step":"pair","pair":"p","persona":"Tom","character":"Ada"}
+{"step":"turn","pair":"p","chat":"one","text":"Remember that I am allergic to nuts.","reply":"I will.","id":"wish"}
+{"step":"reopen"}
+{"step":"probe","id":"a","pair":"p","chat":"two","text":"What should I order?","whole":true}
+{"step":"forget","pair":"p","text":"nuts"}
+{"step":"probe","id":"b","pair":"p","chat":"two","text":"What should I order?"}
+"#;
+    let answers = played(lines).await;
+    assert!(answers[0].memory.contains("allergic to nuts"), "{answers:?}");
+    assert_eq!(answers[0].items[0].sources, ["wish"]);
+    assert!(answers[0].prompt.as_ref().is_some_and(|prompt| prompt.contains("What should I order?")));
+    assert!(answers[1].memory.is_empty(), "{answers:?}");
+}
+
+#[tokio::test]
+async fn the_words_that_a_forgotten_memory_was_made_from_are_not_told_again() {
+    let wish = r#"
+{"step":"say","pair":"p","chat":"main","who":"user","text":"Remember that my uncle named his parrot Quillon."}
+"#;
+    let forget = r#"{"step":"forget","pair":"p","text":"Quillon"}"#;
+    let told = played(&[BEFORE, wish, &small_talk("main", 60), ASK, forget, ASK].join("\n")).await;
+    assert!(told[0].memory.contains("Quillon"), "{told:?}");
+    assert!(!told[1].memory.contains("Quillon") && told[1].memory.contains("Zebulon"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_branch_knows_what_was_said_before_it_and_nothing_behind() {
+    let branch = r#"{"step":"branch","pair":"p","chat":"main","after":"told","to":"other"}"#;
+    let behind = r#"{"step":"say","pair":"p","chat":"main","who":"user","text":"My uncle also keeps a cat, Quillon."}"#;
+    let ask = r#"{"step":"probe","id":"q","pair":"p","chat":"other","text":"What pets has my uncle?","whole":true}"#;
+    let answers = played(&[BEFORE, branch, behind, &small_talk("other", 4), ask].join("\n")).await;
+    let prompt = answers[0].prompt.as_deref().unwrap();
+    assert!(prompt.contains("named his parrot Zebulon") && !prompt.contains("Quillon"), "{prompt}");
+}
+
+#[tokio::test]
+async fn an_error_names_the_step() {
+    let folder = tempdir().unwrap();
+    let options = Options { data_dir: folder.path().to_owned(), without_keychain: true, ..Options::default() };
+    let lines = format!("{BEFORE}\n{}", r#"{"step":"delete","message":"nobody"}"#);
+    let error = run(options, steps(&lines)).await.unwrap_err();
+    assert_eq!(error.to_string(), "step 5: There is no message \"nobody\".");
+}
