@@ -137,9 +137,14 @@ pub fn models_dir() -> PathBuf {
 /// The worker that was built beside this test; a measurement of the release build takes any, for the C++ inside is optimised
 /// in all of them.
 pub fn worker() -> PathBuf {
+    program("inglenook-worker")
+}
+
+/// A program that was built beside this test, or else in the debug build.
+pub fn program(name: &str) -> PathBuf {
     let exe = std::env::current_exe().expect("a running test");
-    let beside = exe.ancestors().nth(2).expect("a target folder").join("inglenook-worker");
-    let other = exe.ancestors().nth(3).expect("a target folder").join("debug/inglenook-worker");
+    let beside = exe.ancestors().nth(2).expect("a target folder").join(name);
+    let other = exe.ancestors().nth(3).expect("a target folder").join("debug").join(name);
     let built = [beside, other].into_iter().find(|path| path.exists());
-    built.expect("the worker is missing: run `cargo build -p worker`")
+    built.unwrap_or_else(|| panic!("{name} is missing: run `cargo build --workspace --bins`"))
 }

@@ -25,6 +25,8 @@ enum Name {
     Decode,
     /// Lorebooks over a chat.
     Lore,
+    /// What memory brings back of facts planted in 20,000 messages.
+    Planted,
     /// Which part of a long chat's prompts was read before, beside a sliding window.
     Reuse,
     /// Counting tokens.
@@ -38,6 +40,7 @@ impl Name {
             Self::Assembly => ["tests", "assembly", "bench"],
             Self::Decode => ["tests", "decode", "bench"],
             Self::Lore => ["context", "lore", "bench"],
+            Self::Planted => ["tests", "planted", "bench"],
             // The worker does the work and is optimised in every build; nothing of ours is timed.
             Self::Reuse => ["tests", "reuse", "dev"],
             Self::Tokenize => ["local", "tokenize", "bench"],

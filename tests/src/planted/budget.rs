@@ -1,0 +1,78 @@
+//! Group J: a long card, a long lorebook and a long chat want the same tokens.
+
+use engine::scenario::{Character, LoreEntry, Lorebook, Pair, Probe, Say, Set, Step};
+
+use super::prose;
+use super::{Case, Making, Wants};
+
+const PAIR: &str = "heavy";
+const CHAT: &str = "long";
+const CHARACTER: &str = "Archivist";
+const LIMITS: [u32; 4] = [2_048, 4_096, 8_192, 16_384];
+/// More than the largest window holds.
+const MESSAGES: usize = 400;
+/// What the app keeps free for a reply by default, of a small context a quarter.
+const REPLY: u32 = 512;
+/// Messages that no budget may push out.
+const NEWEST: usize = 2;
+const TOLD: &str = "Long ago my uncle bought the boat {x}, the pride of the quay.";
+const ASKED: &str = "What was the boat called that my uncle bought, the pride of the quay?";
+
+pub(super) fn plant(making: &mut Making) {
+    let answer = making.world.canary();
+    making.canaries.insert(answer.clone(), PAIR.to_owned());
+    introduce(making);
+    say(making, 0, TOLD.replace("{x}", &answer));
+    let mut newest = Vec::new();
+    for at in 1..MESSAGES {
+        let text = if at + NEWEST < MESSAGES { prose::small_talk(&mut making.world.random) } else { last(at) };
+        if at + NEWEST >= MESSAGES {
+            newest.push(text.clone());
+        }
+        say(making, at, text);
+    }
+    for limit in LIMITS {
+        set(making, "context_limit", &limit.to_string());
+        let fits = Wants::Fits { reserve: REPLY.min(limit / 4), newest: newest.clone() };
+        ask(making, Case { name: "J fits, newest messages there".into(), goal: 100, wants: fits });
+        let wants = Wants::All(vec![answer.clone()]);
+        ask(making, Case { name: "J memory keeps its share".into(), goal: 100, wants });
+    }
+}
+
+fn introduce(making: &mut Making) {
+    let random = &mut making.world.random;
+    let card = (0..2).map(|_| prose::paragraphs(random)).collect::<Vec<_>>().join(" ");
+    let entry = |_| LoreEntry { keys: vec!["quay".into()], text: prose::paragraphs(random) };
+    let entries = (0..40).map(entry).collect();
+    let (pair, character) = (PAIR.to_owned(), CHARACTER.to_owned());
+    making.steps([
+        Step::Character(Character { name: character.clone(), description: card }),
+        Step::Pair(Pair { pair: pair.clone(), persona: super::story::PERSONAS[0].into(), character }),
+        Step::Lorebook(Lorebook { pair, name: "All of the quay".into(), entries }),
+    ]);
+    // Here the context alone is to be scarce.
+    set(making, "history_cap", "auto");
+}
+
+fn set(making: &mut Making, key: &str, value: &str) {
+    let (pair, chat) = (Some(PAIR.into()), Some(CHAT.into()));
+    making.then(Step::Setting(Set { pair, chat, key: key.into(), value: value.into() }));
+}
+
+fn last(at: usize) -> String {
+    format!("These are words of the very end, number {at}.")
+}
+
+fn say(making: &mut Making, at: usize, text: String) {
+    let who = if at.is_multiple_of(2) { "user" } else { "character" };
+    making.then(Step::Say(Say { pair: PAIR.into(), chat: CHAT.into(), who: who.into(), text, id: None }));
+}
+
+fn ask(making: &mut Making, case: Case) {
+    let id = format!("q{}", making.wants.len() + 1);
+    let probe =
+        Probe { id: id.clone(), pair: PAIR.into(), chat: CHAT.into(), text: ASKED.into(), budget: None, whole: true };
+    making.then(Step::Probe(probe));
+    making.wants.insert(id, case);
+}

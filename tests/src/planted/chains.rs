@@ -1,0 +1,90 @@
+//! Group B: what changes. Chains of two to four values, each marked as new or simply contradicting the one before.
+
+use super::story::Who;
+use super::{Case, Making, Wants};
+
+/// Something of the user's that changes.
+struct Topic {
+    first: &'static str,
+    marked: [&'static str; 2],
+    unmarked: [&'static str; 2],
+    now: [&'static str; 2],
+    /// For the value before the last.
+    before: &'static str,
+}
+
+const TOPICS: [Topic; 4] = [
+    Topic {
+        first: "I live in {x} Lane.",
+        marked: ["We moved. I live in {x} Lane now.", "I have a new flat since Monday, in {x} Lane."],
+        unmarked: ["I walked home to my flat in {x} Lane.", "My flat is cold again. {x} Lane is a damp place to live."],
+        now: ["In which lane do I live?", "Where is my flat?"],
+        before: "In which lane did I live before I moved to my flat?",
+    },
+    Topic {
+        first: "I have started to work as a clerk for {x} and Sons.",
+        marked: ["I left my job. From now on I work for {x} and Sons.", "My new job is with {x} and Sons."],
+        unmarked: ["At work old {x} shouted at us all day. What a job.", "My job at {x} and Sons wears me out."],
+        now: ["For whom do I work?", "With whom do I have a job?"],
+        before: "For whom did I work before my job of today?",
+    },
+    Topic {
+        first: "My dog is a terrier called {x}.",
+        marked: ["The old dog died. My dog is a puppy now, {x}.", "I have another dog since May; this one is {x}."],
+        unmarked: ["I have to walk my dog. Come, {x}!", "My dog {x} ate the slippers."],
+        now: ["What is my dog called?", "Which dog do I have?"],
+        before: "Which dog did I have before the one I have today?",
+    },
+    Topic {
+        first: "My choir meets at {x} Hall.",
+        marked: [
+            "My choir has changed halls: it meets at {x} Hall now.",
+            "From this week on my choir sings in {x} Hall.",
+        ],
+        unmarked: ["I sang with my choir at {x} Hall tonight.", "It is a long way to {x} Hall, where my choir meets."],
+        now: ["At which hall does my choir meet?", "Where does my choir sing?"],
+        before: "At which hall did my choir meet before?",
+    },
+];
+
+pub(super) fn plant(making: &mut Making) {
+    for pair in 0..making.pairs() {
+        for (at, topic) in TOPICS.iter().enumerate().take(making.size.each.max(2)) {
+            // Two to four values, as many as there are evenings for.
+            let count = (2 + (at + pair) % 3).min(making.sessions(pair));
+            let values = chain(making, pair, topic, count);
+            ask(making, pair, topic, &values);
+        }
+    }
+}
+
+fn chain(making: &mut Making, pair: usize, topic: &Topic, count: usize) -> Vec<String> {
+    let sessions = making.sessions(pair);
+    let mut values = Vec::with_capacity(count);
+    for at in 0..count {
+        let value = making.answer(pair);
+        let (marked, which) = (making.world.random.percent(50), making.world.random.below(2));
+        let wording = match (at, marked) {
+            (0, _) => topic.first,
+            (_, true) => topic.marked[which],
+            (_, false) => topic.unmarked[which],
+        };
+        let session = at * sessions / count;
+        making.plant_in(pair, session, Who::User, wording.replace("{x}", &value), None);
+        values.push(value);
+    }
+    values
+}
+
+fn ask(making: &mut Making, pair: usize, topic: &Topic, values: &[String]) {
+    let Some((newest, older)) = values.split_last() else { return };
+    for question in topic.now {
+        let (newest, older) = (newest.clone(), older.to_vec());
+        let wants = Wants::Newest { newest: newest.clone(), older: older.clone() };
+        making.ask(pair, question, Case { name: "B the newest, older ones dated".into(), goal: 97, wants });
+        let wants = Wants::NotOnlyStale { newest, older };
+        making.ask(pair, question, Case { name: "B never a stale one alone".into(), goal: 100, wants });
+    }
+    let wants = Wants::All(older.last().cloned().into_iter().collect());
+    making.ask(pair, topic.before, Case { name: "B what was before".into(), goal: 97, wants });
+}

@@ -1,0 +1,161 @@
+//! Group G: what is deleted, edited, swiped or branched away, or forgotten, is in no later prompt; and what is not there to be
+//! undone is in no byte of the files once all is compacted.
+
+use engine::scenario::{Branch, Deleted, Noted, Rewritten, Step, Turn, Where};
+
+use super::kinds::{KINDS, Kind};
+use super::recall::SECOND;
+use super::story::{MAIN, Who};
+use super::{BUDGET, Case, Making, Wants};
+
+/// Who is told of, for each way to forget.
+const TAILOR: &str = "tailor";
+const MILKMAN: &str = "milkman";
+const ORGANIST: &str = "organist";
+const FERRYMAN: &str = "ferryman";
+const MIDWIFE: &str = "midwife";
+const GARDENER: &str = "gardener";
+const LODGER: &str = "lodger";
+/// Says nothing of anybody.
+const INSTEAD: &str = "Never mind, it was nothing.";
+
+/// Something that is to be forgotten.
+struct Gone {
+    pair: usize,
+    /// How the scenario names the message.
+    id: String,
+    told: String,
+    asked: String,
+    answer: String,
+}
+
+pub(super) fn plant(making: &mut Making) {
+    let mut asked = Vec::new();
+    for pair in 0..making.pairs() {
+        asked.extend([deleted(making, pair), edited(making, pair), swiped(making, pair), wished(making, pair)]);
+        asked.extend([noted(making, pair), with_its_chat(making, pair)]);
+        branched(making, pair);
+    }
+    making.steps([Step::Compact, Step::Reopen]);
+    for gone in asked {
+        making.ask(gone.pair, gone.asked.clone(), gone.nowhere("G after compaction"));
+    }
+}
+
+impl Gone {
+    fn of(making: &mut Making, pair: usize, whose: &str) -> Self {
+        let Kind { told, asked, .. } = &KINDS[(pair + whose.len()) % KINDS.len()];
+        let answer = making.answer(pair);
+        let wording = making.world.random.below(told.len());
+        Self {
+            pair,
+            id: format!("{whose}-{pair}"),
+            told: told[wording].replace("{r}", whose).replace("{x}", &answer),
+            asked: asked[0][0].replace("{r}", whose).replace("{my}", "my"),
+            answer,
+        }
+    }
+
+    fn nowhere(&self, name: &str) -> Case {
+        Case { name: name.to_owned(), goal: 100, wants: Wants::Nowhere(vec![self.answer.clone()]) }
+    }
+
+    /// Says it in an early evening, and has a turn at the end recall it: its words are then in a context block and a manifest
+    /// as well.
+    fn tell(&self, making: &mut Making, who: Who) {
+        making.plant_in(self.pair, 0, who, self.told.clone(), Some(self.id.clone()));
+        self.turn(making, MAIN);
+    }
+
+    fn turn(&self, making: &mut Making, chat: &str) {
+        let (pair, text) = (making.pair(self.pair), self.asked.clone());
+        let reply = "Let me think about that.".to_owned();
+        making.then(Step::Turn(Turn { pair, chat: chat.into(), text, reply, id: None }));
+    }
+
+    /// In both chats.
+    fn ask(&self, making: &mut Making, name: &str) {
+        making.ask(self.pair, self.asked.clone(), self.nowhere(name));
+        making.ask_in(self.pair, SECOND, self.asked.clone(), Some(BUDGET), self.nowhere(name));
+    }
+
+    fn rewritten(&self) -> Rewritten {
+        Rewritten { message: self.id.clone(), text: INSTEAD.into() }
+    }
+}
+
+fn deleted(making: &mut Making, pair: usize) -> Gone {
+    let gone = Gone::of(making, pair, TAILOR);
+    gone.tell(making, Who::User);
+    making.then(Step::Delete(Deleted { message: gone.id.clone() }));
+    gone.ask(making, "G deleted");
+    making.erased.push(gone.answer.clone());
+    gone
+}
+
+fn edited(making: &mut Making, pair: usize) -> Gone {
+    let gone = Gone::of(making, pair, MILKMAN);
+    gone.tell(making, Who::User);
+    making.then(Step::Edit(gone.rewritten()));
+    gone.ask(making, "G edited");
+    making.erased.push(gone.answer.clone());
+    gone
+}
+
+/// The old swipe stays to go back to.
+fn swiped(making: &mut Making, pair: usize) -> Gone {
+    let gone = Gone::of(making, pair, ORGANIST);
+    gone.tell(making, Who::Character);
+    making.then(Step::Swipe(gone.rewritten()));
+    gone.ask(making, "G swiped away");
+    gone
+}
+
+/// A memory that was made from a message: the message stays where it is, and is not told again either.
+fn wished(making: &mut Making, pair: usize) -> Gone {
+    let mut gone = Gone::of(making, pair, FERRYMAN);
+    gone.told = format!("Remember that my ferryman's favourite thing is {}.", gone.answer);
+    gone.asked = "What is the favourite thing of my ferryman?".into();
+    making.plant_alone(pair, Who::User, gone.told.clone());
+    gone.turn(making, MAIN);
+    let noted = Noted { pair: making.pair(pair), text: gone.answer.clone() };
+    making.then(Step::Forget(noted));
+    gone.ask(making, "G forgotten, made from a message");
+    gone
+}
+
+/// A memory that was written down by hand.
+fn noted(making: &mut Making, pair: usize) -> Gone {
+    let gone = Gone::of(making, pair, GARDENER);
+    let noted = |text: &str, making: &Making| Noted { pair: making.pair(pair), text: text.to_owned() };
+    making.then(Step::Remember(noted(&gone.told, making)));
+    gone.turn(making, MAIN);
+    making.then(Step::Forget(noted(&gone.answer, making)));
+    gone.ask(making, "G forgotten, written by hand");
+    making.erased.push(gone.answer.clone());
+    gone
+}
+
+fn with_its_chat(making: &mut Making, pair: usize) -> Gone {
+    const CHAT: &str = "third";
+    let gone = Gone::of(making, pair, MIDWIFE);
+    making.then_said(pair, CHAT, "user", gone.told.clone(), None);
+    making.then_said(pair, CHAT, "character", "I see.", None);
+    gone.turn(making, CHAT);
+    making.then(Step::DeleteChat(Where { pair: making.pair(pair), chat: CHAT.into() }));
+    gone.ask(making, "G deleted with its chat");
+    making.erased.push(gone.answer.clone());
+    gone
+}
+
+/// What was said behind the place where the branch begins.
+fn branched(making: &mut Making, pair: usize) {
+    const BRANCH: &str = "branch";
+    let gone = Gone::of(making, pair, LODGER);
+    let mark = format!("mark-{pair}");
+    making.plant_in(pair, 0, Who::User, "Here the path forks.".into(), Some(mark.clone()));
+    making.plant_in(pair, 1, Who::User, gone.told.clone(), Some(gone.id.clone()));
+    let of = making.pair(pair);
+    making.then(Step::Branch(Branch { pair: of, chat: MAIN.into(), after: mark, to: BRANCH.into() }));
+    making.ask_in(pair, BRANCH, gone.asked.clone(), Some(BUDGET), gone.nowhere("G branched away"));
+}

@@ -1,0 +1,60 @@
+//! Group D: several facts, told on different evenings, that one question wants all of.
+
+use super::story::Who;
+use super::{Case, Making, Wants};
+
+const THEMES: [([&str; 4], [&str; 2]); 4] = [
+    (
+        [
+            "We camped at {x} this weekend.",
+            "Camping at {x} was wet but lovely.",
+            "I put up the tent at {x}, the quietest camp site of all.",
+            "On Friday we go camping again, to {x}.",
+        ],
+        ["Where did we go camping?", "At which camp sites have I put up the tent?"],
+    ),
+    (
+        [
+            "I planted {x} roses in the garden.",
+            "There are {x} tulips in my garden now.",
+            "My garden is full of {x}, it grows like a weed.",
+            "The frost took the {x} in my garden.",
+        ],
+        ["What have I planted in my garden?", "What grows in the garden?"],
+    ),
+    (
+        [
+            "I saw a film, {x}, with a sad ending.",
+            "The film of last night was {x}.",
+            "They showed {x} at the cinema, a silent film.",
+            "I slept through a film called {x}.",
+        ],
+        ["Which films have I seen?", "What did they show at the cinema?"],
+    ),
+    (
+        [
+            "I taught the children to play {x}, a card game.",
+            "We played {x} until midnight, the best card game there is.",
+            "I lost a game of {x} to a child.",
+            "There is a game called {x}; you need two decks of cards.",
+        ],
+        ["Which games do I play?", "Which card games did we play?"],
+    ),
+];
+
+pub(super) fn plant(making: &mut Making) {
+    for pair in 0..making.pairs() {
+        for (at, (told, asked)) in THEMES.iter().enumerate().take(making.size.each) {
+            let count = (2 + (at + pair) % 3).min(making.sessions(pair));
+            let answers: Vec<String> = (0..count).map(|_| making.answer(pair)).collect();
+            for (place, answer) in answers.iter().enumerate() {
+                let session = place * making.sessions(pair) / count;
+                making.plant_in(pair, session, Who::User, told[place].replace("{x}", answer), None);
+            }
+            for question in asked {
+                let wants = Wants::All(answers.clone());
+                making.ask(pair, *question, Case { name: "D several facts".into(), goal: 75, wants });
+            }
+        }
+    }
+}

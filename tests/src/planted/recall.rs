@@ -1,0 +1,131 @@
+//! Groups A, E, H and I: facts that either of the two tells, asked for in the same chat, in another one, and after words that
+//! name the matter; near facts beside them; and questions about things that were never told.
+
+use super::kinds::{KINDS, Kind, RELATIONS, Relation, STRANGERS};
+use super::story::{MAIN, Who};
+use super::{BUDGET, Case, Making, Wants};
+
+/// Where the pair talks for the second time.
+pub(super) const SECOND: &str = "second";
+/// By tier: its name and the goal at the usual budget.
+const TIERS: [(&str, u32); 3] = [("shared words", 98), ("some words", 95), ("no word", 85)];
+const OTHER_BUDGETS: [u32; 2] = [500, 2_000];
+/// Of the budget, where there is nothing to find.
+const LITTLE: u32 = BUDGET * 2 / 5;
+
+/// Something of somebody.
+pub(super) struct Fact {
+    pub(super) kind: &'static Kind,
+    pub(super) relation: &'static Relation,
+    pub(super) who: Who,
+    pub(super) answer: String,
+}
+
+impl Fact {
+    pub(super) fn told(&self, wording: usize) -> String {
+        self.kind.told[wording].replace("{r}", self.relation.noun).replace("{x}", &self.answer)
+    }
+
+    /// A question of the user's.
+    pub(super) fn asked(&self, tier: usize, variant: usize) -> String {
+        let (my, me, i) = match self.who {
+            Who::User => ("my", "me", "I"),
+            Who::Character => ("your", "you", "you"),
+        };
+        let about = self.relation.about.replace("{my}", my).replace("{me}", me).replace("{i}", i);
+        let question = self.kind.asked[tier][variant].replace("{r}", self.relation.noun).replace("{my}", my);
+        question.replace("{about}", &about)
+    }
+
+    pub(super) fn in_memory(&self, name: &str, goal: u32) -> Case {
+        Case { name: name.to_owned(), goal, wants: Wants::All(vec![self.answer.clone()]) }
+    }
+}
+
+/// Gives the facts of each pair.
+pub(super) fn plant(making: &mut Making) -> Vec<Vec<Fact>> {
+    let mut combinations: Vec<(usize, usize)> =
+        (0..KINDS.len()).flat_map(|kind| (0..RELATIONS.len()).map(move |relation| (kind, relation))).collect();
+    making.world.random.shuffle(&mut combinations);
+    let mut told = Vec::new();
+    // All pairs tell of the same things, so that each prompt has seven wrong answers to choose from.
+    for pair in 0..making.pairs() {
+        let of_pair: Vec<(usize, usize)> = combinations[..making.size.facts].to_vec();
+        let facts: Vec<Fact> = of_pair.into_iter().map(|of| tell(making, pair, of)).collect();
+        let decoys = near_facts(making, pair);
+        ask(making, pair, &facts);
+        ask_elsewhere(making, pair, &facts);
+        ask_for_nothing(making, pair, &facts, &decoys);
+        told.push(facts);
+    }
+    told
+}
+
+fn tell(making: &mut Making, pair: usize, (kind, relation): (usize, usize)) -> Fact {
+    let who = if making.world.random.percent(50) { Who::User } else { Who::Character };
+    let fact = Fact { kind: &KINDS[kind], relation: &RELATIONS[relation], who, answer: making.answer(pair) };
+    let wording = making.world.random.below(fact.kind.told.len());
+    making.plant(pair, who, fact.told(wording));
+    fact
+}
+
+/// The same matters, of nobody: one for each second kind.
+fn near_facts(making: &mut Making, pair: usize) -> Vec<(&'static str, String)> {
+    let mut decoys = Vec::new();
+    for kind in KINDS.iter().step_by(2) {
+        let answer = making.answer(pair);
+        making.plant(pair, Who::User, kind.if_ever.replace("{x}", &answer));
+        decoys.push((kind.matter, answer));
+    }
+    decoys
+}
+
+fn ask(making: &mut Making, pair: usize, facts: &[Fact]) {
+    for (at, fact) in facts.iter().enumerate() {
+        for (tier, (name, goal)) in TIERS.iter().enumerate() {
+            let question = fact.asked(tier, at % 2);
+            making.ask(pair, question.clone(), fact.in_memory(&format!("A {name}, {BUDGET} tokens"), *goal));
+            let budgets = if at < making.size.swept { OTHER_BUDGETS.as_slice() } else { &[] };
+            for budget in budgets {
+                let case = fact.in_memory(&format!("A {name}, {budget} tokens"), 0);
+                making.ask_in(pair, MAIN, question.clone(), Some(*budget), case);
+            }
+        }
+    }
+}
+
+/// In a chat that has just begun.
+fn ask_elsewhere(making: &mut Making, pair: usize, facts: &[Fact]) {
+    for fact in facts.iter().take(making.size.each) {
+        let case = fact.in_memory("E told in another chat", 98);
+        making.ask_in(pair, SECOND, fact.asked(0, 0), Some(BUDGET), case);
+    }
+}
+
+fn ask_for_nothing(making: &mut Making, pair: usize, facts: &[Fact], decoys: &[(&'static str, String)]) {
+    for at in 0..making.size.each {
+        let kind = &KINDS[(at * 5 + pair) % KINDS.len()];
+        let stranger = STRANGERS[at % STRANGERS.len()];
+        let question = kind.asked[0][0].replace("{r}", stranger).replace("{my}", "my");
+        let little = Case { name: "H nothing to find: tokens".into(), goal: 90, wants: Wants::AtMost(LITTLE) };
+        making.ask(pair, question.clone(), little);
+        let others = facts.iter().filter(|fact| fact.kind.matter == kind.matter).map(|fact| fact.answer.clone());
+        let maybe = decoys.iter().filter(|(matter, _)| *matter == kind.matter).map(|(_, answer)| answer.clone());
+        let wants = Wants::NotFirst(others.chain(maybe).collect());
+        making.ask(pair, question, Case { name: "H nothing to find: near facts".into(), goal: 90, wants });
+    }
+}
+
+/// The question names nothing; the two messages before it do. They are said when everything else was asked, for every short
+/// question has to do with them from then on.
+pub(super) fn follow_up(making: &mut Making, pair: usize, facts: &[Fact]) {
+    for (at, fact) in facts.iter().enumerate().rev().take(making.size.each) {
+        let whose = if fact.who == Who::User { "my" } else { "your" };
+        let Fact { kind: Kind { matter, .. }, relation, .. } = fact;
+        let named = format!("I was thinking about {whose} {} again, and about that {matter}.", relation.noun);
+        making.then_said(pair, MAIN, "user", named, None);
+        making.then_said(pair, MAIN, "character", format!("*smiles* Oh, the {matter}! Go on."), None);
+        let question = ["And what was the name again?", "How was it called?"][at % 2];
+        making.ask(pair, question, fact.in_memory("I follow-up", 85));
+    }
+}

@@ -1,0 +1,51 @@
+//! Plays a plan through the engine, and counts.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aho_corasick::AhoCorasick;
+use engine::Options;
+use engine::scenario::{self, Probed, ScenarioError, Timed};
+use provider::FakeProvider;
+
+use super::{Plan, Table};
+
+/// Answers of `steps` in the data folder `dir`, counted by estimate, so that they are the same on every machine.
+///
+/// # Errors
+/// As [`scenario::run`].
+pub async fn answers(dir: &Path, steps: Vec<Timed>) -> Result<Vec<Probed>, ScenarioError> {
+    let provider: Option<Arc<dyn provider::Provider>> = Some(Arc::new(FakeProvider::new()));
+    let options = Options { data_dir: dir.to_owned(), without_keychain: true, provider, ..Options::default() };
+    scenario::run(options, steps).await
+}
+
+/// Plays the whole of `plan` in the empty folder `dir`: how it went, and what was answered.
+///
+/// # Errors
+/// As [`scenario::run`].
+pub async fn play(plan: &Plan, dir: &Path) -> Result<(Table, Vec<Probed>), ScenarioError> {
+    let answers = answers(dir, plan.steps.clone()).await?;
+    let mut table = Table::of(plan, &answers);
+    let left = left_in(dir, &plan.erased);
+    for word in &plan.erased {
+        table.count("G gone from the bytes", 100, word, !left.contains(word.as_str()));
+    }
+    Ok((table, answers))
+}
+
+/// Which of `words` stand somewhere in the files of the database, in whatever case: its indexes write small.
+fn left_in<'w>(dir: &Path, words: &'w [String]) -> HashSet<&'w str> {
+    let Ok(search) = AhoCorasick::builder().ascii_case_insensitive(true).build(words) else { return HashSet::new() };
+    let files = database(dir);
+    let found = files.iter().flat_map(|bytes| search.find_iter(bytes));
+    found.map(|found| words[found.pattern()].as_str()).collect()
+}
+
+/// The files of the database. Backups keep what they hold (the store's promise).
+fn database(dir: &Path) -> Vec<Vec<u8>> {
+    let files: Vec<PathBuf> = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.iter().filter(|path| path.is_file()).filter_map(|path| fs::read(path).ok()).collect()
+}

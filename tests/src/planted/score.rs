@@ -1,0 +1,161 @@
+//! What a prompt must have, and how often that was so: strings only.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use engine::scenario::Probed;
+
+use super::Plan;
+
+/// One question's group, and what is wanted of its prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// "A shared, 1000": the group first.
+    pub name: String,
+    /// Percent of the questions that are to pass.
+    pub goal: u32,
+    pub wants: Wants,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wants {
+    /// All of them in the memory section.
+    All(Vec<String>),
+    /// The newest value in it, and of the older ones none without a date on its line.
+    Newest { newest: String, older: Vec<String> },
+    /// No older value in it unless the newest is there as well.
+    NotOnlyStale { newest: String, older: Vec<String> },
+    /// On a line of the memory section that has the day.
+    Dated { string: String, day: String },
+    /// No more tokens than that.
+    AtMost(u32),
+    /// Not in the first item.
+    NotFirst(Vec<String>),
+    /// Nowhere in the prompt.
+    Nowhere(Vec<String>),
+    /// The prompt leaves that many tokens free, and has all of these in its messages.
+    Fits { reserve: u32, newest: Vec<String> },
+}
+
+impl Wants {
+    pub fn met(&self, answer: &Probed) -> bool {
+        let has = |string: &String| answer.memory.contains(string.as_str());
+        let line = |string: &String| answer.items.iter().find(|item| item.text.contains(string.as_str()));
+        let prompt = answer.prompt.as_deref().unwrap_or_default();
+        match self {
+            Self::All(strings) => strings.iter().all(has),
+            Self::Newest { newest, older } => {
+                let dated = |old: &String| line(old).is_none_or(|item| has_date(&item.text));
+                has(newest) && older.iter().all(dated)
+            }
+            Self::NotOnlyStale { newest, older } => has(newest) || !older.iter().any(has),
+            Self::Dated { string, day } => line(string).is_some_and(|item| item.text.contains(day.as_str())),
+            Self::AtMost(tokens) => answer.memory_tokens <= *tokens,
+            Self::NotFirst(strings) => {
+                let first = answer.items.first();
+                first.is_none_or(|item| strings.iter().all(|string| !item.text.contains(string.as_str())))
+            }
+            Self::Nowhere(strings) => strings.iter().all(|string| !prompt.contains(string.as_str())),
+            Self::Fits { reserve, newest } => {
+                answer.tokens + reserve <= answer.limit && newest.iter().all(|said| prompt.contains(said.as_str()))
+            }
+        }
+    }
+}
+
+/// A year that this story plays in, behind a month's name.
+fn has_date(text: &str) -> bool {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    MONTHS.iter().any(|month| text.contains(&format!("{month} 2026")))
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Row {
+    passed: usize,
+    asked: usize,
+    goal: u32,
+    /// Questions that failed, for whoever wants to know why.
+    failed: Vec<String>,
+}
+
+/// Group by group how often it was as it should be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    rows: BTreeMap<String, Row>,
+    /// Of all probes, sorted.
+    milliseconds: Vec<u64>,
+}
+
+/// What is wanted of every prompt, whatever its group: group F.
+const ISOLATION: &str = "F nobody else's answers";
+
+impl Table {
+    pub fn of(plan: &Plan, answers: &[Probed]) -> Self {
+        let mut table = Self::default();
+        for answer in answers {
+            if let Some(case) = plan.wants.get(&answer.id) {
+                table.count(&case.name, case.goal, &answer.id, case.wants.met(answer));
+            }
+            table.count(ISOLATION, 100, &answer.id, alone(plan, answer));
+            table.milliseconds.push(answer.milliseconds as u64);
+        }
+        table.milliseconds.sort_unstable();
+        table
+    }
+
+    /// Counts something that was found out elsewhere.
+    pub fn count(&mut self, name: &str, goal: u32, what: &str, passed: bool) {
+        let row = self.rows.entry(name.to_owned()).or_insert_with(|| Row { goal, ..Row::default() });
+        row.asked += 1;
+        row.passed += usize::from(passed);
+        if !passed {
+            row.failed.push(what.to_owned());
+        }
+    }
+
+    /// Percent of the questions that passed; of a case that was not asked none.
+    pub fn percent(&self, name: &str) -> f64 {
+        self.rows.get(name).map_or(0.0, |row| 100.0 * row.passed as f64 / row.asked as f64)
+    }
+
+    pub fn failed(&self, name: &str) -> &[String] {
+        self.rows.get(name).map_or(&[], |row| &row.failed)
+    }
+
+    /// Cases with their percents and goals.
+    pub fn cases(&self) -> impl Iterator<Item = (&str, f64, u32)> {
+        self.rows.iter().map(|(name, row)| (name.as_str(), self.percent(name), row.goal))
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "{:<34} {:>6} {:>6} {:>8}", "case", "goal", "is", "asked")?;
+        for (name, row) in &self.rows {
+            let short = if self.percent(name) < f64::from(row.goal) { "  <-" } else { "" };
+            writeln!(out, "{name:<34} {:>6} {:>6.1} {:>8}{short}", row.goal, self.percent(name), row.asked)?;
+        }
+        let of = |percent: usize| self.milliseconds.get(self.milliseconds.len() * percent / 100).copied().unwrap_or(0);
+        write!(out, "a prompt: {} ms (median), {} ms (95th of 100)", of(50), of(95))
+    }
+}
+
+/// No word of the prompt is another pair's answer.
+fn alone(plan: &Plan, answer: &Probed) -> bool {
+    let prompt = answer.prompt.as_deref().unwrap_or_default();
+    let words: BTreeSet<&str> = prompt.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
+    words.into_iter().all(|word| plan.canaries.get(word).is_none_or(|pair| *pair == answer.pair))
+}

@@ -1,0 +1,170 @@
+//! The world, and its days: who plays with whom, when, and which message says what.
+
+use engine::scenario::{Pair, Say, Step, Timed};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::prose;
+use super::random::{Canaries, Random};
+
+pub(super) const PERSONAS: [&str; 2] = ["Rowan", "Linnea"];
+pub(super) const CHARACTERS: [&str; 4] = ["Mathilde", "Osric", "Yevgenia", "Tobin"];
+/// Where nearly all is said.
+pub(super) const MAIN: &str = "main";
+
+/// 3 March 2026, 20:00 UTC.
+const FIRST_EVENING: i64 = 1_772_568_000_000;
+const HOUR: i64 = 3_600_000;
+const DAY: i64 = 24 * HOUR;
+const MONTHS_OF_PLAY: i64 = 270 * DAY;
+/// Between two messages.
+const PAUSE: i64 = 90_000;
+/// Messages of an evening, about.
+const EVENING: usize = 32;
+/// Sessions in which nothing is planted: what they say fills the window when it is asked.
+const WITHOUT: usize = 1;
+
+/// Who says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    User,
+    Character,
+}
+
+impl Who {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Character => "character",
+        }
+    }
+}
+
+/// A message that says something to be asked for, with prose around it.
+#[derive(Debug, Clone)]
+pub(super) struct Plant {
+    pub(super) who: Who,
+    pub(super) text: String,
+    /// How the scenario names it.
+    pub(super) id: Option<String>,
+    /// Without prose around it: for wishes, which begin a sentence.
+    pub(super) alone: bool,
+}
+
+/// A message of an evening: what it is to say, if anything matters in it.
+type Slot = Option<Plant>;
+
+/// All that a pair says in its main chat.
+pub(super) struct Story {
+    pub(super) pair: String,
+    pub(super) persona: &'static str,
+    pub(super) character: &'static str,
+    /// The user speaks first, then they take turns.
+    evenings: Vec<(i64, Vec<Slot>)>,
+}
+
+impl Story {
+    /// Of `messages` messages; `number` is the pair's.
+    fn new(number: usize, messages: usize, random: &mut Random) -> Self {
+        let count = (messages / EVENING).max(3 + WITHOUT);
+        let apart = MONTHS_OF_PLAY / count as i64;
+        let mut evenings = Vec::with_capacity(count);
+        for evening in 0..count as i64 {
+            // No two pairs play at the same time.
+            let at = FIRST_EVENING + evening * apart + number as i64 * HOUR + random.below(20) as i64 * 60_000;
+            let length = messages / count + random.below(9) - 4;
+            evenings.push((at, vec![None; length]));
+        }
+        let (persona, character) = (PERSONAS[number / CHARACTERS.len()], CHARACTERS[number % CHARACTERS.len()]);
+        let pair = format!("{persona}-{character}");
+        Self { pair, persona, character, evenings }
+    }
+
+    /// Sessions that something can be planted in.
+    pub(super) fn sessions(&self) -> usize {
+        self.evenings.len() - WITHOUT
+    }
+
+    /// Puts `plant` somewhere into a session, and says when that is.
+    pub(super) fn put(&mut self, session: usize, plant: Plant, random: &mut Random) -> Timestamp {
+        let (at, slots) = &mut self.evenings[session];
+        let turn = usize::from(plant.who == Who::Character);
+        let free: Vec<usize> = (turn..slots.len()).step_by(2).filter(|slot| slots[*slot].is_none()).collect();
+        let slot = match free.is_empty() {
+            false => free[random.below(free.len())],
+            true => {
+                slots.extend([None, None]);
+                slots.len() - 2 + (turn + slots.len()) % 2
+            }
+        };
+        slots[slot] = Some(plant);
+        moment(*at + slot as i64 * PAUSE)
+    }
+
+    fn lines(self, random: &mut Random) -> Vec<(i64, Step)> {
+        let mut lines = Vec::new();
+        for (at, slots) in self.evenings {
+            for (place, slot) in slots.into_iter().enumerate() {
+                let speaks = if place.is_multiple_of(2) { Who::User } else { Who::Character };
+                let (text, id) = match slot {
+                    Some(plant) if plant.alone => (plant.text, plant.id),
+                    Some(plant) => (prose::around(&plant.text, random), plant.id),
+                    None => (prose::small_talk(random), None),
+                };
+                let said = Say { pair: self.pair.clone(), chat: MAIN.into(), who: speaks.words().into(), text, id };
+                lines.push((at + place as i64 * PAUSE, Step::Say(said)));
+            }
+        }
+        lines
+    }
+}
+
+/// All pairs.
+pub(super) struct World {
+    pub(super) stories: Vec<Story>,
+    pub(super) random: Random,
+    pub(super) canaries: Canaries,
+}
+
+impl World {
+    pub(super) fn new(messages: usize, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let pairs = PERSONAS.len() * CHARACTERS.len();
+        let stories = (0..pairs).map(|number| Story::new(number, messages / pairs, &mut random)).collect();
+        Self { stories, random, canaries: Canaries::new() }
+    }
+
+    pub(super) fn canary(&mut self) -> String {
+        self.canaries.next(&mut self.random)
+    }
+
+    /// What is said, evening by evening; all pairs in the order of time.
+    pub(super) fn told(self) -> Vec<Timed> {
+        let Self { stories, mut random, .. } = self;
+        let mut steps: Vec<Timed> = stories.iter().map(introduced).collect();
+        let mut lines: Vec<(i64, Step)> = stories.into_iter().flat_map(|story| story.lines(&mut random)).collect();
+        lines.sort_by_key(|(at, _)| *at);
+        steps.extend(lines.into_iter().map(|(at, step)| Timed { time: Some(moment(at).to_string()), step }));
+        steps
+    }
+}
+
+/// When all is said that there is to say.
+pub(super) fn afterwards() -> Timestamp {
+    moment(FIRST_EVENING + MONTHS_OF_PLAY + 2 * DAY)
+}
+
+fn introduced(story: &Story) -> Timed {
+    let (persona, character) = (story.persona.to_owned(), story.character.to_owned());
+    let step = Step::Pair(Pair { pair: story.pair.clone(), persona, character });
+    Timed { time: None, step }
+}
+
+/// As the memory section names it: "3 May 2026".
+pub(super) fn day(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC).strftime("%-d %B %Y").to_string()
+}
+
+fn moment(at: i64) -> Timestamp {
+    Timestamp::from_millisecond(at).unwrap_or_default()
+}

@@ -1,0 +1,98 @@
+//! Memory from end to end: planted facts, asked for in whole prompts (memory.md, section 5). Groups F, G, J and K are gates.
+//!
+//! `PLANTED_SEED` chooses another world. `PLANTED_WHY=B,D` prints, for each question of these groups that failed, what was asked
+//! and wanted, and the memory section of its prompt.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a failed helper fails the test, and its table is its message"
+)]
+
+use std::env;
+
+use engine::scenario::Probed;
+use tests::planted::{Plan, Size, Table, play};
+
+/// Groups of which nothing may ever fail.
+const GATES: [&str; 3] = ["F ", "G ", "J "];
+
+/// What falls short of its goal as yet: percents a few points below what is measured, so that it gets no worse unnoticed. To be
+/// raised with recall, and to go where the goal is met. Without sentence vectors a question that shares no word with the
+/// answer cannot find it, nothing is recalled from other chats, excerpts have a third of the tokens that are asked for, and
+/// the digest alone takes most of what group H allows. Where eight are asked, one more makes 12 points.
+const FLOORS: [(usize, &[(&str, f64)]); 2] = [
+    (
+        1_000,
+        &[
+            ("A no word, 1000 tokens", 7.0),
+            ("B never a stale one alone", 74.0),
+            ("B the newest, older ones dated", 65.0),
+            ("B what was before", 81.0),
+            ("C before a trip", 75.0),
+            ("D several facts", 59.0),
+            ("E told in another chat", 0.0),
+            ("H nothing to find: tokens", 6.0),
+            ("L Chinese", 62.0),
+            ("L Japanese", 50.0),
+        ],
+    ),
+    (
+        5_000,
+        &[
+            ("A no word, 1000 tokens", 5.0),
+            ("A shared words, 1000 tokens", 90.0),
+            ("A some words, 1000 tokens", 87.0),
+            ("B never a stale one alone", 73.0),
+            ("B the newest, older ones dated", 56.0),
+            ("B what was before", 81.0),
+            ("D several facts", 64.0),
+            ("E told in another chat", 0.0),
+            ("H nothing to find: tokens", 28.0),
+            ("I follow-up", 75.0),
+            ("L Japanese", 62.0),
+        ],
+    ),
+];
+
+async fn table(messages: usize) -> Table {
+    let seed = env::var("PLANTED_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let (plan, dir) = (Plan::new(Size::of(messages), seed), tempfile::tempdir().unwrap());
+    let (table, answers) = play(&plan, dir.path()).await.unwrap();
+    println!("{table}");
+    if let Ok(groups) = env::var("PLANTED_WHY") {
+        groups.split(',').filter(|group| !group.is_empty()).for_each(|group| tell_why(&plan, &table, &answers, group));
+    }
+    table
+}
+
+fn tell_why(plan: &Plan, table: &Table, answers: &[Probed], group: &str) {
+    for (name, ..) in table.cases().filter(|(name, ..)| name.starts_with(group)) {
+        for id in table.failed(name) {
+            let asked = plan.question(id).map(|probe| &probe.text);
+            let wanted = plan.wants.get(id).map(|case| &case.wants);
+            let memory = answers.iter().find(|answer| answer.id == *id).map(|answer| answer.memory.as_str());
+            println!("{name}, {id}: {asked:?} wants {wanted:?}, has\n{}\n", memory.unwrap_or_default());
+        }
+    }
+}
+
+/// The gates, and every goal or its floor.
+fn hold(messages: usize, table: &Table) {
+    let floors = FLOORS.iter().find(|(size, _)| *size == messages).map_or(&[][..], |(_, floors)| floors);
+    for (name, percent, goal) in table.cases() {
+        let floor = floors.iter().find(|(case, _)| *case == name).map_or(f64::from(goal), |(_, floor)| *floor);
+        let least = if GATES.iter().any(|gate| name.starts_with(gate)) { 100.0 } else { floor };
+        assert!(percent >= least, "{name}: {percent:.1} of {least} %, failed: {:?}\n{table}", table.failed(name));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_messages() {
+    hold(1_000, &table(1_000).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_thousand_messages() {
+    hold(5_000, &table(5_000).await);
+}
