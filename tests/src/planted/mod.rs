@@ -14,6 +14,7 @@ mod prose;
 mod random;
 mod recall;
 mod run;
+mod scenes;
 mod score;
 mod story;
 mod times;
@@ -101,6 +102,7 @@ impl Plan {
         }
         budget::plant(&mut making);
         forgetting::plant(&mut making);
+        scenes::plant(&mut making);
         making.finish()
     }
 }
