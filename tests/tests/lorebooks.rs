@@ -268,6 +268,11 @@ async fn entries_are_switched_ordered_moved_and_brought_back_together() {
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<String>>();
     let ordered = engine.order_lore_entries(from.clone(), ids(&["2", "0"])).await.unwrap();
     assert_eq!(texts(ordered), ["Three.", "One.", "Two."]);
+    // SillyTavern's list has its own index (formats 1.4.1); the place in the prompt is another matter.
+    let file = engine.export_lorebook(from.clone(), LorebookFormat::Native).await.unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&file.bytes).unwrap();
+    let places = ["0", "1", "2"].map(|uid| file["entries"][uid]["displayIndex"].as_i64());
+    assert_eq!((places, file["entries"]["0"].get("order")), ([Some(1), Some(2), Some(0)], Some(&json!(100))));
     let off = engine.enable_lore_entries(from.clone(), ids(&["0", "1"]), false).await.unwrap();
     assert_eq!(texts(off), ["Three.", "One. off", "Two. off"]);
 

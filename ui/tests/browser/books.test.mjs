@@ -50,6 +50,46 @@ test("an entry moves down without losing the focus", async () => {
 	assert.ok(await down.evaluate((node) => node === document.activeElement));
 });
 
+/** Takes hold of a row, in the middle of `to` and `part` of the way down; the pointer stays down. */
+async function dragOver(entry, to, part) {
+	const grip = await id("grip").nth(entry).boundingBox();
+	const row = await id("entries").locator("[data-entry]").nth(to).boundingBox();
+	await page.mouse.move(grip.x + 8, grip.y + grip.height / 2);
+	await page.mouse.down();
+	await page.mouse.move(grip.x + 8, row.y + row.height * part, { steps: 5 });
+}
+
+test("an entry is dragged to where the mark shows it, and Escape leaves it where it was", async () => {
+	await show("book");
+	const [first, second, third] = await entries();
+	await dragOver(0, 2, 0.8);
+	await id("entries").locator("li.after").nth(0).waitFor();
+	assert.deepEqual(await entries(), [first, second, third, ...(await entries()).slice(3)], "nothing moves before it is let go");
+	await page.mouse.up();
+	await page.waitForFunction((name) => document.querySelectorAll("[data-testid=entry] .title")[2]?.textContent === name, first);
+	assert.deepEqual((await entries()).slice(0, 3), [second, third, first]);
+	await page.getByText(`${first}: place 3 of 5`).waitFor({ state: "attached" });
+	await dragOver(0, 2, 0.8);
+	await page.keyboard.press("Escape");
+	await id("entries").locator("li.after").waitFor({ state: "detached" });
+	await page.mouse.up();
+	assert.deepEqual((await entries()).slice(0, 3), [second, third, first]);
+});
+
+test("Alt with an arrow moves the entry that has the focus, and says where it is now", async () => {
+	await show("book");
+	const [first, second] = await entries();
+	const row = id("entry").filter({ hasText: first });
+	await row.focus();
+	await page.keyboard.press("Alt+ArrowDown");
+	await page.getByText(`${first}: place 2 of 5`).waitFor({ state: "attached" });
+	assert.deepEqual((await entries()).slice(0, 2), [second, first]);
+	assert.ok(await row.evaluate((node) => node === document.activeElement));
+	await page.getByRole("button", { name: `Move ${first}`, exact: true }).focus();
+	await page.keyboard.press("ArrowUp");
+	await page.getByText(`${first}: place 1 of 5`).waitFor({ state: "attached" });
+});
+
 test("a book is bound to a persona by typing its name, and the binding is taken away again", async () => {
 	await show("bookabout");
 	const find = id("bind-find").nth(2);

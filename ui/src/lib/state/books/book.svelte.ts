@@ -110,15 +110,26 @@ export class Book {
 
 	switch = (ids: string[], on: boolean): Promise<boolean> => attempt(this, async () => this.#show(await this.api.enableLoreEntries(this.id, ids, on)));
 
-	/** One place up (-1) or down (1) in the book's own order. */
-	move = (id: string, by: -1 | 1): Promise<boolean> =>
-		attempt(this, async () => {
-			const ids = this.entries.map((entry) => entry.id);
-			const [from, to] = [ids.indexOf(id), ids.indexOf(id) + by];
-			if (from < 0 || to < 0 || to >= ids.length) return;
-			ids.splice(to, 0, ...ids.splice(from, 1));
-			this.#show(await this.api.orderLoreEntries(this.id, ids));
-		});
+	/** Where an entry stands in the book's own order, from 1 on. */
+	placeOf = (id: string): number => this.entries.findIndex((entry) => entry.id === id) + 1;
+
+	/** One place up (-1) or down (1) in the book's own order. Says whether it moved. */
+	move = (id: string, by: -1 | 1): Promise<boolean> => this.#place(id, this.placeOf(id) - 1 + by);
+
+	/** Right before or after another entry in the book's own order. Says whether it moved. */
+	moveTo(id: string, other: string, after: boolean): Promise<boolean> {
+		const [from, at] = [this.placeOf(id) - 1, this.placeOf(other) - 1 + Number(after)];
+		// Whatever stood behind it has moved up by one.
+		return this.#place(id, from < at ? at - 1 : at);
+	}
+
+	async #place(id: string, to: number): Promise<boolean> {
+		const ids = this.entries.map((entry) => entry.id);
+		const from = ids.indexOf(id);
+		if (from < 0 || to < 0 || to >= ids.length || to === from) return false;
+		ids.splice(to, 0, ...ids.splice(from, 1));
+		return attempt(this, async () => this.#show(await this.api.orderLoreEntries(this.id, ids)));
+	}
 
 	/** Answers with what brings them back; `null` if it was not done. */
 	async remove(ids: string[]): Promise<(() => Promise<void>) | null> {

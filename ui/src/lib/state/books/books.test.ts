@@ -73,6 +73,7 @@ test("entries are found, sorted, moved, switched and brought back", async () => 
 	await book.move("0", -1);
 	await book.move("0", -1);
 	expect(titles(book.entries).slice(0, 2)).toEqual(["The bell", "The mill"]);
+	expect(await book.move("0", -1), "it is the first").toBe(false);
 	await book.switch(["0", "1"], false);
 	expect(book.entries.filter(({ enabled }) => enabled).map(({ id }) => id)).toEqual(["2", "3"]);
 	book.chosen.add("0");
@@ -84,6 +85,19 @@ test("entries are found, sorted, moved, switched and brought back", async () => 
 	expect(book.entries.length).toBe(5);
 	await book.copy(["1"], "b2", true);
 	expect(book.entries.length).toBe(4);
+});
+
+test("an entry lands before or after another one, wherever it came from", async () => {
+	const { books, shell } = await opened();
+	const { book } = books;
+	const ids = () => book?.entries.map(({ id }) => id).join("");
+	await book?.moveTo("0", "3", false);
+	expect([ids(), book?.placeOf("0")]).toEqual(["12034", 3]);
+	await book?.moveTo("0", "4", true);
+	expect(ids()).toBe("12340");
+	await book?.moveTo("4", "1", false);
+	expect(ids()).toBe("41230");
+	expect([await book?.moveTo("4", "1", false), shell.count("order_lore_entries")], "it stands there already").toEqual([false, 3]);
 });
 
 test("a deleted book goes from the list, and comes back opened", async () => {
