@@ -4,6 +4,7 @@
 
 use engine::api::{
     ApiError, LoreFound, LoreLogic, Lorebook, LorebookBinding, LorebookEntry, LorebookFormat, Origin, Persona,
+    SettingOwner, SettingValue,
 };
 use serde_json::{Value, json};
 use tests::headless::Headless;
@@ -142,6 +143,43 @@ async fn a_book_bound_twice_is_told_once_and_the_nearer_binding_comes_first() {
     let books: Vec<&str> = trial.told.iter().map(|told| told.book.as_str()).collect();
     assert_eq!(books, ["Here", "Rocks", "World"], "a book that counts everywhere is global, and global comes last");
     assert_eq!(house.say("The reef!").await.matches("TWICE").count(), 1);
+}
+
+/// Step 2: the strategy of the chat decides which books are listed first. Of entries of the same order these are told first.
+#[tokio::test]
+async fn the_strategy_of_a_chat_decides_between_the_characters_books_and_those_that_count_everywhere() {
+    let house = House::open().await;
+    let engine = &house.app.engine;
+    let world = house.book("World", &["reef: GLOBAL the sea is old."], &[LorebookBinding::Global]).await;
+    house.book("Hers", &["reef: HERS she fears it."], &[character(&house.ada)]).await;
+    let choose = async |strategy: &str| {
+        let chat = engine.new_chat(house.ada.clone()).await.unwrap().id;
+        let value = Some(SettingValue::Text(strategy.into()));
+        engine.set_setting(SettingOwner::Chat { id: chat.clone() }, "lore_strategy".into(), value).await.unwrap();
+        chat
+    };
+    for (strategy, expected) in [("character-first", ["HERS", "GLOBAL"]), ("global-first", ["GLOBAL", "HERS"])] {
+        let chat = choose(strategy).await;
+        let sent = house.say_in(&chat, "The reef!").await;
+        assert_eq!(order(&sent, &expected), expected, "{strategy}: {sent}");
+    }
+
+    // Between her two, of 100 and of 10.
+    let mut entry = house.whole(&world).await.entries.remove(0);
+    entry.order = 50.0;
+    engine.save_lore_entry(world, entry).await.unwrap();
+    for (strategy, expected) in [
+        ("character-first", ["Hers", "Rocks", "World"]),
+        ("global-first", ["World", "Hers", "Rocks"]),
+        ("evenly", ["Hers", "World", "Rocks"]),
+    ] {
+        let chat = choose(strategy).await;
+        let trial = engine.try_lore(None, "The reef!".into(), Some(chat)).await.unwrap();
+        let books: Vec<&str> = trial.told.iter().map(|told| told.book.as_str()).collect();
+        assert_eq!(books, expected, "{strategy}");
+    }
+    let odd = engine.set_setting(SettingOwner::Global, "lore_strategy".into(), Some(SettingValue::Text("x".into())));
+    assert!(matches!(odd.await, Err(ApiError::BadInput { .. })));
 }
 
 #[tokio::test]

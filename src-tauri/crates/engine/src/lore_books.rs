@@ -5,10 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use context::lore::{Bindings, LoreSettings, NamedBook, PreparedBooks};
+use context::lore::{Bindings, LoreSettings, NamedBook, PreparedBooks, Strategy};
 use domain::LorebookId;
 use domain::card::Card;
 use domain::lorebook::{Binding, Book, Entry};
+use domain::settings::{LoreStrategy, Values};
 use store::{BoundLorebook, Company, Lorebook};
 
 use crate::Engine;
@@ -36,7 +37,7 @@ impl Engine {
             Some((_, prepared)) => prepared,
             None => {
                 let shelf = self.shelf(collected, bound).await?;
-                let prepared = Arc::new(shelf.prepared());
+                let prepared = Arc::new(shelf.prepared(&settings(&collected.values)));
                 self.lore_cache().last = Some((key, prepared.clone()));
                 prepared
             }
@@ -102,8 +103,8 @@ impl Shelf {
         name
     }
 
-    pub(crate) fn prepared(&self) -> PreparedBooks {
-        PreparedBooks::new(&self.books, &self.bindings, &LoreSettings::default())
+    pub(crate) fn prepared(&self, settings: &LoreSettings) -> PreparedBooks {
+        PreparedBooks::new(&self.books, &self.bindings, settings)
     }
 
     pub(crate) fn books(&self) -> &[NamedBook] {
@@ -118,10 +119,20 @@ impl Shelf {
     }
 }
 
+/// What a chat's settings say of its books.
+pub(crate) fn settings(values: &Values) -> LoreSettings {
+    let strategy = match values.lore_strategy {
+        LoreStrategy::CharacterFirst => Strategy::CharacterFirst,
+        LoreStrategy::GlobalFirst => Strategy::GlobalFirst,
+        LoreStrategy::Evenly => Strategy::Evenly,
+    };
+    LoreSettings { strategy, ..LoreSettings::default() }
+}
+
 /// What decides over the books of a chat.
 fn key(collected: &Collected, bound: &[BoundLorebook]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    collected.card_hash.hash(&mut hasher);
+    (collected.card_hash, collected.values.lore_strategy).hash(&mut hasher);
     for BoundLorebook { id, name, updated, binding } in bound {
         (id, name, updated.0, binding).hash(&mut hasher);
     }

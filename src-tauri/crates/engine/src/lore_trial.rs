@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use context::lore::{
     self, Activated, CardTexts, Chance, Found, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
-    Place, PreparedBooks, TimedState, Told,
+    LoreSettings, Place, PreparedBooks, TimedState, Told,
 };
 use context::macros::{self, MacroScope, MacroState};
 use context::{CountTokens as _, Estimate};
@@ -22,7 +22,7 @@ use crate::api::{LoreFound, LorePosition, LoreTrial, SilentEntry, ToldEntry};
 use crate::collect::Collected;
 use crate::error::{Answer, bad_input};
 use crate::lore::{EXHAUSTED, MAX_RUNS, Scene, outcome};
-use crate::lore_books::Shelf;
+use crate::lore_books::{self, Shelf};
 use crate::lore_counts::Counting;
 use crate::lore_entries::title;
 use crate::lore_reading::Reading;
@@ -62,7 +62,7 @@ impl Engine {
             tokio::try_join!(self.aim_of_preview(&chat, last, text, &options), self.answerer(&chat, &options))?;
         let collected = self.collect(chat, aim, &answerer, &options).await?;
         let shelf = self.shelf_with(&collected, book).await?;
-        let books = shelf.prepared();
+        let books = shelf.prepared(&lore_books::settings(&collected.values));
         let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
         let scene = Scene::new(&collected, &answerer, &options, (self.clock(), head_at));
         let run = |counting: &Counting<'_>| {
@@ -81,7 +81,7 @@ impl Engine {
         let found = self.lorebook(book).await?;
         let mut shelf = Shelf::default();
         shelf.add(&found.name(), found.book);
-        let books = shelf.prepared();
+        let books = shelf.prepared(&LoreSettings::default());
         let user = self.persona_of(None).await?.name;
         // A count is a comfort: without a model an estimate does.
         let answerer = self.answerer(&nobodys_chat(), &TurnOptions::default()).await.ok();

@@ -1,6 +1,6 @@
 //! The one list of settings. Defaults are those of requirements.md, section 2.4.
 //!
-//! Each has a reader. What answers a turn: limits, caps, `chat_format`, samplers. What frames its prompt: `placement`,
+//! Each has a reader. What answers a turn: limits, caps, `chat_format`, samplers. What frames its prompt: `placement`, `lore_strategy`,
 //! `context_retention` and the groups of prompts and of the story. A new chat: `start_mode`. A chat that is opened: `eager_load_tokens`. A
 //! reply on its way: `show_streaming`. The window: `show_thoughts`. Those of memory come with memory.
 
@@ -104,6 +104,15 @@ words! {
     ContextRetention {
         AppendOnly = "append-only",
         Ephemeral = "ephemeral",
+    }
+
+    /// In which order the books of the character and those that count everywhere are listed, which decides where the budget for
+    /// lore is short, and between entries of the same order (formats 1.4.3, step 2).
+    LoreStrategy {
+        CharacterFirst = "character-first",
+        GlobalFirst = "global-first",
+        /// By the order of their entries alone.
+        Evenly = "evenly",
     }
 
     /// Who begins a chat (S4.24).
@@ -220,6 +229,7 @@ settings! {
     memory: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
     /// Off: a chat calls up nothing that was said in other chats of the same pair (S4.62).
     memory_other_chats: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    lore_strategy: LoreStrategy = text("character-first"), Kind::Choice(LoreStrategy::WORDS), None, Context, PEOPLE;
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.
     template: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
