@@ -194,4 +194,31 @@ test("the editor previews a greeting, takes changes back and keeps every field",
 	assert.deepEqual(kept.translatedNotes.at(-1), { language: "fr", text: "Elle écoute." });
 });
 
+test("the files of a card are told, renamed, taken out and brought back, and new ones come in", async () => {
+	const outside = [];
+	page.on("request", (request) => new URL(request.url()).hostname.endsWith("example") && outside.push(request.url()));
+	await show("editorfiles");
+	const files = () => id("card-file").locator(".name").allTextContents();
+	assert.equal((await files()).length, 6);
+	await page.getByText("On another machine; it is never fetched from there.").waitFor();
+	await page.getByRole("button", { name: "Edit joy" }).click();
+	await id("file-name").fill("main");
+	await id("file-is").fill("icon");
+	await id("file-save").click();
+	await page.getByRole("dialog").getByText("The card has a main icon already.").waitFor();
+	await id("file-is").fill("x_pose");
+	await id("file-name").fill("delight");
+	await page.keyboard.press("Enter");
+	await id("card-file").filter({ hasText: "delight" }).getByText("x_pose · png").waitFor();
+	await page.getByRole("button", { name: "Remove delight" }).focus();
+	await page.keyboard.press("Enter");
+	await page.getByRole("button", { name: "Undo", exact: true }).click();
+	await id("card-file").filter({ hasText: "delight" }).waitFor();
+	await id("file-kind").selectOption("background");
+	await id("file-input").setInputFiles([{ name: "sea.png", mimeType: "image/png", buffer: Buffer.from("x") }, { name: "sky.png", mimeType: "image/png", buffer: Buffer.from("x") }]);
+	await id("card-file").nth(7).waitFor();
+	assert.deepEqual((await files()).slice(-2), ["sea", "sky"]);
+	assert.deepEqual(outside, []);
+});
+
 test("nothing failed in any scene", () => assert.deepEqual(errors, []));

@@ -259,6 +259,14 @@ test("a new character is written, saved and exported", async () => {
 	const card = JSON.parse(await readFile(await (await download).path(), "utf8"));
 	assert.equal(card.spec, "chara_card_v3");
 	assert.equal(card.data.first_mes, "“Careful, that one bites.”");
+	await id("editor-files").click();
+	await id("file-input").setInputFiles({ name: "joy.png", mimeType: "image/png", buffer: cardPng("Nobody", "") });
+	await id("card-file").filter({ hasText: "joy" }).locator("img").waitFor();
+	const again = page.waitForEvent("download");
+	await page.getByRole("button", { name: "Export as JSON (V3)" }).click();
+	const { assets } = JSON.parse(await readFile(await (await again).path(), "utf8")).data;
+	assert.deepEqual(assets.map(({ type, name }) => `${type} ${name}`), ["icon main", "emotion joy"]);
+	assert.match(assets[1].uri, /^data:image\/png;base64,/);
 	await page.keyboard.press("Escape");
 	await id("library-card").filter({ hasText: "Juniper" }).waitFor();
 });

@@ -1,6 +1,7 @@
 import type { ApiError, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatDocument, ChatSummary, ChatText, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBooks } from "./books";
+import { MockCardFiles } from "./cardFiles";
 import * as data from "./data";
 import { MockFolder } from "./folder";
 import { MockLayers } from "./layers";
@@ -39,6 +40,7 @@ export class MockEngine implements Transport {
 	readonly layered = new MockLayers();
 	readonly prompts: MockPrompts;
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
+	readonly cardFiles = new MockCardFiles();
 	readonly books = new MockBooks((event) => this.emit(event));
 	readonly folder = new MockFolder((event) => this.emit(event));
 	readonly memories = new MockMemories((event) => this.emit(event));
@@ -73,7 +75,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder]
+		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.cardFiles]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;

@@ -11,7 +11,7 @@ export const SCENES = [
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "owntexts", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
-	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
+	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
 ] as const;
 
 export type Scene = (typeof SCENES)[number];
@@ -97,6 +97,10 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "editorscene") {
 		await press("[data-testid=field-firstMessage-toggle]");
 		await until(() => document.querySelector("[data-testid=field-firstMessage-preview]") !== null);
+	}
+	if (scene === "editorfiles") {
+		await press("[data-testid=editor-files]");
+		await until(() => document.querySelectorAll("[data-testid=card-file] img").length === 3);
 	}
 	if (scene === "lore") app.edit("c1", null, "e4");
 	if (scene === "lore") await until(() => document.querySelector("[data-entry=e4]") !== null);

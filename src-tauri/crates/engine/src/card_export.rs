@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use domain::card::{self, Card};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use domain::card::{self, AssetPlace, Card};
 use store::{AssetHash, Character};
 
 use crate::Engine;
@@ -18,7 +20,19 @@ struct Origin {
     /// The picture that the library shows, a PNG.
     picture: Option<Vec<u8>>,
     from: PictureFrom,
+    /// Those that were put to the card here.
+    put: Vec<Put>,
 }
+
+struct Put {
+    path: String,
+    mime: String,
+    bytes: Vec<u8>,
+}
+
+/// Bytes of files that go into the text of a card, for forms that have no other room. A picture carries that text twice, and it
+/// grows by a third each time it is written as letters.
+const MAX_IN_TEXT: usize = 8 << 20;
 
 /// Where the library's picture is from.
 enum PictureFrom {
@@ -40,7 +54,7 @@ impl Engine {
         let mut card = card_of(&character)?;
         card.set_modification_date(self.now());
         let origin = self.origin(&character, &card).await?;
-        let work = move || write(&card, &origin, format);
+        let work = move || write(&card, origin, format);
         tokio::task::spawn_blocking(work).await.map_err(|_| internal("a card could not be written"))?
     }
 
@@ -55,7 +69,13 @@ impl Engine {
             },
             _ => PictureFrom::Here,
         };
-        Ok(Origin { file, picture, from })
+        let id = character.id;
+        let files = self.store().read(move |store| store.card_files().of(id)).await?;
+        let mut put = Vec::with_capacity(files.len());
+        for store::CardFile { path, asset, mime, .. } in files {
+            put.push(Put { path, mime, bytes: self.asset(asset.to_string()).await?.bytes });
+        }
+        Ok(Origin { file, picture, from, put })
     }
 
     async fn bytes_of(&self, asset: Option<AssetHash>) -> Answer<Option<Vec<u8>>> {
@@ -72,20 +92,33 @@ async fn is_made_of(picture: Option<AssetHash>, bytes: &[u8]) -> bool {
     picture::read(bytes.to_vec()).await.is_ok_and(|remade| AssetHash::of(&remade.png) == picture)
 }
 
-fn write(card: &Card, origin: &Origin, format: CardFormat) -> Answer<Exported> {
+fn write(card: &Card, mut origin: Origin, format: CardFormat) -> Answer<Exported> {
+    let put = std::mem::take(&mut origin.put);
+    let in_text = format != CardFormat::Charx && put.iter().map(|file| file.bytes.len()).sum::<usize>() <= MAX_IN_TEXT;
+    let card = &if in_text { with_put(card, &put) } else { card.clone() };
+    let lost = origin.lost(card, format, if in_text { &[] } else { &put });
     let (bytes, ending, mime) = match format {
         CardFormat::Png => (card.to_png(&origin.png()?)?, "png", "image/png"),
         CardFormat::JsonV2 => (card.to_json_v2().into_bytes(), "json", "application/json"),
         CardFormat::JsonV3 => (card.to_json_v3().into_bytes(), "json", "application/json"),
-        CardFormat::Charx => (card.to_charx(origin.file.as_deref(), origin.icon())?, "charx", "application/zip"),
+        CardFormat::Charx => {
+            let put = put.into_iter().map(|file| (file.path, file.bytes)).collect();
+            (card.to_charx_with(origin.file.as_deref(), origin.icon(), put)?, "charx", "application/zip")
+        }
     };
-    let warnings = match origin.lost(card, format) {
+    let warnings = match lost {
         0 => Vec::new(),
         lost => {
             vec![format!("files of the card that have no place in this form: {lost}; export it as CHARX to keep them")]
         }
     };
     Ok(Exported { file_name: file_name(card.name(), ending), mime, bytes, warnings })
+}
+
+fn with_put(card: &Card, put: &[Put]) -> Card {
+    let encoded =
+        put.iter().map(|Put { path, mime, bytes }| (path.clone(), mime.clone(), BASE64_STANDARD.encode(bytes)));
+    card.with_assets_in_text(&encoded.collect::<Vec<_>>())
 }
 
 impl Origin {
@@ -111,12 +144,16 @@ impl Origin {
         }
     }
 
-    /// How many of the card's files are not in a file of this form.
-    fn lost(&self, card: &Card, format: CardFormat) -> usize {
+    /// How many of the card's files are not in a file of this form; `put` are those that it has no room for.
+    fn lost(&self, card: &Card, format: CardFormat, put: &[Put]) -> usize {
         let is_card_png = matches!(self.from, PictureFrom::File) && self.file.as_deref().is_some_and(is_png);
         match format {
             CardFormat::Charx => 0,
-            CardFormat::Png if is_card_png => 0,
+            CardFormat::Png if is_card_png => {
+                let listed =
+                    |file: &&Put| card.asset_list().iter().any(|one| one.place == AssetPlace::Beside(&file.path));
+                put.iter().filter(listed).count()
+            }
             CardFormat::Png => card.files_beside() - usize::from(card.icon_is_beside()),
             CardFormat::JsonV2 | CardFormat::JsonV3 => card.files_beside(),
         }

@@ -15,6 +15,7 @@ pub mod typescript;
 
 mod answer;
 mod backups;
+mod card_assets;
 mod card_export;
 mod card_fields;
 mod characters;

@@ -37,6 +37,16 @@ macro_rules! operations {
             restore_characters(characters: Vec<String>) -> ();
             /// Tokens of each text by the model that answers by default.
             count_fields(texts: Vec<String>) -> TextCounts;
+            /// The files that belong to a character's card, in its order.
+            card_assets(character: String) -> Vec<CardAsset>;
+            /// The hash of a small picture of one of them; nothing if it is no picture.
+            show_card_asset(character: String, id: String) -> Option<String>;
+            /// Puts a file to the card, at the end. `data` is its content in base64.
+            add_card_asset(character: String, kind: String, file: String, data: String) -> Vec<CardAsset>;
+            update_card_asset(character: String, id: String, kind: String, name: String) -> Vec<CardAsset>;
+            /// Answers with what `restore_card_asset` needs to undo it until the app ends.
+            remove_card_asset(character: String, id: String) -> String;
+            restore_card_asset(character: String, removed: String) -> Vec<CardAsset>;
             /// The entries of the lorebook in a character's card, in the book's order.
             card_lore(character: String) -> Vec<LoreEntry>;
 

@@ -6,7 +6,9 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::table::asset::{Assets, AssetsMut};
+use crate::table::background::{Backgrounds, BackgroundsMut};
 use crate::table::calibration::{Calibrations, CalibrationsMut};
+use crate::table::card_file::{CardFiles, CardFilesMut};
 use crate::table::character::{Characters, CharactersMut};
 use crate::table::chat::{Chats, ChatsMut};
 use crate::table::chat_text::{ChatTexts, ChatTextsMut};
@@ -80,6 +82,7 @@ macro_rules! tables {
 
 tables! {
     characters: Characters, characters_mut: CharactersMut;
+    card_files: CardFiles, card_files_mut: CardFilesMut;
     favourites: Favourites, favourites_mut: FavouritesMut;
     listings: Listings, listings_mut: ListingsMut;
     personas: Personas, personas_mut: PersonasMut;
@@ -89,6 +92,7 @@ tables! {
     swipes: Swipes, swipes_mut: SwipesMut;
     groups: Groups, groups_mut: GroupsMut;
     pictures: Pictures, pictures_mut: PicturesMut;
+    backgrounds: Backgrounds, backgrounds_mut: BackgroundsMut;
     documents: Documents, documents_mut: DocumentsMut;
     lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
     vectors: Vectors, vectors_mut: VectorsMut;

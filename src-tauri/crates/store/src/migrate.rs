@@ -19,6 +19,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0011_library.sql"),
     include_str!("migrations/0012_sources.sql"),
     include_str!("migrations/0013_vectors.sql"),
+    include_str!("migrations/0014_pictures.sql"),
 ];
 
 /// 0 in an empty file.

@@ -38,6 +38,16 @@ export function client(call: Call) {
 		restoreCharacters: (characters: string[]) => call("restore_characters", { characters }) as Promise<void>,
 		/** Tokens of each text by the model that answers by default. */
 		countFields: (texts: string[]) => call("count_fields", { texts }) as Promise<TextCounts>,
+		/** The files that belong to a character's card, in its order. */
+		cardAssets: (character: string) => call("card_assets", { character }) as Promise<CardAsset[]>,
+		/** The hash of a small picture of one of them; nothing if it is no picture. */
+		showCardAsset: (character: string, id: string) => call("show_card_asset", { character, id }) as Promise<string | null>,
+		/** Puts a file to the card, at the end. `data` is its content in base64. */
+		addCardAsset: (character: string, kind: string, file: string, data: string) => call("add_card_asset", { character, kind, file, data }) as Promise<CardAsset[]>,
+		updateCardAsset: (character: string, id: string, kind: string, name: string) => call("update_card_asset", { character, id, kind, name }) as Promise<CardAsset[]>,
+		/** Answers with what `restore_card_asset` needs to undo it until the app ends. */
+		removeCardAsset: (character: string, id: string) => call("remove_card_asset", { character, id }) as Promise<string>,
+		restoreCardAsset: (character: string, removed: string) => call("restore_card_asset", { character, removed }) as Promise<CardAsset[]>,
 		/** The entries of the lorebook in a character's card, in the book's order. */
 		cardLore: (character: string) => call("card_lore", { character }) as Promise<LoreEntry[]>,
 		/** Those outside cards, then those in cards, which answer to the ids of their characters. */
@@ -246,6 +256,31 @@ export type AssemblyTimings = {
 	/**  Segments that a tokenizer had to count; the others were counted before. */
 	counted?: number,
 };
+
+/**  A file that belongs to a card. */
+export type CardAsset = {
+	/**  Names it until the card's list changes. */
+	id: string,
+	/**  `icon`, `background`, `user_icon`, `emotion`, or one of the maker's own. */
+	kind: string,
+	name: string,
+	/**  The ending of its file; may be empty. */
+	ext: string,
+	place: CardAssetPlace,
+	/**  Whether `show_card_asset` may have something to show. */
+	shows: boolean,
+};
+
+/**  Where a file of a card is. */
+export type CardAssetPlace = 
+/**  In the card, or kept beside it. */
+{ at: "here" } | 
+/**  It is the picture of the character. */
+{ at: "own" } | 
+/**  On another machine. It is never fetched. */
+{ at: "elsewhere"; uri: string } | 
+/**  The card names it, and it did not come along. */
+{ at: "missing" };
 
 /**  A text of a card that a chat may have its own of. */
 export type CardField = "description" | "personality" | "scenario" | "messageExamples" | "systemPrompt" | "postHistoryInstructions";

@@ -3,6 +3,7 @@ import { attempt } from "./attempt";
 import type { TextField } from "./fields";
 import type { Api } from "./api";
 import { base64 } from "./base64";
+import { CardFiles } from "./cardFiles.svelte";
 import { FieldCounts } from "./fieldCounts.svelte";
 import { History } from "./history.svelte";
 
@@ -50,6 +51,8 @@ export class Editor {
 	#saved = $state(JSON.stringify(EMPTY));
 	/** The fields at the last note, to tell which of them has changed since. */
 	#noted: CharacterFields = EMPTY;
+	/** The files of the card; a new character has none yet. */
+	readonly files = $derived.by(() => (this.id ? new CardFiles(this.api, this.id) : null));
 	readonly dirty = $derived(JSON.stringify(this.fields) !== this.#saved);
 	readonly named = $derived(this.fields.name.trim() !== "");
 

@@ -50,14 +50,38 @@ pub(super) fn picture<'a>(bytes: &'a [u8], path: Option<&str>) -> Result<Option<
     Ok(member.map(Cow::Owned).or_else(|| bytes.starts_with(JPEG).then_some(Cow::Borrowed(bytes))))
 }
 
+/// The member of an archive of this path, if it is no larger than a picture may be.
+pub(super) fn member(bytes: &[u8], path: &str) -> Result<Option<Vec<u8>>, CardError> {
+    Ok(Archive::open(bytes)?.read(path, MAX_PICTURE)?)
+}
+
+/// The names of an archive's members.
+pub(super) fn members(bytes: &[u8]) -> Result<HashSet<String>, CardError> {
+    Ok(Archive::open(bytes)?.into_inner().file_names().flatten().map(std::borrow::Cow::into_owned).collect())
+}
+
 impl Card {
+    /// As [`Card::to_charx_with`], with no files but those of the source.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn to_charx(&self, source: Option<&[u8]>, picture: Option<&[u8]>) -> Result<Vec<u8>, CardError> {
+        self.to_charx_with(source, picture, Vec::new())
+    }
+
     /// The card as an archive, upgraded to V3 (CT-07). `source` is the file that the card came in: of an archive every other
     /// member comes along as it is packed (of Backyard's only the card's files: it holds chats), of a PNG its assets (CT-05).
-    /// `picture`, a PNG, becomes the main icon (V3-12); without one the archive's own stays.
+    /// `picture`, a PNG, becomes the main icon (V3-12); without one the archive's own stays. `files` are put beside the card
+    /// under their paths, in the place of what the source has there; those that the card does not list are left out.
     ///
     /// # Errors
     /// [`CardError`] if the source is damaged, or the result would be larger than what is read.
-    pub fn to_charx(&self, source: Option<&[u8]>, picture: Option<&[u8]>) -> Result<Vec<u8>, CardError> {
+    pub fn to_charx_with(
+        &self,
+        source: Option<&[u8]>,
+        picture: Option<&[u8]>,
+        files: Vec<(String, Vec<u8>)>,
+    ) -> Result<Vec<u8>, CardError> {
         let (mut card, mut new) = (self.clone(), Vec::new());
         let mut archive = None;
         match source {
@@ -66,8 +90,11 @@ impl Card {
             _ => {}
         }
         let mut replaced = None;
+        let listed: HashSet<String> = card.paths_beside().into_iter().map(str::to_owned).collect();
+        new.extend(files.into_iter().filter(|(path, _)| listed.contains(path)));
         if let Some(picture) = picture {
-            let taken = |path: &str| archive.as_ref().is_some_and(|archive| archive.has(path));
+            let known = |path: &str| archive.as_ref().is_some_and(|archive| archive.has(path));
+            let taken = |path: &str| known(path) || new.iter().any(|(name, _)| name == path);
             let path = free(ICON, "png", taken);
             replaced = card.replace_icon(&path);
             new.push((path, png::without_texts(picture)?));
@@ -78,7 +105,9 @@ impl Card {
         }
         let whole = archive.as_ref().is_some_and(|archive| archive.has(CARD));
         let paths = card.paths_beside();
+        let anew: HashSet<&str> = new.iter().map(|(path, _)| path.as_str()).collect();
         let comes_along = |name: &str| match whole {
+            _ if anew.contains(name) => false,
             true => name != CARD && Some(name) != replaced.as_deref(),
             false => paths.contains(name),
         };

@@ -5,6 +5,7 @@
 //! not know survives import, edit and export. The rule ids in comments (CT, V1, V2, V3, DC, MC, RT) are those of the
 //! format checklist that the tests cite.
 
+mod asset_list;
 mod assets;
 mod charx;
 mod error;
@@ -17,6 +18,7 @@ mod write;
 
 use serde_json::{Map, Value};
 
+pub use asset_list::{Asset, AssetPlace};
 pub use assets::picture;
 pub(crate) use charx::CARD;
 pub use error::{CardError, Warning};

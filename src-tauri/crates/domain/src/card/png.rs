@@ -2,6 +2,8 @@
 //!
 //! Pixels are never decoded here, so an edit of the text cannot change the picture (RT-2).
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD};
 
@@ -67,12 +69,23 @@ pub(super) fn card_texts(png: &[u8]) -> Result<Vec<CardText<'_>>, CardError> {
 /// Assets that were put into the picture as texts of their own (CT-05): the path that the card calls each by, and its bytes.
 pub(super) fn assets(png: &[u8]) -> Result<Vec<(String, Vec<u8>)>, CardError> {
     let (chunks, _) = chunks(png)?;
-    let decoded = |chunk: &Chunk<'_>| {
+    let found = |chunk: &Chunk<'_>| {
         let (path, base64) = asset(chunk)?;
-        let dense: Vec<u8> = base64.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        Some((path.to_owned(), TOLERANT.decode(dense).ok()?))
+        Some((path.to_owned(), decoded(base64)?))
     };
-    Ok(chunks.iter().filter_map(decoded).collect())
+    Ok(chunks.iter().filter_map(found).collect())
+}
+
+/// Where the assets of a picture lie.
+pub(super) fn asset_paths(png: &[u8]) -> Result<HashSet<String>, CardError> {
+    let (chunks, _) = chunks(png)?;
+    Ok(chunks.iter().filter_map(|chunk| Some(asset(chunk)?.0.to_owned())).collect())
+}
+
+/// What base64 stands for, white space in it or not.
+pub(super) fn decoded(base64: &[u8]) -> Option<Vec<u8>> {
+    let dense: Vec<u8> = base64.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    TOLERANT.decode(dense).ok()
 }
 
 /// The lorebook that NovelAI put into a picture; `None` for every other file.
@@ -83,8 +96,7 @@ pub(crate) fn novelai_lorebook(png: &[u8]) -> Option<Vec<u8>> {
     if base64.len() > MAX_PNG_TEXT {
         return None;
     }
-    let dense: Vec<u8> = base64.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    TOLERANT.decode(dense).ok()
+    decoded(base64)
 }
 
 /// The block of what a camera or a program says of the picture, if it has one.

@@ -3,6 +3,7 @@
 //!
 //! Ids and points in time cross as text (UUID, RFC 3339), for the exporter refuses 64-bit integers.
 
+mod card_assets;
 mod chats;
 mod error;
 mod events;
@@ -15,6 +16,7 @@ mod presets;
 mod prompts;
 mod settings;
 
+pub use card_assets::*;
 pub use chats::*;
 pub use error::*;
 pub use events::*;

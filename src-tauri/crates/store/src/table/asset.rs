@@ -120,6 +120,9 @@ impl AssetsMut<'_> {
                      AND NOT EXISTS (SELECT 1 FROM lorebook WHERE source = hash)
                      AND NOT EXISTS (SELECT 1 FROM endpoint WHERE tokenizer = hash)
                      AND NOT EXISTS (SELECT 1 FROM message_picture WHERE asset = hash)
+                     AND NOT EXISTS (SELECT 1 FROM card_file WHERE asset = hash)
+                     AND NOT EXISTS (SELECT 1 FROM persona WHERE picture = hash)
+                     AND NOT EXISTS (SELECT 1 FROM background WHERE asset = hash)
                  RETURNING hash",
             )?
             .query_map([Col(before)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?

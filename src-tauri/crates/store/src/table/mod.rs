@@ -1,7 +1,9 @@
 //! One table, one file: its row type, its reads, its writes.
 
 pub(crate) mod asset;
+pub(crate) mod background;
 pub(crate) mod calibration;
+pub(crate) mod card_file;
 pub(crate) mod character;
 pub(crate) mod chat;
 pub(crate) mod chat_text;

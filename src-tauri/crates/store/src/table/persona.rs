@@ -1,11 +1,13 @@
 //! Personas: whom the user plays.
 
+use std::collections::HashMap;
+
 use domain::PersonaId;
 use domain::persona::Persona;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::StoreError;
 use crate::sql::{Col, one};
+use crate::{AssetHash, StoreError};
 
 pub struct Personas<'a> {
     pub(crate) conn: &'a Connection,
@@ -30,6 +32,16 @@ impl Personas<'_> {
             .optional()?;
         Ok(row)
     }
+
+    /// Of those that have one.
+    pub fn pictures(&self) -> Result<HashMap<PersonaId, AssetHash>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT id, picture FROM persona WHERE picture IS NOT NULL")?
+            .query_map([], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
 }
 
 pub struct PersonasMut<'a> {
@@ -49,6 +61,16 @@ impl PersonasMut<'_> {
             .conn
             .prepare_cached("UPDATE persona SET name = ?2, description = ?3, instructions = ?4 WHERE id = ?1")?
             .execute(params![Col(persona.id), persona.name, persona.description, persona.instructions])?;
+        one(rows, "persona")
+    }
+
+    /// # Errors
+    /// `NotFound` without the persona; `Conflict` if there is no such asset.
+    pub fn set_picture(&mut self, id: PersonaId, picture: Option<AssetHash>) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE persona SET picture = ?2 WHERE id = ?1")?
+            .execute(params![Col(id), picture.map(Col)])?;
         one(rows, "persona")
     }
 

@@ -114,3 +114,37 @@ async fn what_is_put_again_is_as_young_as_what_is_new() {
     assert_eq!(store.purge(Timestamp(8)).await.unwrap().assets, 0);
     assert!(store.asset_path(hash).exists());
 }
+
+#[tokio::test]
+async fn files_of_cards_pictures_of_personas_and_backgrounds_stay_as_long_as_they_are_asked_for() {
+    let store = furnished().await;
+    let hashes = [put(&store, b"sprite").await, put(&store, b"face").await, put(&store, b"sea").await];
+    let [sprite, face, sea] = hashes;
+    let persona = domain::PersonaId(uuid::Uuid::from_u128(60));
+    store
+        .write(move |w| {
+            let (description, instructions) = (String::new(), String::new());
+            let row = domain::persona::Persona { id: persona, name: "Sam".into(), description, instructions };
+            w.personas_mut().insert(&row)?;
+            w.personas_mut().set_picture(persona, Some(face))?;
+            w.card_files_mut().put(CHARACTER, "assets/joy.png", sprite)?;
+            let sea = crate::Background { asset: sea, name: "sea.png".into(), created: Timestamp(1) };
+            assert!(w.backgrounds_mut().add(&sea)? && !w.backgrounds_mut().add(&sea)?, "kept once");
+            Ok(())
+        })
+        .await
+        .unwrap();
+    assert_eq!(store.purge(Timestamp(9)).await.unwrap().assets, 0);
+    let found =
+        store.read(move |r| Ok((r.card_files().of(CHARACTER)?, r.personas().pictures()?, r.backgrounds().list()?)));
+    let (files, faces, backgrounds) = found.await.unwrap();
+    assert_eq!((files[0].path.as_str(), files[0].asset, files[0].bytes), ("assets/joy.png", sprite, 6));
+    assert_eq!((faces[&persona], backgrounds[0].name.as_str()), (face, "sea.png"));
+
+    let gone = move |w: &mut crate::Write<'_>| {
+        w.personas_mut().delete(persona)?;
+        w.characters_mut().soft_delete(CHARACTER, Timestamp(9))
+    };
+    store.write(gone).await.unwrap();
+    assert_eq!(store.purge(Timestamp(9)).await.unwrap().assets, 2, "all but the background");
+}

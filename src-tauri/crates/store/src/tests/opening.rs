@@ -137,7 +137,7 @@ async fn a_failed_upgrade_changes_nothing() {
     assert_eq!(shown(&opened.store).await, ["hello"]);
     let columns =
         opened.store.on_writer(|conn| conn.prepare("SELECT * FROM persona").unwrap().column_count()).await.unwrap();
-    assert_eq!(columns, 4);
+    assert_eq!(columns, 5);
 }
 
 #[tokio::test]
@@ -238,4 +238,22 @@ async fn a_file_from_before_tool_calls_is_upgraded_and_its_texts_asked_for_none(
     let page = opened.store.read(move |r| r.messages().page(id, None, 9)).await.unwrap();
     assert_eq!((page[0].text(), &page[0].swipe().tool_calls[..]), ("hello", &[][..]));
     assert!(page[0].pictures.is_empty());
+}
+
+#[tokio::test]
+async fn a_persona_from_before_pictures_has_none_until_it_gets_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = migrate::MIGRATIONS.iter().position(|sql| sql.contains("CREATE TABLE card_file")).unwrap();
+    let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
+    let row = "INSERT INTO persona (id, name, description) VALUES (zeroblob(16), 'Sam', 'a smith')";
+    old.store.on_writer(move |conn| conn.execute_batch(row).unwrap()).await.unwrap();
+    drop(old);
+    let (store, sam) = (open(dir.path()).store, domain::PersonaId(uuid::Uuid::nil()));
+    let pictured = store.write(move |w| {
+        assert_eq!((w.personas().list()?.len(), w.personas().pictures()?.len()), (1, 0));
+        let picture = w.assets_mut().put(b"face", "image/png", domain::Timestamp(1))?;
+        w.personas_mut().set_picture(sam, Some(picture))?;
+        Ok(w.personas().pictures()?[&sam] == picture)
+    });
+    assert!(pictured.await.unwrap());
 }
