@@ -53,7 +53,14 @@ impl Tavern {
         write(folder, "settings.json", self.settings().to_string());
         write(folder, "TextGen Settings/Big O.json", r#"{"temp":0.87,"top_p":0.99}"#);
         write(folder, "TextGen Settings/Shipped.json", r#"{"temp":1.5}"#);
-        write(folder, "backgrounds/sea.jpg", "no picture");
+        write(folder, "themes/dark.json", "{}");
+        write(folder, "backgrounds/sea.png", self.picture(0));
+        for number in 0..self.personas {
+            write(folder, &format!("User Avatars/{number}.png"), self.picture(number));
+        }
+        for mood in ["joy", "sadness"] {
+            write(folder, &format!("characters/{}/{mood}.png", name(0)), self.picture(mood.len()));
+        }
     }
 
     fn card(&self, number: usize) -> Vec<u8> {

@@ -83,6 +83,7 @@ async fn memory_lore_persona_and_mode_are_in_the_bytes_of_the_request() {
         name: "Wren".into(),
         description: "{{user}} draws maps.".into(),
         instructions: String::new(),
+        picture: None,
     };
     let persona = wired.engine.save_persona(persona).await.unwrap().id;
     wired.engine.set_chat_persona(told.clone(), persona.clone()).await.unwrap();

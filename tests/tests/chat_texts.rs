@@ -56,6 +56,7 @@ impl Lighthouse {
             name: "Wren".into(),
             description: "Wren draws maps.".into(),
             instructions: instructions.into(),
+            picture: None,
         };
         let persona = self.app.engine.save_persona(persona).await.unwrap();
         self.app.engine.set_chat_persona(self.chat.clone(), persona.id).await.unwrap();

@@ -358,7 +358,7 @@ async fn a_trial_tells_what_fires_why_and_at_what_cost() {
 async fn bindings_outlive_a_restart_and_end_with_whom_they_name() {
     let house = House::open().await;
     let wren =
-        Persona { id: String::new(), name: "Wren".into(), description: String::new(), instructions: String::new() };
+        Persona { id: String::new(), name: "Wren".into(), ..house.app.engine.list_personas().await.unwrap().remove(0) };
     let wren = house.app.engine.save_persona(wren).await.unwrap().id;
     let both = [character(&house.ada), LorebookBinding::Persona { id: wren.clone() }];
     let id = house.book("World", &["a: One."], &both).await;

@@ -63,7 +63,8 @@ impl Shelf {
         assert_eq!(self.count("message_speaker"), SMALL.groups * 3);
         assert_eq!(self.count("character WHERE card_json LIKE '%\"shelf\"%'"), SMALL.cards.div_ceil(5));
         assert_eq!(self.count("lorebook WHERE name LIKE 'Reefs %'"), SMALL.worlds);
-        assert_eq!(self.count("persona WHERE name LIKE 'Tom%'"), SMALL.personas);
+        assert_eq!(self.count("persona WHERE name LIKE 'Tom%' AND picture IS NOT NULL"), SMALL.personas);
+        assert_eq!((self.count("card_file"), self.count("background")), (2, 1));
         let linked = |scope: &str| self.count(&format!("lorebook_binding WHERE scope = '{scope}'"));
         let every = |step: usize, of: usize| of.div_ceil(step);
         assert_eq!(linked("character"), every(4, SMALL.cards));
@@ -165,6 +166,8 @@ async fn what_was_changed_here_is_neither_brought_again_nor_changed_back() {
     engine.tag_characters(vec![keeper.clone()], vec!["mine".into()], Vec::new()).await.unwrap();
     engine.rename_chat(chat.clone(), "The long night".into()).await.unwrap();
     engine.bind_lorebook(id("lorebook"), Vec::new()).await.unwrap();
+    let faces = engine.card_assets(keeper.clone()).await.unwrap();
+    engine.remove_card_asset(keeper.clone(), faces.last().unwrap().id.clone()).await.unwrap();
     // SillyTavern writes the open chat into the card.
     let card = folder.path().join(format!("characters/{}.png", name(0)));
     let bytes: Vec<u8> = std::fs::read(&card).unwrap();
@@ -172,6 +175,7 @@ async fn what_was_changed_here_is_neither_brought_again_nor_changed_back() {
 
     let again = engine.import_sillytavern(folder.path().to_owned()).await.unwrap();
     assert_eq!(again.imported, []);
+    assert_eq!(engine.card_assets(keeper.clone()).await.unwrap().len(), faces.len() - 1, "it was taken out");
     assert!(engine.get_character(keeper).await.unwrap().fields.tags.contains(&"mine".to_owned()));
     assert_eq!(engine.get_lorebook(id("lorebook")).await.unwrap().about.bindings, []);
     assert_eq!(engine.open_chat(chat).await.unwrap().title, "The long night");
@@ -194,7 +198,7 @@ async fn the_bar_goes_forward_from_nothing_to_all() {
     assert_eq!(report, Some(told));
     assert!(bar.is_sorted_by_key(|one| one.done), "{bar:?}");
     let last = bar.last().unwrap();
-    assert_eq!((bar[0].total, last.stage), (0, ImportStage::Presets));
+    assert_eq!((bar[0].total, last.stage), (0, ImportStage::Pictures));
     assert!(bar[1..].iter().all(|one| one.total == last.total), "{bar:?}");
     assert_eq!(last.done, last.total);
 }

@@ -103,6 +103,7 @@ async fn persona_lore_mode_notes_and_settings_reach_the_model() {
         name: "Wren".into(),
         description: "A mapmaker with a canary.".into(),
         instructions: String::new(),
+        picture: None,
     };
     let persona = house.app.engine.save_persona(persona).await.unwrap();
     house.app.engine.set_chat_persona(house.chat.clone(), persona.id).await.unwrap();

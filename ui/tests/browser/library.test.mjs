@@ -221,4 +221,24 @@ test("the files of a card are told, renamed, taken out and brought back, and new
 	assert.deepEqual(outside, []);
 });
 
+test("a persona has a picture, which stands beside the user's words, and loses it again", async () => {
+	await show("personas");
+	const mine = () => page.locator("[data-role=user] .face img");
+	await page.getByRole("button", { name: "Edit Wanderer" }).click();
+	await id("persona-no-picture").click();
+	await page.getByRole("button", { name: "Save" }).click();
+	await page.getByRole("dialog").waitFor({ state: "detached" });
+	await id("nav-chats").click();
+	await id("message").first().waitFor();
+	assert.equal(await mine().count(), 0);
+	await id("nav-settings").click();
+	await id("settings-personas").click();
+	await page.getByRole("button", { name: "Edit Wanderer" }).click();
+	await id("persona-file").setInputFiles({ name: "me.png", mimeType: "image/png", buffer: Buffer.from("x") });
+	await page.getByRole("button", { name: "Save" }).click();
+	await page.getByRole("dialog").waitFor({ state: "detached" });
+	await id("nav-chats").click();
+	await mine().first().waitFor({ state: "attached" });
+});
+
 test("nothing failed in any scene", () => assert.deepEqual(errors, []));

@@ -62,8 +62,8 @@ function character(id: string, content: CharacterFields): Character {
 }
 
 export const personas: Persona[] = [
-	{ id: "p1", name: "Wanderer", description: "A traveller who keeps a notebook and asks too many questions.", instructions: "" },
-	{ id: "p2", name: "Sam", description: "", instructions: "" },
+	{ id: "p1", name: "Wanderer", description: "A traveller who keeps a notebook and asks too many questions.", instructions: "", picture: "c5" },
+	{ id: "p2", name: "Sam", description: "", instructions: "", picture: null },
 ];
 
 export const models: Model[] = [

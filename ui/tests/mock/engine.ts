@@ -182,7 +182,7 @@ export class MockEngine implements Transport {
 	}
 
 	#chat(character: string, messages: Message[], hours: number, title = ""): void {
-		const persona = this.personas[0] ?? { id: "p1", name: "Wanderer", description: "", instructions: "" };
+		const persona = this.personas[0] ?? { id: "p1", name: "Wanderer", description: "", instructions: "", picture: null };
 		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null, members: [], texts: {}, documents: [] });
 	}
 
@@ -284,6 +284,10 @@ export class MockEngine implements Transport {
 		const saved = { ...persona, id: persona.id || `p${this.#next++}` };
 		this.personas = [...this.personas.filter((known) => known.id !== saved.id), saved];
 		return saved;
+	};
+	op_set_persona_picture = ({ id, data: picture }: { id: string; data: string | null }) => {
+		const known = this.personas.find((one) => one.id === id);
+		return known && Object.assign(known, { picture: picture && "c5" });
 	};
 	op_delete_persona = ({ id }: { id: string }) => this.#delete(this.personas, id);
 	op_list_chats = (): ChatSummary[] =>

@@ -24,7 +24,7 @@ export class MockFolder {
 			imported,
 			skipped: [
 				{ id: "c1", file: "Mira.png", reason: "Mira is in the library already" },
-				{ id: "", file: "backgrounds", reason: "left there, 48 in all: there are no backgrounds here" },
+				{ id: "", file: "themes", reason: "left there, 48 in all: they are the looks of another app" },
 			],
 			refused: [{ file: "night.jsonl", kind: "noCharacter", reason: "there is no character \"Nobody\" in the library; import the card first" }],
 			cancelled,

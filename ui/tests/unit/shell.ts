@@ -61,7 +61,7 @@ export function chat(messages: Message[], over: Partial<Chat> = {}): Chat {
 		character: "mira",
 		characterName: "Mira",
 		picture: null,
-		persona: { id: "sam", name: "Sam", description: "", instructions: "" },
+		persona: { id: "sam", name: "Sam", description: "", instructions: "", picture: null },
 		draft: "",
 		model: null,
 		page: { messages, more: false },

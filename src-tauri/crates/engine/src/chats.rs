@@ -144,7 +144,7 @@ impl Engine {
             character_name: character.name,
             picture: character.picture.map(|hash| hash.to_string()),
             members,
-            persona: convert::persona(persona),
+            persona: self.shown_persona(persona).await?,
             draft: chat.draft,
             model: chat.model.map(convert::model_ref),
             page,

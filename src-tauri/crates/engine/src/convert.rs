@@ -129,9 +129,9 @@ pub(crate) fn stored_picture(picture: &api::Picture) -> Picture {
     Picture { hash: picture.hash.clone(), name: picture.name.clone() }
 }
 
-pub(crate) fn persona(persona: Persona) -> api::Persona {
+pub(crate) fn persona(persona: Persona, picture: Option<AssetHash>) -> api::Persona {
     let Persona { id, name, description, instructions } = persona;
-    api::Persona { id: id.to_string(), name, description, instructions }
+    api::Persona { id: id.to_string(), name, description, instructions, picture: picture.map(|hash| hash.to_string()) }
 }
 
 pub(crate) fn model_ref(choice: ModelChoice) -> api::ModelRef {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use context::convert::convert;
+use domain::PersonaId;
 use domain::lorebook::Binding;
 use serde_json::Value;
 use store::PresetKind;
@@ -33,6 +34,7 @@ impl Engine {
     /// Those of a name that is not known yet.
     pub(crate) async fn import_personas_of(
         &self,
+        tavern: &mut Tavern,
         settings: &Value,
         wishes: &mut Wishes,
         run: &mut Run,
@@ -47,9 +49,9 @@ impl Engine {
             }
             run.step();
             let of_it = |field: &str| about.and_then(|about| about.get(picture)?.get(field));
-            let there = known.iter().find(|(one, _)| one == name);
-            let id = match there {
-                Some((_, id)) => {
+            let there = known.iter().find(|(one, _)| one == name).map(|(_, id)| id.clone());
+            let id = match &there {
+                Some(id) => {
                     let reason = format!("there is a persona \"{name}\" already");
                     report.skipped.push(Skipped { id: id.clone(), file: SETTINGS.into(), reason });
                     id.clone()
@@ -61,7 +63,16 @@ impl Engine {
                     id
                 }
             };
-            wishes.add(of_it("lorebook"), Binding::Persona(id.parse()?));
+            let id = id.parse()?;
+            wishes.add(of_it("lorebook"), Binding::Persona(id));
+            if let Some(at) = tavern.avatars.iter().position(|file| file_name(file) == *picture) {
+                let file = tavern.avatars.remove(at);
+                self.import_persona_picture(id, &file, there.is_none(), report).await?;
+            }
+        }
+        if !tavern.avatars.is_empty() && !run.cancelled() {
+            let reason = format!("left there, {} in all: they are no persona's", tavern.avatars.len());
+            report.skipped.push(Skipped { id: String::new(), file: "User Avatars".into(), reason });
         }
         let more = personas(settings).count().saturating_sub(MAX_PERSONAS);
         if more > 0 {
@@ -71,9 +82,30 @@ impl Engine {
         Ok(())
     }
 
+    /// What goes wrong is told where the persona is: in the last row of what came in, or of what was there.
+    async fn import_persona_picture(
+        &self,
+        id: PersonaId,
+        file: &Path,
+        new: bool,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let told = match self.import_face_of_persona(id, file).await? {
+            Ok(true) if !new => "its picture came in now".to_owned(),
+            Ok(_) => return Ok(()),
+            Err(why) => format!("its picture {} is left there: {why}", file_name(file)),
+        };
+        match (report.imported.last_mut(), report.skipped.last_mut()) {
+            (Some(row), _) if new => row.warnings.push(told),
+            (_, Some(row)) if !new => row.reason = format!("{}; {told}", row.reason),
+            _ => {}
+        }
+        Ok(())
+    }
+
     async fn import_persona(&self, name: &str, text: &str, report: &mut ImportReport) -> Answer<Option<String>> {
         let (id, instructions) = (String::new(), String::new());
-        let persona = Persona { id, name: name.to_owned(), description: text.to_owned(), instructions };
+        let persona = Persona { id, name: name.to_owned(), description: text.to_owned(), instructions, picture: None };
         match self.save_persona(persona).await {
             Ok(saved) => {
                 report.imported.push(row("persona", saved.id.clone(), saved.name));

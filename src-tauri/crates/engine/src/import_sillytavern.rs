@@ -57,7 +57,8 @@ impl Engine {
         let (mut tavern, settings) = looked?;
         let files =
             [&tavern.cards, &tavern.chats, &tavern.group_chats, &tavern.worlds, &tavern.quick_replies].map(Vec::len);
-        run.expect(files.into_iter().sum::<usize>() + personas(&settings).count() + PRESETS.len());
+        let pictures = tavern.faces.len() + tavern.backgrounds.len();
+        run.expect(files.into_iter().sum::<usize>() + personas(&settings).count() + PRESETS.len() + pictures);
         let mut report = self.import_tavern(&mut tavern, &settings, &mut run).await?;
         report.skipped.append(&mut tavern.left);
         report.cancelled = run.cancelled();
@@ -69,7 +70,7 @@ impl Engine {
         let (mut report, mut wishes) = (ImportReport::default(), Wishes::default());
         // Chats are somebody's, with somebody, and lorebooks are bound to all of these.
         run.enter(ImportStage::Personas);
-        self.import_personas_of(settings, &mut wishes, run, &mut report).await?;
+        self.import_personas_of(tavern, settings, &mut wishes, run, &mut report).await?;
         run.enter(ImportStage::Characters);
         let tags = Tags::of(settings);
         let cast = self.import_cards_of(tavern, tags, &mut wishes, run, &mut report).await?;
@@ -92,6 +93,9 @@ impl Engine {
             self.import_path(file, false, &mut report).await?;
             run.step();
         }
+        run.enter(ImportStage::Pictures);
+        self.import_faces_of(tavern, &cast, run, &mut report).await?;
+        self.import_backgrounds_of(tavern, run, &mut report).await?;
         Ok(report)
     }
 

@@ -48,6 +48,7 @@ mod import_cards;
 mod import_chat;
 mod import_groups;
 mod import_lorebook;
+mod import_pictures;
 mod import_preset;
 mod import_settings;
 mod import_sillytavern;

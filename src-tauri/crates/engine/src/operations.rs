@@ -79,6 +79,8 @@ macro_rules! operations {
             /// `book` alone. Nothing is stored.
             try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;
 
+            /// Pictures that another app showed behind its chats, as they came; nothing here shows them.
+            list_backgrounds() -> Vec<Background>;
             /// How far the import of a folder is; nothing where none is going on.
             import_progress() -> Option<ImportProgress>;
             /// Ends the import of a folder after what it is at. What came in stays.
@@ -88,6 +90,8 @@ macro_rules! operations {
             /// An empty `id` makes a new one.
             save_persona(persona: Persona) -> Persona;
             delete_persona(id: String) -> ();
+            /// Replaces the picture; without one there is none any more. `data` is the file's content in base64 (PNG, JPEG or WebP).
+            set_persona_picture(id: String, data: Option<String>) -> Persona;
 
             list_chats() -> Vec<ChatSummary>;
             new_chat(character: String) -> Chat;

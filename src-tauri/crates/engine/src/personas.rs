@@ -1,5 +1,7 @@
 //! Personas: whom the user plays.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use domain::PersonaId;
 use domain::persona::Persona;
 use uuid::Uuid;
@@ -7,12 +9,18 @@ use uuid::Uuid;
 use crate::Engine;
 use crate::api::{self, Changed};
 use crate::convert;
-use crate::error::{Answer, bad_input};
+use crate::error::{Answer, bad_input, not_found};
+use crate::picture;
 
 impl Engine {
     pub async fn list_personas(&self) -> Answer<Vec<api::Persona>> {
-        let personas = self.store().read(|store| store.personas().list()).await?;
-        Ok(personas.into_iter().map(convert::persona).collect())
+        let read = self.store().read(|store| Ok((store.personas().list()?, store.personas().pictures()?)));
+        let (personas, pictures) = read.await?;
+        let shown = |persona: Persona| {
+            let picture = pictures.get(&persona.id).copied();
+            convert::persona(persona, picture)
+        };
+        Ok(personas.into_iter().map(shown).collect())
     }
 
     pub async fn save_persona(&self, persona: api::Persona) -> Answer<api::Persona> {
@@ -31,7 +39,38 @@ impl Engine {
             })
             .await?;
         self.events().changed(Changed::Personas, Some(id.to_string()));
-        Ok(convert::persona(saved))
+        self.shown_persona(saved).await
+    }
+
+    /// The picture is encoded anew, so that nothing but pixels stays of the file; without one there is none any more.
+    pub async fn set_persona_picture(&self, id: String, data: Option<String>) -> Answer<api::Persona> {
+        let bytes = data.map(|data| BASE64_STANDARD.decode(data)).transpose();
+        let bytes = bytes.map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
+        self.set_persona_picture_bytes(id.parse()?, bytes).await
+    }
+
+    pub(crate) async fn set_persona_picture_bytes(
+        &self,
+        id: PersonaId,
+        bytes: Option<Vec<u8>>,
+    ) -> Answer<api::Persona> {
+        let picture = match bytes {
+            Some(bytes) => Some(self.keep(picture::read(bytes).await?.png, "image/png").await?),
+            None => None,
+        };
+        let set = self.store().write(move |store| {
+            store.personas_mut().set_picture(id, picture)?;
+            store.personas().get(id)
+        });
+        let persona = set.await?.ok_or_else(|| not_found("persona"))?;
+        self.events().changed(Changed::Personas, Some(id.to_string()));
+        Ok(convert::persona(persona, picture))
+    }
+
+    pub(crate) async fn shown_persona(&self, persona: Persona) -> Answer<api::Persona> {
+        let pictures = self.store().read(|store| store.personas().pictures()).await?;
+        let picture = pictures.get(&persona.id).copied();
+        Ok(convert::persona(persona, picture))
     }
 
     pub async fn delete_persona(&self, id: String) -> Answer<()> {

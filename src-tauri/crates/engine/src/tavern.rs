@@ -14,10 +14,11 @@ const MAX_FILES: usize = 50_000;
 /// Endings of files that may be cards.
 const CARDS: [&str; 7] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml"];
 
+/// Endings of files that may be pictures.
+const PICTURES: [&str; 6] = ["png", "apng", "jpg", "jpeg", "webp", "gif"];
+
 /// What has no place here, and why.
-const LEFT: [(&str, &str); 13] = [
-    ("backgrounds", "there are no backgrounds here"),
-    ("User Avatars", "personas have no pictures here"),
+const LEFT: [(&str, &str); 11] = [
     ("themes", "they are the looks of another app"),
     ("movingUI", "they are the looks of another app"),
     ("assets", "sounds and pictures of extensions have no place here"),
@@ -43,6 +44,11 @@ pub(crate) struct Tavern {
     pub(crate) group_chats: Vec<PathBuf>,
     pub(crate) worlds: Vec<PathBuf>,
     pub(crate) quick_replies: Vec<PathBuf>,
+    /// Pictures of personas.
+    pub(crate) avatars: Vec<PathBuf>,
+    /// Pictures of somebody in a mood, by the folder that is named like the file of the character.
+    pub(crate) faces: Vec<(String, Vec<PathBuf>)>,
+    pub(crate) backgrounds: Vec<PathBuf>,
     /// What is not taken.
     pub(crate) left: Vec<Skipped>,
 }
@@ -66,10 +72,12 @@ impl Tavern {
         let mut tavern = Self { root, ..Self::default() };
         tavern.cards = tavern.cards();
         tavern.chats = tavern.chats();
-        tavern.groups = tavern.files("groups", "json");
-        tavern.group_chats = tavern.files("group chats", "jsonl");
-        tavern.worlds = tavern.files("worlds", "json");
-        tavern.quick_replies = tavern.files("QuickReplies", "json");
+        tavern.groups = tavern.files("groups", &["json"]);
+        tavern.group_chats = tavern.files("group chats", &["jsonl"]);
+        tavern.worlds = tavern.files("worlds", &["json"]);
+        tavern.quick_replies = tavern.files("QuickReplies", &["json"]);
+        tavern.avatars = tavern.files("User Avatars", &PICTURES);
+        tavern.backgrounds = tavern.files("backgrounds", &PICTURES);
         for (name, why) in LEFT {
             let count = tavern.entries(name).len();
             if count > 0 {
@@ -81,7 +89,7 @@ impl Tavern {
 
     /// The presets in one of its folders.
     pub(crate) fn presets(&mut self, folder: &str) -> Vec<PathBuf> {
-        self.files(folder, "json")
+        self.files(folder, &["json"])
     }
 
     /// Its settings, if they are inside.
@@ -98,10 +106,10 @@ impl Tavern {
         let (folders, files): (Vec<_>, Vec<_>) = self.entries("characters").into_iter().partition(|one| one.folder);
         for folder in folders {
             // Where somebody of that name has faces: SillyTavern shows one with each reply.
-            let name = format!("characters/{}", file_name(&folder.path));
-            let count = self.entries(&name).len();
-            if count > 0 {
-                self.leave(name, format!("left there, {count} in all: there are no faces for moods here"));
+            let name = file_name(&folder.path);
+            let faces = self.files(&format!("characters/{name}"), &PICTURES);
+            if !faces.is_empty() {
+                self.faces.push((name, faces));
             }
         }
         let (cards, others): (Vec<_>, Vec<_>) = files.into_iter().map(|one| one.path).partition(|path| is_card(path));
@@ -116,7 +124,7 @@ impl Tavern {
         for entry in self.entries("chats") {
             let name = format!("chats/{}", file_name(&entry.path));
             if entry.folder {
-                chats.extend(self.files(&name, "jsonl"));
+                chats.extend(self.files(&name, &["jsonl"]));
             } else {
                 self.leave(name, "it is in no character's folder");
             }
@@ -124,11 +132,12 @@ impl Tavern {
         self.capped(chats, "chats")
     }
 
-    /// Those of that ending; others are told.
-    fn files(&mut self, folder: &str, ending: &str) -> Vec<PathBuf> {
+    /// Those of one of these endings; others are told.
+    fn files(&mut self, folder: &str, endings: &[&str]) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for Entry { path, folder: is_folder } in self.entries(folder) {
-            if !is_folder && path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending)) {
+            let fits = |ending: &&str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+            if !is_folder && endings.iter().any(fits) {
                 files.push(path);
             } else {
                 self.leave(format!("{folder}/{}", file_name(&path)), "it is of another kind than the files there are");
@@ -232,8 +241,12 @@ mod tests {
             "group chats/2.jsonl",
             "worlds/Sea.json",
             "worlds/notes.txt",
+            "characters/Ada/costume/joy.png",
+            "User Avatars/me.png",
             "backgrounds/sea.jpg",
-            "backgrounds/sky.jpg",
+            "backgrounds/sky.mp4",
+            "themes/dark.json",
+            "themes/light.json",
         ] {
             write(&user, name);
         }
@@ -243,8 +256,21 @@ mod tests {
         let others = [&tavern.groups, &tavern.group_chats, &tavern.worlds].map(|files| names(files).join(" "));
         assert_eq!(others, ["1.json", "2.jsonl", "Sea.json"]);
         let left: Vec<_> = tavern.left.iter().map(|one| one.file.as_str()).collect();
-        assert_eq!(left, ["characters/Ada", "old.webp", "chats/loose.jsonl", "worlds/notes.txt", "backgrounds"]);
-        assert!(tavern.left[4].reason.starts_with("left there, 2 in all"), "{:?}", tavern.left[4]);
+        let expected = [
+            "characters/Ada/costume",
+            "old.webp",
+            "chats/loose.jsonl",
+            "worlds/notes.txt",
+            "backgrounds/sky.mp4",
+            "themes",
+        ];
+        assert_eq!(left, expected);
+        assert!(tavern.left[5].reason.starts_with("left there, 2 in all"), "{:?}", tavern.left[5]);
+        assert_eq!(
+            (names(&tavern.avatars), names(&tavern.backgrounds)),
+            (vec!["me.png".into()], vec!["sea.jpg".into()])
+        );
+        assert_eq!((tavern.faces[0].0.as_str(), names(&tavern.faces[0].1)), ("Ada", vec!["joy.png".into()]));
 
         let other = Tavern::look(&folder.path().join("data/default-user/worlds"));
         assert!(other.is_err_and(|error| error.to_string().contains("it has no characters")));

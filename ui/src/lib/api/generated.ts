@@ -76,6 +76,8 @@ export function client(call: Call) {
 		copyLoreEntries: (book: string, ids: string[], to: string, leave: boolean) => call("copy_lore_entries", { book, ids, to, leave }) as Promise<void>,
 		/** What `text` would wake as the next message of `chat`, with `book` besides the chat's own books; without a chat, in `book` alone. Nothing is stored. */
 		tryLore: (book: string | null, text: string, chat: string | null) => call("try_lore", { book, text, chat }) as Promise<LoreTrial>,
+		/** Pictures that another app showed behind its chats, as they came; nothing here shows them. */
+		listBackgrounds: () => call("list_backgrounds", {  }) as Promise<Background[]>,
 		/** How far the import of a folder is; nothing where none is going on. */
 		importProgress: () => call("import_progress", {  }) as Promise<ImportProgress | null>,
 		/** Ends the import of a folder after what it is at. What came in stays. */
@@ -84,6 +86,8 @@ export function client(call: Call) {
 		/** An empty `id` makes a new one. */
 		savePersona: (persona: Persona) => call("save_persona", { persona }) as Promise<Persona>,
 		deletePersona: (id: string) => call("delete_persona", { id }) as Promise<void>,
+		/** Replaces the picture; without one there is none any more. `data` is the file's content in base64 (PNG, JPEG or WebP). */
+		setPersonaPicture: (id: string, data: string | null) => call("set_persona_picture", { id, data }) as Promise<Persona>,
 		listChats: () => call("list_chats", {  }) as Promise<ChatSummary[]>,
 		newChat: (character: string) => call("new_chat", { character }) as Promise<Chat>,
 		/** Opens a chat with its newest messages. */
@@ -255,6 +259,14 @@ export type AssemblyTimings = {
 	totalMs?: number | null,
 	/**  Segments that a tokenizer had to count; the others were counted before. */
 	counted?: number,
+};
+
+/**  A picture that another app showed behind its chats. */
+export type Background = {
+	/**  Asset hash. */
+	picture: string,
+	/**  What its file was called. */
+	name: string,
 };
 
 /**  A file that belongs to a card. */
@@ -649,13 +661,13 @@ export type ImportReport = {
 /**  What the import of a folder is at. */
 export type ImportStage = 
 /**  What is there. */
-"looking" | "personas" | "characters" | "chats" | "groupChats" | "lorebooks" | "presets";
+"looking" | "personas" | "characters" | "chats" | "groupChats" | "lorebooks" | "presets" | "pictures";
 
 /**  What came in. */
 export type Imported = {
 	/**
-	 *  `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`, `regexScript`, `samplerPreset` or
-	 *  `quickReplies`.
+	 *  `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`, `regexScript`, `samplerPreset`,
+	 *  `quickReplies`, `faces` or `backgrounds`.
 	 */
 	kind: string,
 	id: string,
@@ -1008,6 +1020,8 @@ export type Persona = {
 	description: string,
 	/**  How the model is to deal with it: stands for the instructions of chat and card. May be empty. */
 	instructions: string,
+	/**  Asset hash. `set_persona_picture` sets it; saving leaves it as it is. */
+	picture: string | null,
 };
 
 /**  A picture that goes with a message. */

@@ -2,6 +2,7 @@ import type { ApiError, Persona, Settings, SettingsChange } from "../api/generat
 import { asApiError } from "../api/errors";
 import { setLanguage } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
+import { base64 } from "./base64";
 import type { Look } from "./look.svelte";
 
 /** The engine's settings. A change shows at once and is taken back when the engine refuses it. */
@@ -42,9 +43,11 @@ export class SettingsState {
 		return this.#sending;
 	}
 
-	async savePersona(persona: Persona): Promise<Persona | null> {
+	/** With a picture this replaces what the persona had, with `null` there is none any more; without either it stays. */
+	async savePersona(persona: Persona, picture?: File | null): Promise<Persona | null> {
 		try {
 			const saved = await this.api.savePersona(persona);
+			if (picture !== undefined) await this.api.setPersonaPicture(saved.id, picture && (await base64(picture)));
 			this.personas = await this.api.listPersonas();
 			return saved;
 		} catch (thrown) {

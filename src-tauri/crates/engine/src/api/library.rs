@@ -136,14 +136,26 @@ pub struct Persona {
     pub description: String,
     /// How the model is to deal with it: stands for the instructions of chat and card. May be empty.
     pub instructions: String,
+    /// Asset hash. `set_persona_picture` sets it; saving leaves it as it is.
+    pub picture: Option<String>,
+}
+
+/// A picture that another app showed behind its chats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Background {
+    /// Asset hash.
+    pub picture: String,
+    /// What its file was called.
+    pub name: String,
 }
 
 /// What came in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {
-    /// `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`, `regexScript`, `samplerPreset` or
-    /// `quickReplies`.
+    /// `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`, `regexScript`, `samplerPreset`,
+    /// `quickReplies`, `faces` or `backgrounds`.
     pub kind: String,
     pub id: String,
     pub name: String,
@@ -197,6 +209,7 @@ pub enum ImportStage {
     GroupChats,
     Lorebooks,
     Presets,
+    Pictures,
 }
 
 /// What was already there.

@@ -9,6 +9,8 @@ pub(crate) enum ExportKind {
     Lorebook,
     Chat,
     Preset,
+    /// A picture that another app showed behind its chats, as it came
+    Background,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -29,6 +31,8 @@ pub(crate) enum Format {
     Markdown,
     /// A sampler preset
     Sillytavern,
+    /// A background, byte for byte
+    Original,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -41,6 +45,7 @@ pub(crate) enum ListKind {
     Templates,
     /// Sampler presets, chat formats, modes and regex scripts
     Presets,
+    Backgrounds,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

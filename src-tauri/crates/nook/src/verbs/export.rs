@@ -59,7 +59,16 @@ async fn exported(engine: &Engine, kind: ExportKind, format: Format, name: &str)
         }
         ExportKind::Preset if format == Format::Sillytavern => presets::export(engine, name).await?,
         ExportKind::Preset => return Err(unfit("sillytavern")),
+        ExportKind::Background if format == Format::Original => background(engine, name).await?,
+        ExportKind::Background => return Err(unfit("original")),
     })
+}
+
+async fn background(engine: &Engine, name: &str) -> Result<Exported, Failure> {
+    let all = engine.list_backgrounds().await?;
+    let found = find::pick("background", all, name, |one| (one.picture.as_str(), vec![one.name.as_str()]))?;
+    let bytes = engine.asset(found.picture).await?.bytes;
+    Ok(Exported { file_name: found.name, mime: "application/octet-stream", bytes, warnings: Vec::new() })
 }
 
 fn card_format(format: Format) -> Option<CardFormat> {

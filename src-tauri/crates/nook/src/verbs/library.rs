@@ -74,6 +74,7 @@ fn progress_bar(ImportProgress { done, total, stage }: ImportProgress) -> String
         ImportStage::GroupChats => "group chats",
         ImportStage::Lorebooks => "lorebooks",
         ImportStage::Presets => "presets",
+        ImportStage::Pictures => "pictures",
     };
     let full = (u64::from(done) * u64::from(CELLS) / u64::from(total.max(1))) as usize;
     format!("[{}{}] {done} of {total}  {what}", "#".repeat(full), ".".repeat(CELLS as usize - full))
@@ -137,6 +138,10 @@ pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Resul
             lines(Items { items }, out, |one| format!("{}  {}", one.id, one.name))
         }
         ListKind::Presets => presets::list(engine, out).await,
+        ListKind::Backgrounds => {
+            let items = engine.list_backgrounds().await?;
+            lines(Items { items }, out, |one| format!("{}  {}", one.picture, one.name))
+        }
     }
 }
 

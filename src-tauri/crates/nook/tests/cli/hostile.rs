@@ -40,14 +40,14 @@ fn chunk(kind: &str, data: &[u8]) -> Vec<u8> {
 }
 
 /// A picture that says it has so many points, with these chunks behind its pixels.
-fn png(width: u32, height: u32, extra: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn png(width: u32, height: u32, extra: &[Vec<u8>]) -> Vec<u8> {
     let header = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, 6, 0, 0, 0]].concat();
     let pixels = packed(&[0; 5]);
     [b"\x89PNG\r\n\x1a\n".to_vec(), chunk("IHDR", &header), chunk("IDAT", &pixels), extra.concat(), chunk("IEND", b"")]
         .concat()
 }
 
-fn text(keyword: &str, text: &[u8]) -> Vec<u8> {
+pub(crate) fn text(keyword: &str, text: &[u8]) -> Vec<u8> {
     chunk("tEXt", &[keyword.as_bytes(), b"\0", text].concat())
 }
 

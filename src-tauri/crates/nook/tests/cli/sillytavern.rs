@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::hostile::{png, text};
 use crate::world::{World, card};
 
 /// Lines as SillyTavern has written them over the years.
@@ -113,6 +114,61 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
     assert_eq!(again["imported"], json!([]), "{again}");
     let other = world.path("nothing").to_str().unwrap().to_owned();
     world.run(&["import", "--sillytavern", &other, "--json"]).assert_failed("badInput");
+}
+
+/// V3-15: faces for moods belong to the card. A persona's picture is its own; what is no picture is refused with its name.
+#[test]
+fn pictures_come_in_with_whom_they_are_of() {
+    let world = World::without_model();
+    let user = |name: &str, content: &[u8]| {
+        world.file(&format!("tavern/data/default-user/{name}"), "");
+        std::fs::write(world.path(&format!("tavern/data/default-user/{name}")), content).unwrap();
+    };
+    let picture = |shade: u8| png(1, 1, &[text("shade", &[shade])]);
+    user("characters/Mira2.json", card("Mira Quay").as_bytes());
+    user("characters/Mira2/joy.png", &picture(1));
+    user("characters/Mira2/grief.webp", b"no picture");
+    user("characters/Gone/joy.png", &picture(1));
+    user("User Avatars/a.png", &picture(2));
+    user("User Avatars/nobody.png", &picture(3));
+    user("User Avatars/b.png", b"no picture");
+    user("backgrounds/sea.png", &picture(4));
+    user("backgrounds/same sea.png", &picture(4));
+    let settings = json!({ "power_user": { "personas": { "a.png": "Tom", "b.png": "Abe", "../a.png": "Eve" } } });
+    user("settings.json", settings.to_string().as_bytes());
+    let folder = world.path("tavern").to_str().unwrap().to_owned();
+
+    let run = world.run(&["import", "--sillytavern", &folder, "--json"]);
+    let report = run.json();
+    let told = |part: &str, file: &str| -> Value {
+        let rows = report[part].as_array().unwrap().iter();
+        rows.filter(|one| one["file"] == file).cloned().collect::<Vec<_>>().into()
+    };
+    let faces = &told("imported", "characters/Mira2")[0];
+    assert_eq!((&faces["kind"], &faces["name"]), (&json!("faces"), &json!("Mira Quay")), "{report}");
+    assert!(faces["warnings"][0].as_str().unwrap().contains("1 in all"), "{faces}");
+    assert!(told("imported", "backgrounds")[0]["warnings"][0].as_str().unwrap().contains("1 in all"), "kept once");
+    assert_eq!(told("refused", "characters/Mira2/grief.webp")[0]["reason"], "it is no picture");
+    assert!(told("skipped", "characters/Gone")[0]["reason"].as_str().unwrap().contains("nobody came in"));
+    assert!(told("skipped", "User Avatars")[0]["reason"].as_str().unwrap().contains("1 in all"), "{report}");
+    let personas = told("imported", "settings.json");
+    let of = |name: &str| personas.as_array().unwrap().iter().find(|one| one["name"] == name).unwrap();
+    assert!(of("Abe")["warnings"][0].as_str().unwrap().contains("its picture b.png is left there"), "{report}");
+    let has_picture = |name: &str| world.json(&["show", "persona", name])["picture"].is_string();
+    assert_eq!(["Tom", "Abe", "Eve"].map(has_picture), [true, false, false], "no name leads out of the folder");
+    let out = world.path("mira.charx").to_str().unwrap().to_owned();
+    world.json(&["export", "character", "Mira Quay", "--as", "charx", "--out", &out]);
+    let archive = std::fs::read(out).unwrap();
+    assert!(archive.windows(28).any(|part| part.starts_with(b"assets/emotion/images/joy-")), "the face goes along");
+
+    let out = world.path("sea.png").to_str().unwrap().to_owned();
+    let kept = world.json(&["list", "backgrounds"]);
+    let [sea] = &kept["items"].as_array().unwrap()[..] else { panic!("kept once: {kept}") };
+    world.json(&["export", "background", sea["name"].as_str().unwrap(), "--as", "original", "--out", &out]);
+    assert_eq!(std::fs::read(out).unwrap(), picture(4), "byte for byte");
+
+    let again = world.run(&["import", "--sillytavern", &folder, "--json"]).json();
+    assert_eq!(again["imported"], json!([]), "{again}");
 }
 
 /// Formats 1.4.3, step 1: chat lore, persona lore, character lore with its extra books, global lore.

@@ -7,7 +7,7 @@ import { Memories, type Of } from "./memories.svelte";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-const MIRA: Of = { id: "chat", character: "mira", persona: { id: "sam", name: "Sam", description: "", instructions: "" } };
+const MIRA: Of = { id: "chat", character: "mira", persona: { id: "sam", name: "Sam", description: "", instructions: "", picture: null } };
 
 /** `memory("a tea")`: a memory with that id and text. */
 function memory(words: string, over: Partial<Memory> = {}): Memory {
