@@ -18,38 +18,40 @@ use tests::planted::{Plan, Size, Table, play};
 const GATES: [&str; 3] = ["F ", "G ", "J "];
 
 /// What falls short of its goal as yet: percents a few points below what is measured, so that it gets no worse unnoticed. To be
-/// raised with recall, and to go where the goal is met. Without sentence vectors a question that shares no word with the
-/// answer cannot find it, nothing is recalled from other chats, excerpts have a third of the tokens that are asked for, and
-/// the digest alone takes most of what group H allows. Where eight are asked, one more makes 12 points.
+/// raised with recall, and to go where the goal is met. No encoder is asked here, so a question that shares no word with the
+/// answer cannot find it; excerpts have a third of the tokens that are asked for, and share it with what stands around them;
+/// where nothing is to be found they are called up all the same, so group H holds nothing yet. Where eight are asked, one more
+/// makes 12 points.
 const FLOORS: [(usize, &[(&str, f64)]); 2] = [
     (
         1_000,
         &[
-            ("A no word, 1000 tokens", 7.0),
+            ("A no word, 1000 tokens", 8.0),
+            ("A shared words, 1000 tokens", 93.0),
+            ("A some words, 1000 tokens", 85.0),
             ("B never a stale one alone", 74.0),
             ("B the newest, older ones dated", 65.0),
             ("B what was before", 81.0),
             ("C before a trip", 75.0),
-            ("D several facts", 59.0),
-            ("E told in another chat", 0.0),
-            ("H nothing to find: tokens", 6.0),
+            ("D several facts", 53.0),
+            ("H nothing to find: tokens", 0.0),
             ("L Chinese", 62.0),
-            ("L Japanese", 50.0),
+            ("L Japanese", 62.0),
         ],
     ),
     (
         5_000,
         &[
-            ("A no word, 1000 tokens", 5.0),
-            ("A shared words, 1000 tokens", 90.0),
-            ("A some words, 1000 tokens", 87.0),
+            ("A no word, 1000 tokens", 6.0),
+            ("A shared words, 1000 tokens", 88.0),
+            ("A some words, 1000 tokens", 84.0),
             ("B never a stale one alone", 73.0),
-            ("B the newest, older ones dated", 56.0),
-            ("B what was before", 81.0),
-            ("D several facts", 64.0),
-            ("E told in another chat", 0.0),
-            ("H nothing to find: tokens", 28.0),
-            ("I follow-up", 75.0),
+            ("B the newest, older ones dated", 51.0),
+            ("B what was before", 75.0),
+            ("D several facts", 54.0),
+            ("E told in another chat", 87.0),
+            ("H nothing to find: tokens", 0.0),
+            ("I follow-up", 81.0),
             ("L Japanese", 62.0),
         ],
     ),

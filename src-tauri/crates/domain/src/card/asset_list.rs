@@ -46,7 +46,7 @@ impl Card {
     pub fn asset_bytes(&self, index: usize, file: Option<&[u8]>) -> Result<Option<Vec<u8>>, CardError> {
         let uri = self.assets().get(index).and_then(|asset| asset.get("uri")?.as_str()).unwrap_or_default();
         match (Place::of(uri), file) {
-            (Place::Data(base64), _) if base64.len() as u64 <= MAX_PICTURE / 3 * 4 => {
+            (Place::Data(base64), _) if base64::decoded_len_estimate(base64.len()) as u64 <= MAX_PICTURE => {
                 Ok(png::decoded(base64.as_bytes()))
             }
             (Place::Inside(path), Some(file)) if png::is_png(file) => {

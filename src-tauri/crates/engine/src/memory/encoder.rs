@@ -53,7 +53,7 @@ impl Encoder {
         let text = unread.text.trim();
         let texts: Vec<String> = match text.len() {
             0 => return Ok(Vec::new()),
-            ..=domain::document::MAX_PASSAGE => vec![text.to_owned()],
+            1..=domain::document::MAX_PASSAGE => vec![text.to_owned()],
             _ => domain::document::passages(text).into_iter().map(|passage| passage.text).collect(),
         };
         let read = self.host.embed(&self.path, &texts).await?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use context::frame::{BlockKind, Candidate, Source};
 use domain::memory::{Memory, MemoryScope, MemoryType};
-use domain::{MemoryId, Timestamp};
+use domain::{MemoryId, MessageId, Timestamp};
 use store::{Found, Query, Read, StoreError};
 
 /// Of one scope, for the digest: more than its share of any budget has room for.
@@ -42,6 +42,12 @@ impl Facts {
             candidate(memory, reason, first + f32::from(memory.importance) + 0.5 * recency(memory, now))
         };
         self.standing.iter().map(one).collect()
+    }
+
+    /// Messages that say nothing but what a memory of these says: it was made from them alone.
+    pub(crate) fn repeated(&self) -> HashSet<MessageId> {
+        let all = self.standing.iter().chain(self.called.iter().map(|found| &found.memory));
+        all.filter_map(|memory| <[MessageId; 1]>::try_from(memory.sources.as_slice()).ok()).flatten().collect()
     }
 
     /// What this turn's words call up, best first.

@@ -217,7 +217,7 @@ impl Engine {
         // The anchor may move this turn, so what is about to leave the window is looked through as well.
         let window = likely_window(&collected.history, answerer.budget.history_cap.min(answerer.budget.room()));
         let first = window.first().map(|message| message.id);
-        let (character, persona) = (collected.chat.character, Some(collected.persona.id).filter(|id| !id.0.is_nil()));
+        let (own, persona) = (collected.chat.clone(), Some(collected.persona.id).filter(|id| !id.0.is_nil()));
         let unset = self.persona_of(None).await?.id == collected.persona.id;
         let others = collected.values.memory_other_chats;
         let read = move |store: &store::Read<'_>| {
@@ -225,9 +225,8 @@ impl Engine {
             let mut stretches = vec![Stretch { chat, before: before.unwrap_or(0) }];
             // In a group others listen.
             if others && store.groups().members(chat)?.is_empty() {
-                let pair = store.chats().of_pair(character, persona, unset, OTHER_CHATS)?;
-                let whole = |chat| Stretch { chat, before: i64::MAX };
-                stretches.extend(pair.into_iter().filter(|other| *other != chat).map(whole));
+                let pair = store.chats().of_pair(&own, persona, unset, OTHER_CHATS)?;
+                stretches.extend(pair.into_iter().map(|chat| Stretch { chat, before: i64::MAX }));
             }
             Ok(stretches)
         };
@@ -235,6 +234,8 @@ impl Engine {
     }
 
     fn lay_out(&self, collected: &Collected, recalled: &mut Recalled, facts: &Facts, mut older: Vec<Hit>) {
+        let repeated = facts.repeated();
+        older.retain(|hit| !repeated.contains(&hit.message.id));
         older::leave_out_the_weak(&mut older, |hit| hit.score);
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         recalled.digest.extend(facts.digest(now));

@@ -63,11 +63,12 @@ impl Chats<'_> {
         Ok(row)
     }
 
-    /// The chats that a persona has with a character and nobody else, the latest first. `or_unset`: those without a persona
-    /// of their own are that persona's as well.
+    /// The other chats that the persona of `chat` has with its character and nobody else, the latest first, none of which
+    /// began as the same chat: in one that went another way, what was said since is what the user has left. `or_unset`:
+    /// chats without a persona of their own are that persona's as well.
     pub fn of_pair(
         &self,
-        character: CharacterId,
+        chat: &Chat,
         persona: Option<PersonaId>,
         or_unset: bool,
         limit: u32,
@@ -76,13 +77,21 @@ impl Chats<'_> {
             .conn
             .prepare_cached(
                 "SELECT id FROM chat
-                 WHERE character = ?1 AND deleted IS NULL AND (persona IS ?2 OR (?3 AND persona IS NULL))
+                 WHERE character = ?1 AND deleted IS NULL AND (persona IS ?2 OR (?3 AND persona IS NULL)) AND id <> ?4
                      AND NOT EXISTS (SELECT 1 FROM chat_member WHERE chat_member.chat = chat.id)
-                 ORDER BY updated DESC LIMIT ?4",
+                     AND NOT EXISTS (
+                         SELECT 1 FROM (SELECT * FROM message WHERE chat = ?4 AND role = 'user' ORDER BY position LIMIT 1) AS own
+                         JOIN message AS other ON other.chat = chat.id AND other.position = own.position
+                             AND other.role = 'user' AND other.created = own.created
+                         JOIN swipe AS said ON said.message = own.id AND said.position = own.selected
+                         JOIN swipe AS copied ON copied.message = other.id AND copied.position = other.selected
+                         WHERE copied.text = said.text)
+                 ORDER BY updated DESC LIMIT ?5",
             )?
-            .query_map(params![Col(character), persona.map(Col), or_unset, limit], |row| {
-                Ok(row.get::<_, Col<_>>(0)?.0)
-            })?
+            .query_map(
+                params![Col(chat.character), persona.map(Col), or_unset, Col(chat.id), limit],
+                |row| Ok(row.get::<_, Col<_>>(0)?.0),
+            )?
             .collect::<Result<_, _>>()?;
         Ok(chats)
     }

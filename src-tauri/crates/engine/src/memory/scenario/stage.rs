@@ -133,6 +133,7 @@ impl Stage {
                     name: persona,
                     description: String::new(),
                     instructions: String::new(),
+                    picture: None,
                 };
                 self.engine.save_persona(new).await?.id.parse()?
             }
