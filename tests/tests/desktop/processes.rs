@@ -11,6 +11,15 @@ pub(crate) fn running(program: &Path) -> Vec<u32> {
     ids.filter(|id| is_alive(*id) && fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|exe| exe == program)).collect()
 }
 
+/// Those of them that write replies; another one may be reading what was said.
+pub(crate) fn writing(worker: &Path) -> Vec<u32> {
+    let writes = |id: &u32| {
+        let told = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        told.split(|byte| *byte == 0).any(|word| word == b"replies")
+    };
+    running(worker).into_iter().filter(writes).collect()
+}
+
 /// A zombie, dead but not yet collected, does not live.
 pub(crate) fn is_alive(id: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();

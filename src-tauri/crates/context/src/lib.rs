@@ -27,6 +27,7 @@ pub mod plan;
 pub mod prompt_template;
 pub mod regex_script;
 pub mod reuse;
+pub mod similarity;
 mod window;
 mod wording;
 

@@ -43,7 +43,7 @@ impl Worker {
     /// The binary does not start, or is no worker of our protocol.
     pub(crate) async fn start(settings: &Settings) -> Result<Self, ProviderError> {
         let path = settings.worker.as_path();
-        let mut worker = Self::spawn(path).map_err(|error| failure::not_started(path, error))?;
+        let mut worker = Self::spawn(path, settings.task).map_err(|error| failure::not_started(path, error))?;
         match timeout(settings.policy.handshake, worker.frames.recv()).await {
             Ok(Some(Ok(Reply::Ready { protocol: PROTOCOL, build, devices }))) => {
                 tracing::info!(pid = worker.pid(), build, ?devices, "worker ready");
@@ -64,8 +64,10 @@ impl Worker {
         }
     }
 
-    fn spawn(path: &Path) -> std::io::Result<Self> {
+    fn spawn(path: &Path, task: &str) -> std::io::Result<Self> {
         let mut command = Command::new(path);
+        // Only people who look at the list of processes read it.
+        command.arg(task);
         // ggml also looks for backends in the current directory.
         if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
             command.current_dir(folder);

@@ -13,6 +13,8 @@ const WORKER_VARIABLE: &str = "INGLENOOK_WORKER";
 pub struct Settings {
     /// The worker binary.
     pub worker: PathBuf,
+    /// What the workers are for, in a list of processes.
+    pub task: &'static str,
     /// Threads that compute.
     pub threads: u32,
     /// Layers on the GPU; 0 computes on the CPU.
@@ -32,6 +34,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             worker: worker_path(),
+            task: "replies",
             threads: threads(),
             gpu_layers: 0,
             cache_budget: cache_budget(),

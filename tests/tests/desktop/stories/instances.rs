@@ -35,7 +35,7 @@ pub(crate) async fn closing(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
     window.ask("Tell me a long story about the sea.").await;
-    assert_eq!(processes::running(&desk.worker()).len(), 1, "one worker writes the reply");
+    assert_eq!(processes::writing(&desk.worker()).len(), 1, "one worker writes the reply");
     let id = desk.display.windows("Inglenook").pop().expect("the window");
     desk.display.press_close(&id);
     within(Duration::from_secs(10), "the end of every process", || async {

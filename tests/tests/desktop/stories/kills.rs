@@ -109,7 +109,7 @@ async fn sitting(desk: &Desk, photograph: bool) -> bool {
     greeted(&window).await;
     for signal in SIGNALS {
         let reply = window.ask("Write me a very long letter about every room of this house.").await;
-        let [worker] = processes::running(&desk.worker())[..] else { panic!("one worker writes") };
+        let [worker] = processes::writing(&desk.worker())[..] else { panic!("one worker writes") };
         processes::signal(worker, signal);
         if !is_cut(&window, signal).await {
             window.close().await;

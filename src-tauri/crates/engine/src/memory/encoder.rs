@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use context::similarity::bytes;
 use local::{Embedding, LocalHost, gguf};
 use provider::ProviderError;
 use store::{NewVector, UnreadText};
 
-use super::vectors::quantized;
 use crate::models::gguf_files;
 
 /// A worker without work leaves after so long: it is back in a tenth of a second.
@@ -35,7 +35,7 @@ impl Encoder {
         let Some(path) = folders.iter().flat_map(|folder| gguf_files(folder)).find(is_encoder) else { return Ok(None) };
         let bytes = std::fs::metadata(&path)?.len();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let settings = local::Settings { idle: Some(IDLE), state_dir: None, ..settings.clone() };
+        let settings = local::Settings { task: "embeddings", idle: Some(IDLE), state_dir: None, ..settings.clone() };
         Ok(Some(Self { host: LocalHost::new(settings)?, model: format!("{name}, {bytes} bytes"), path }))
     }
 
@@ -66,7 +66,7 @@ impl Encoder {
 }
 
 fn kept(embedding: Embedding) -> NewVector {
-    let (vector, scale) = quantized(&embedding.mean);
+    let (vector, scale) = bytes(&embedding.mean);
     let pieces = embedding.tokens.iter().map(|piece| u16::try_from(*piece).unwrap_or(u16::MAX)).collect();
     NewVector { vector, scale, pieces, vectors: embedding.vectors }
 }

@@ -19,7 +19,8 @@ use crate::history::said;
 const CANDIDATES: usize = 15;
 /// Messages for which it is looked whose words they are, and of when.
 const LOOKED_AT: usize = 120;
-/// Of those the first, in which each piece of the question is looked for (memory.md, section 3, item 4).
+/// Of those the first, in which each piece of the question is looked for: it costs a read of 12 KB each, and what comes behind
+/// gains nothing among the first ten (memory.md, section 3, item 4).
 const LOOKED_INTO: usize = 50;
 /// Of the best score; what fits worse is not about the question.
 const FLOOR: f32 = 0.3;

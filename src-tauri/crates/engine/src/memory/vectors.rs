@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use context::similarity::{Rows, dot};
 use domain::ChatId;
 use local::Embedding;
 use store::{Read, StoreError, StoredVector, Stretch, VectorRevision};
@@ -23,9 +24,7 @@ struct ChatVectors {
     revision: VectorRevision,
     numbers: Vec<i64>,
     positions: Vec<i64>,
-    /// One vector behind the other.
-    matrix: Vec<i8>,
-    scales: Vec<f32>,
+    rows: Rows,
     /// In how many passages a piece stands.
     having: HashMap<u16, u32>,
 }
@@ -35,8 +34,7 @@ impl ChatVectors {
         for row in rows {
             self.numbers.push(row.number);
             self.positions.push(row.position);
-            self.scales.push(row.scale);
-            self.matrix.extend(row.vector);
+            self.rows.push(&row.vector, row.scale);
             for piece in row.pieces.into_iter().collect::<HashSet<u16>>() {
                 *self.having.entry(piece).or_default() += 1;
             }
@@ -129,9 +127,10 @@ impl<'a> Meaning<'a> {
 
     /// How near each message and its neighbours are to what is asked, from 0 to 1 over all that were read.
     pub(crate) fn near(&self) -> HashMap<Place, f32> {
-        let cosines: Vec<Vec<f32>> = self.chats.iter().map(|chat| cosines(chat, &self.asked.mean)).collect();
+        let cosines: Vec<Vec<f32>> = self.chats.iter().map(|chat| chat.rows.products(&self.asked.mean)).collect();
         let best = |rows: &Vec<(usize, usize)>| {
-            rows.iter().map(|(chat, row)| cosines[*chat][*row]).fold(f32::NEG_INFINITY, f32::max)
+            let cosine = |(chat, row): &(usize, usize)| cosines[*chat].get(*row).copied().unwrap_or(0.0);
+            rows.iter().map(cosine).fold(f32::NEG_INFINITY, f32::max)
         };
         let own: HashMap<Place, f32> = self.rows.iter().map(|(place, rows)| (*place, best(rows))).collect();
         let with_neighbours = |(&(stretch, position), own_cosine): (&Place, &f32)| {
@@ -187,27 +186,6 @@ impl<'a> Meaning<'a> {
     }
 }
 
-/// Of each row with `asked`, whose length is 1.
-fn cosines(chat: &ChatVectors, asked: &[f32]) -> Vec<f32> {
-    let (asked, scale) = quantized(asked);
-    let rows = chat.matrix.chunks_exact(asked.len().max(1));
-    rows.zip(&chat.scales).map(|(row, of_row)| dot(&asked, row) as f32 * scale * of_row).collect()
-}
-
-/// A vector as bytes, the largest number of which is as large as one can be, and what a byte is worth.
-pub(crate) fn quantized(vector: &[f32]) -> (Vec<i8>, f32) {
-    let largest = vector.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
-    if largest == 0.0 {
-        return (vec![0; vector.len()], 0.0);
-    }
-    let scale = largest / f32::from(i8::MAX);
-    (vector.iter().map(|number| (number / scale).round() as i8).collect(), scale)
-}
-
-fn dot(a: &[i8], b: &[i8]) -> i32 {
-    a.iter().zip(b).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum()
-}
-
 /// From 0 to 1.
 fn scaled(mut scores: HashMap<Place, f32>) -> HashMap<Place, f32> {
     let (least, most) = scores
@@ -221,16 +199,6 @@ fn scaled(mut scores: HashMap<Place, f32>) -> HashMap<Place, f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_keep_what_vectors_say() {
-        let vector: Vec<f32> = (0..384).map(|number| ((number * 37 % 101) as f32 - 50.0) / 600.0).collect();
-        let (bytes, scale) = quantized(&vector);
-        let exact: f32 = vector.iter().map(|number| number * number).sum();
-        assert!((dot(&bytes, &bytes) as f32 * scale * scale - exact).abs() < 0.01 * exact);
-        assert_eq!(quantized(&[0.0, 0.0]), (vec![0, 0], 0.0));
-        assert_eq!(quantized(&[0.5, -1.0]).0, [64, -127]);
-    }
 
     #[test]
     fn scores_are_put_between_0_and_1() {

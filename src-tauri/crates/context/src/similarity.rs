@@ -1,0 +1,167 @@
+//! How near vectors of bytes are to each other: pure arithmetic, all of it over every row. At a hundred thousand rows that takes
+//! less than any index would cost to keep (memory.md, section 2).
+
+use std::num::NonZero;
+use std::thread;
+
+/// The largest number of a vector of bytes.
+const BYTE: f32 = 127.0;
+/// The largest number of what is asked: finer than a row, so that rounding is the rows' alone. Sums of 4,096 products fit 32 bits.
+const FINE: f32 = 2_047.0;
+/// Rows for which another thread is worth its start.
+const ROWS_A_THREAD: usize = 16_384;
+
+/// Vectors of one length, as bytes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rows {
+    /// One behind the other.
+    numbers: Vec<i8>,
+    /// What a byte of each row is worth.
+    scales: Vec<f32>,
+}
+
+impl Rows {
+    /// `scale` is what a byte of it is worth. All rows must be of one length.
+    pub fn push(&mut self, row: &[i8], scale: f32) {
+        self.numbers.extend_from_slice(row);
+        self.scales.push(scale);
+    }
+
+    pub fn len(&self) -> usize {
+        self.scales.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.scales.is_empty()
+    }
+
+    /// The product of each row with `asked`: the cosine, where both are of length 1. Nothing, if the lengths differ.
+    pub fn products(&self, asked: &[f32]) -> Vec<f32> {
+        let dimensions = asked.len();
+        if dimensions == 0 || self.numbers.len() != self.len() * dimensions {
+            return Vec::new();
+        }
+        let (asked, scale) = rounded(asked, FINE);
+        let asked: Vec<i16> = asked.into_iter().map(|number| number as i16).collect();
+        let mut products = vec![0.0; self.len()];
+        let part = |rows: &[i8], scales: &[f32], products: &mut [f32]| {
+            for ((row, of_row), product) in rows.chunks_exact(dimensions).zip(scales).zip(products) {
+                *product = fine_dot(&asked, row) as f32 * scale * of_row;
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(self.len() / ROWS_A_THREAD).max(1);
+        let rows = self.len().div_ceil(threads);
+        if threads == 1 {
+            part(&self.numbers, &self.scales, &mut products);
+            return products;
+        }
+        thread::scope(|scope| {
+            let parts =
+                self.numbers.chunks(rows * dimensions).zip(self.scales.chunks(rows)).zip(products.chunks_mut(rows));
+            for ((numbers, scales), products) in parts {
+                scope.spawn(move || part(numbers, scales, products));
+            }
+        });
+        products
+    }
+}
+
+/// A vector as bytes, and what a byte of it is worth: its largest number is as large as a byte can be.
+pub fn bytes(vector: &[f32]) -> (Vec<i8>, f32) {
+    let (rounded, scale) = rounded(vector, BYTE);
+    (rounded.into_iter().map(|number| number as i8).collect(), scale)
+}
+
+/// The product of two vectors of bytes, of the shorter one's length.
+pub fn dot(a: &[i8], b: &[i8]) -> i32 {
+    a.iter().zip(b).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum()
+}
+
+fn fine_dot(a: &[i16], b: &[i8]) -> i32 {
+    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
+}
+
+/// Whole numbers, the largest of which is `most`, and what 1 of them is worth.
+fn rounded(vector: &[f32], most: f32) -> (Vec<f32>, f32) {
+    let largest = vector.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
+    if largest == 0.0 {
+        return (vec![0.0; vector.len()], 0.0);
+    }
+    let scale = largest / most;
+    (vector.iter().map(|number| (number / scale).round()).collect(), scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vectors of length 1 that point anywhere, always the same.
+    fn vectors(count: usize, dimensions: usize) -> Vec<Vec<f32>> {
+        let mut state = 0x9e37_79b9_u32;
+        let mut number = || {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state as f32 / u32::MAX as f32 - 0.5
+        };
+        let mut vector = || {
+            // Sums of several are about normal, as the numbers of real vectors are.
+            let vector: Vec<f32> = (0..dimensions).map(|_| number() + number() + number() + number()).collect();
+            let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+            vector.into_iter().map(|number| number / length).collect()
+        };
+        (0..count).map(|_| vector()).collect()
+    }
+
+    fn rows(vectors: &[Vec<f32>]) -> Rows {
+        let mut rows = Rows::default();
+        for vector in vectors {
+            let (bytes, scale) = bytes(vector);
+            rows.push(&bytes, scale);
+        }
+        rows
+    }
+
+    fn first(scores: &[f32], count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+        order.truncate(count);
+        order
+    }
+
+    #[test]
+    fn bytes_find_what_exact_numbers_find() {
+        let vectors = vectors(4_050, 384);
+        let (asked, kept) = vectors.split_at(50);
+        let rows = rows(kept);
+        let mut same = 0;
+        for asked in asked {
+            let exact: Vec<f32> =
+                kept.iter().map(|row| row.iter().zip(asked).map(|(a, b)| a * b).sum::<f32>()).collect();
+            let found = first(&rows.products(asked), 10);
+            same += first(&exact, 10).iter().filter(|row| found.contains(row)).count();
+        }
+        assert!(same >= 495, "{same} of the 500 nearest");
+    }
+
+    #[test]
+    fn many_rows_are_looked_at_side_by_side_and_none_is_left_out() {
+        let vectors = vectors(3, 8);
+        let many: Vec<Vec<f32>> = vectors.iter().cycle().take(2 * ROWS_A_THREAD + 1).cloned().collect();
+        let products = rows(&many).products(&vectors[0]);
+        assert_eq!(products.len(), many.len());
+        let few = rows(&vectors).products(&vectors[0]);
+        assert!(products.iter().enumerate().all(|(row, product)| *product == few[row % 3]));
+    }
+
+    #[test]
+    fn what_has_no_direction_or_another_length_is_near_nothing() {
+        assert_eq!(bytes(&[0.0, 0.0]), (vec![0, 0], 0.0));
+        assert_eq!(bytes(&[0.5, -1.0]).0, [64, -127]);
+        let rows = rows(&vectors(2, 8));
+        assert_eq!(rows.products(&[0.0; 8]), [0.0, 0.0]);
+        assert!(rows.products(&[1.0; 7]).is_empty());
+        assert!(rows.products(&[]).is_empty());
+        assert_eq!(dot(&[127, -128], &[127, -128]), 127 * 127 + 128 * 128);
+    }
+}
