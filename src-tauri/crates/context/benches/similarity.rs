@@ -1,5 +1,5 @@
 //! A hundred thousand vectors of 384 bytes against one (memory.md, section 2): all of them, and the ten nearest.
-//! `cargo bench -p context --bench similarity`. That what is found is what exact numbers find, the module's tests say.
+//! `cargo bench -p context --bench similarity`. How many of those that exact numbers find are among them, the module's tests say.
 
 use context::similarity::{Rows, bytes};
 use divan::{Bencher, black_box};
