@@ -19,9 +19,8 @@ const GATES: [&str; 3] = ["F ", "G ", "J "];
 
 /// What falls short of its goal as yet: percents a few points below what is measured, so that it gets no worse unnoticed. To be
 /// raised with recall, and to go where the goal is met. No encoder is asked here, so a question that shares no word with the
-/// answer cannot find it; excerpts have a third of the tokens that are asked for, and share it with what stands around them;
-/// where nothing is to be found they are called up all the same, so group H holds nothing yet. Where eight are asked, one more
-/// makes 12 points.
+/// answer cannot find it; excerpts have a third of the tokens that are asked for, and share it with what stands around them.
+/// Where eight are asked, one more makes 12 points.
 const FLOORS: [(usize, &[(&str, f64)]); 2] = [
     (
         1_000,
@@ -34,7 +33,6 @@ const FLOORS: [(usize, &[(&str, f64)]); 2] = [
             ("B what was before", 81.0),
             ("C before a trip", 75.0),
             ("D several facts", 53.0),
-            ("H nothing to find: tokens", 0.0),
             ("L Chinese", 62.0),
             ("L Japanese", 62.0),
         ],
@@ -50,12 +48,14 @@ const FLOORS: [(usize, &[(&str, f64)]); 2] = [
             ("B what was before", 75.0),
             ("D several facts", 54.0),
             ("E told in another chat", 87.0),
-            ("H nothing to find: tokens", 0.0),
             ("I follow-up", 81.0),
             ("L Japanese", 62.0),
         ],
     ),
 ];
+
+/// Where nothing is to be found, excerpts are called up all the same. No floor could fail; so it is told when the goal is met.
+const FAR_OFF: &str = "H nothing to find: tokens";
 
 async fn table(messages: usize) -> Table {
     let seed = env::var("PLANTED_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
@@ -83,6 +83,10 @@ fn tell_why(plan: &Plan, table: &Table, answers: &[Probed], group: &str) {
 fn hold(messages: usize, table: &Table) {
     let floors = FLOORS.iter().find(|(size, _)| *size == messages).map_or(&[][..], |(_, floors)| floors);
     for (name, percent, goal) in table.cases() {
+        if name == FAR_OFF {
+            assert!(percent < f64::from(goal), "{name} meets its goal: hold it to that");
+            continue;
+        }
         let floor = floors.iter().find(|(case, _)| *case == name).map_or(f64::from(goal), |(_, floor)| *floor);
         let least = if GATES.iter().any(|gate| name.starts_with(gate)) { 100.0 } else { floor };
         assert!(percent >= least, "{name}: {percent:.1} of {least} %, failed: {:?}\n{table}", table.failed(name));

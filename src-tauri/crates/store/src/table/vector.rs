@@ -1,7 +1,6 @@
 //! Messages as vectors, and which of them nothing has read yet.
 
-use domain::chat::Role;
-use domain::{ChatId, MessageId, Timestamp};
+use domain::{ChatId, MessageId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::StoreError;
@@ -34,8 +33,6 @@ pub struct StoredVector {
     /// Rises; what is written later has the higher one.
     pub number: i64,
     pub position: i64,
-    pub role: Role,
-    pub created: Timestamp,
     pub vector: Vec<i8>,
     pub scale: f32,
     pub pieces: Vec<u16>,
@@ -94,23 +91,16 @@ impl Vectors<'_> {
         let vectors = self
             .conn
             .prepare_cached(
-                "SELECT message_vector.number, message_vector.position, message.role, message.created,
-                     message_vector.vector, message_vector.scale, message_vector.pieces
-                 FROM message_vector
-                 JOIN message_text ON message_text.number = message_vector.text
-                 JOIN message ON message.id = message_text.message
-                 WHERE message_vector.chat = ?1 AND message_vector.model = ?2 AND message_vector.number > ?3
-                 ORDER BY message_vector.number",
+                "SELECT number, position, vector, scale, pieces FROM message_vector
+                 WHERE chat = ?1 AND model = ?2 AND number > ?3 ORDER BY number",
             )?
             .query_map(params![Col(chat), model, after], |row| {
                 Ok(StoredVector {
                     number: row.get(0)?,
                     position: row.get(1)?,
-                    role: row.get::<_, Col<_>>(2)?.0,
-                    created: row.get::<_, Col<_>>(3)?.0,
-                    vector: signed(row.get_ref(4)?.as_blob()?),
-                    scale: row.get(5)?,
-                    pieces: pieces(row.get_ref(6)?.as_blob()?),
+                    vector: signed(row.get_ref(2)?.as_blob()?),
+                    scale: row.get(3)?,
+                    pieces: pieces(row.get_ref(4)?.as_blob()?),
                 })
             })?
             .collect::<Result<_, _>>()?;
