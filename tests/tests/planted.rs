@@ -10,8 +10,10 @@
 )]
 
 use std::env;
+use std::path::PathBuf;
 
 use engine::scenario::Probed;
+use tests::headless::models_dir;
 use tests::planted::{Plan, Size, Table, play};
 
 /// Groups of which nothing may ever fail.
@@ -57,10 +59,10 @@ const FLOORS: [(usize, &[(&str, f64)]); 2] = [
 /// Where nothing is to be found, excerpts are called up all the same. No floor could fail; so it is told when the goal is met.
 const FAR_OFF: &str = "H nothing to find: tokens";
 
-async fn table(messages: usize) -> Table {
+async fn table(messages: usize, models: Option<PathBuf>) -> Table {
     let seed = env::var("PLANTED_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let (plan, dir) = (Plan::new(Size::of(messages), seed), tempfile::tempdir().unwrap());
-    let (table, answers) = play(&plan, dir.path()).await.unwrap();
+    let (table, answers) = play(&plan, dir.path(), models).await.unwrap();
     println!("{table}");
     if let Ok(groups) = env::var("PLANTED_WHY") {
         groups.split(',').filter(|group| !group.is_empty()).for_each(|group| tell_why(&plan, &table, &answers, group));
@@ -95,10 +97,16 @@ fn hold(messages: usize, table: &Table) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_messages() {
-    hold(1_000, &table(1_000).await);
+    hold(1_000, &table(1_000, None).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_thousand_messages() {
-    hold(5_000, &table(5_000).await);
+    hold(5_000, &table(5_000, None).await);
+}
+
+/// The encoder that comes with the app has read all of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_messages_by_their_meaning() {
+    table(1_000, Some(models_dir())).await;
 }

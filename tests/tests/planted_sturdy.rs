@@ -19,7 +19,7 @@ const SPACELESS: &str = "*[\u{e00}-\u{e7f}\u{3040}-\u{30ff}\u{3400}-\u{9fff}\u{a
 
 /// All that is answered, but how long it took.
 async fn played(dir: &Path, steps: Vec<Timed>) -> Vec<Probed> {
-    let answers = answers(dir, steps).await.unwrap();
+    let answers = answers(dir, None, steps).await.unwrap();
     answers.into_iter().map(|answer| Probed { milliseconds: 0.0, ..answer }).collect()
 }
 
@@ -59,7 +59,7 @@ async fn the_same_story_gives_the_same_bytes_however_often_the_app_is_opened() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_index_that_was_rebuilt_finds_the_same() {
     let (steps, dir) = (story(12), tempfile::tempdir().unwrap());
-    answers(dir.path(), steps.clone()).await.unwrap();
+    answers(dir.path(), None, steps.clone()).await.unwrap();
     let asks = |timed: &Timed| matches!(timed.step, Step::Pair(_) | Step::Probe(_));
     let questions: Vec<Timed> = steps.into_iter().filter(asks).collect();
     let before = played(dir.path(), questions.clone()).await;

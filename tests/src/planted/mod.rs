@@ -197,8 +197,8 @@ impl Making {
         let history = Set { pair: None, chat: None, key: "history_cap".into(), value: HISTORY.into() };
         let mut steps = vec![Timed { time: None, step: Step::Setting(history) }];
         steps.extend(world.told());
-        let mut time = Some(afterwards().to_string());
-        steps.extend(after.into_iter().map(|step| Timed { time: time.take(), step }));
+        steps.push(Timed { time: Some(afterwards().to_string()), step: Step::Learn });
+        steps.extend(after.into_iter().map(|step| Timed { time: None, step }));
         Plan { steps, wants, canaries, erased }
     }
 }

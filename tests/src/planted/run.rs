@@ -11,23 +11,32 @@ use engine::scenario::{self, Probed, ScenarioError, Timed};
 use provider::FakeProvider;
 
 use super::{Plan, Table};
+use crate::headless::worker;
 
-/// Answers of `steps` in the data folder `dir`, counted by estimate, so that they are the same on every machine.
+/// Answers of `steps` in the data folder `dir`, counted by estimate, so that they are the same on every machine. What is said
+/// is understood by the encoder in `models`; by its words alone where there is none.
 ///
 /// # Errors
 /// As [`scenario::run`].
-pub async fn answers(dir: &Path, steps: Vec<Timed>) -> Result<Vec<Probed>, ScenarioError> {
+pub async fn answers(dir: &Path, models: Option<PathBuf>, steps: Vec<Timed>) -> Result<Vec<Probed>, ScenarioError> {
     let provider: Option<Arc<dyn provider::Provider>> = Some(Arc::new(FakeProvider::new()));
-    let options = Options { data_dir: dir.to_owned(), without_keychain: true, provider, ..Options::default() };
+    let options = Options {
+        data_dir: dir.to_owned(),
+        worker: models.is_some().then(worker),
+        model_dirs: models.into_iter().collect(),
+        without_keychain: true,
+        provider,
+        ..Options::default()
+    };
     scenario::run(options, steps).await
 }
 
-/// Plays the whole of `plan` in the empty folder `dir`: how it went, and what was answered.
+/// Plays the whole of `plan` in the empty folder `dir`, with the encoder in `models` if any: how it went, and what was answered.
 ///
 /// # Errors
 /// As [`scenario::run`].
-pub async fn play(plan: &Plan, dir: &Path) -> Result<(Table, Vec<Probed>), ScenarioError> {
-    let answers = answers(dir, plan.steps.clone()).await?;
+pub async fn play(plan: &Plan, dir: &Path, models: Option<PathBuf>) -> Result<(Table, Vec<Probed>), ScenarioError> {
+    let answers = answers(dir, models, plan.steps.clone()).await?;
     let mut table = Table::of(plan, &answers);
     let left = left_in(dir, &plan.erased);
     for word in &plan.erased {

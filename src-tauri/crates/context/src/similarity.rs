@@ -27,6 +27,18 @@ impl Rows {
         self.scales.push(scale);
     }
 
+    /// Takes a row out; the last one comes into its place.
+    ///
+    /// # Panics
+    /// There is no such row.
+    pub fn swap_remove(&mut self, row: usize) {
+        let dimensions = self.numbers.len() / self.len();
+        let last = self.numbers.len() - dimensions;
+        self.numbers.copy_within(last.., row * dimensions);
+        self.numbers.truncate(last);
+        self.scales.swap_remove(row);
+    }
+
     pub fn len(&self) -> usize {
         self.scales.len()
     }
@@ -154,6 +166,17 @@ mod tests {
         assert_eq!(products.len(), many.len());
         let few = rows(&vectors).products(&vectors[0]);
         assert!(products.iter().enumerate().all(|(row, product)| *product == few[row % 3]));
+    }
+
+    #[test]
+    fn a_row_that_is_taken_out_leaves_the_others() {
+        let vectors = vectors(4, 8);
+        let mut rows = rows(&vectors);
+        let before = rows.products(&vectors[0]);
+        rows.swap_remove(1);
+        assert_eq!(rows.products(&vectors[0]), [before[0], before[3], before[2]]);
+        rows.swap_remove(2);
+        assert_eq!(rows.products(&vectors[0]), [before[0], before[3]]);
     }
 
     #[test]

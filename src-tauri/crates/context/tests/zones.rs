@@ -110,6 +110,26 @@ fn a_share_that_is_not_needed_goes_to_the_others() {
     assert!(only_lore.shares.retrieval_used * 10 >= only_lore.shares.retrieval_budget * 8);
 }
 
+/// In an append-only window excerpts stay until the epoch ends, so by themselves they take a third and no more.
+#[test]
+fn who_says_how_much_is_retrieved_gets_excerpts_for_that_much() {
+    let mut frame = frame(chat(1, 2), "", "");
+    let excerpt = |at: u128| {
+        let source = Source::Message { id: id(900 + at), speaker: "Sam".into() };
+        Candidate::new(BlockKind::Excerpt, source, "about this turn", words(20)).scored(at as f32)
+    };
+    frame.context = (0..20).map(excerpt).collect();
+    let used = |retrieval_cap: Option<u32>| {
+        let chosen = Budget { retrieval_cap, ..budget(2_000) };
+        let sent = with_setup(&frame, 2_000, &WindowState::default(), |setup| setup.budget = chosen);
+        (sent.shares.retrieval_used, sent.shares.retrieval_budget)
+    };
+    let (used_by_default, budget) = used(None);
+    assert!(used_by_default * 20 <= budget * 9, "{used_by_default} of {budget}");
+    let (used_by_choice, chosen) = used(Some(budget));
+    assert!(chosen == budget && used_by_choice * 10 >= budget * 8, "{used_by_choice} of {budget}");
+}
+
 /// The template's words stand around the entries of a place, which stay blocks of their own, and where it has them.
 #[test]
 fn lore_of_the_head_stands_where_the_template_has_it() {

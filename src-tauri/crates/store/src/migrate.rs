@@ -20,6 +20,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0012_sources.sql"),
     include_str!("migrations/0013_vectors.sql"),
     include_str!("migrations/0014_pictures.sql"),
+    include_str!("migrations/0015_windows.sql"),
 ];
 
 /// 0 in an empty file.

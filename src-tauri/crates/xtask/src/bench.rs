@@ -25,6 +25,8 @@ enum Name {
     Decode,
     /// Lorebooks over a chat.
     Lore,
+    /// How fast the encoder reads, and what that costs a reply.
+    Memory,
     /// What memory brings back of facts planted in 20,000 messages.
     Planted,
     /// Which part of a long chat's prompts was read before, beside a sliding window.
@@ -40,6 +42,7 @@ impl Name {
             Self::Assembly => ["tests", "assembly", "bench"],
             Self::Decode => ["tests", "decode", "bench"],
             Self::Lore => ["context", "lore", "bench"],
+            Self::Memory => ["tests", "memory", "bench"],
             Self::Planted => ["tests", "planted", "bench"],
             // The worker does the work and is optimised in every build; nothing of ours is timed.
             Self::Reuse => ["tests", "reuse", "dev"],

@@ -123,11 +123,11 @@ impl<'a> Draft<'a> {
     }
 
     /// What excerpts of older messages may take. In an append-only window they stay until the epoch ends: in a small context,
-    /// all that the others leave would end it at every other question.
+    /// all that the others leave would end it at every other question. Who says how much is to be retrieved gets that much.
     fn most_of_chat(&self, retrieval: u32) -> u32 {
-        match self.setup.retention {
-            Retention::AppendOnly => part(retrieval, 7, 20),
-            Retention::Ephemeral => u32::MAX,
+        match (self.setup.retention, self.setup.budget.retrieval_cap) {
+            (Retention::AppendOnly, None) => part(retrieval, 7, 20),
+            _ => u32::MAX,
         }
     }
 

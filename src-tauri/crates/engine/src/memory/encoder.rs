@@ -4,14 +4,25 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use context::similarity::bytes;
+use domain::Timestamp;
+use domain::document::MAX_PASSAGE;
 use local::{Embedding, LocalHost, gguf};
 use provider::ProviderError;
-use store::{NewVector, UnreadText};
+use store::{Neighbour, NewVector, UnreadText};
 
 use crate::models::gguf_files;
 
 /// A worker without work leaves after so long: it is back in a tenth of a second.
 const IDLE: Duration = Duration::from_secs(60);
+/// Letters of a neighbour that a passage is read with.
+const BESIDE: usize = 240;
+/// Pieces that are no word's: one at each end.
+const MARKS: usize = 2;
+/// Of a text in English, signs and all, the mean is 1.1 to 1.5; of one in German or Spanish it is above two, and where words are
+/// not parted far above.
+const PIECES_A_WORD: f32 = 1.8;
+/// Milliseconds within which two messages are of one talk.
+const TALK: i64 = 8 * 3_600_000;
 
 /// The encoder that comes with the app.
 #[derive(Debug, Clone)]
@@ -44,20 +55,22 @@ impl Encoder {
         &self.model
     }
 
+    /// What is asked; `None` if it is in no language of the model's.
     pub(crate) async fn understand(&self, text: &str) -> Result<Option<Embedding>, ProviderError> {
-        Ok(self.host.embed(&self.path, &[text.to_owned()]).await?.pop())
+        let asked = self.host.embed(&self.path, &[text.to_owned()]).await?.pop();
+        Ok(asked.filter(|asked| knows_the_words(text, asked.tokens.len())))
     }
 
-    /// The passages of a text: a long one says several things, and the model reads a page at the most.
-    pub(crate) async fn read(&self, unread: &UnreadText) -> Result<Vec<NewVector>, ProviderError> {
-        let text = unread.text.trim();
-        let texts: Vec<String> = match text.len() {
-            0 => return Ok(Vec::new()),
-            1..=domain::document::MAX_PASSAGE => vec![text.to_owned()],
-            _ => domain::document::passages(text).into_iter().map(|passage| passage.text).collect(),
-        };
-        let read = self.host.embed(&self.path, &texts).await?;
-        Ok(read.into_iter().map(kept).collect())
+    /// The passages of each text, by themselves and among what was said around them: a long text says several things, and the
+    /// model reads a page at the most.
+    pub(crate) async fn read(&self, unread: &[UnreadText]) -> Result<Vec<Vec<NewVector>>, ProviderError> {
+        let passages: Vec<Vec<String>> = unread.iter().map(|unread| passages(unread.text.trim())).collect();
+        let windows = unread.iter().zip(&passages).flat_map(|(unread, passages)| windows(unread, passages));
+        let texts: Vec<String> = passages.iter().flatten().cloned().chain(windows).collect();
+        let mut read = self.host.embed(&self.path, &texts).await?;
+        let around = read.split_off(texts.len() / 2);
+        let mut kept = read.into_iter().zip(around).map(kept);
+        Ok(passages.iter().map(|passages| kept.by_ref().take(passages.len()).collect()).collect())
     }
 
     pub(crate) async fn shutdown(&self) {
@@ -65,8 +78,88 @@ impl Encoder {
     }
 }
 
-fn kept(embedding: Embedding) -> NewVector {
-    let (vector, scale) = bytes(&embedding.mean);
-    let pieces = embedding.tokens.iter().map(|piece| u16::try_from(*piece).unwrap_or(u16::MAX)).collect();
-    NewVector { vector, scale, pieces, vectors: embedding.vectors }
+/// Of a passage its pieces, of its window the whole: one says what was said, the other what it was about.
+fn kept((passage, window): (Embedding, Embedding)) -> NewVector {
+    let (vector, scale) = bytes(&window.mean);
+    let pieces = passage.tokens.iter().map(|piece| u16::try_from(*piece).unwrap_or(u16::MAX)).collect();
+    NewVector { vector, scale, pieces, vectors: passage.vectors }
+}
+
+fn passages(text: &str) -> Vec<String> {
+    match text.len() {
+        0 => Vec::new(),
+        1..=MAX_PASSAGE => vec![text.to_owned()],
+        _ => domain::document::passages(text).into_iter().map(|passage| passage.text).collect(),
+    }
+}
+
+/// Each passage among its neighbours.
+fn windows(unread: &UnreadText, passages: &[String]) -> Vec<String> {
+    let beside = [&unread.before, &unread.behind].map(|beside| same_talk(beside.as_ref(), unread.created));
+    passages.iter().map(|passage| among(passage, beside)).collect()
+}
+
+/// What was said on another day is of another matter.
+fn same_talk(beside: Option<&Neighbour>, created: Timestamp) -> Option<&str> {
+    beside.filter(|beside| (beside.created.0 - created.0).abs() <= TALK).map(|beside| beside.text.trim())
+}
+
+/// A passage between the ends of its neighbours that are next to it: whole ones would crowd it out (memory.md, section 3,
+/// item 5).
+fn among(passage: &str, [before, behind]: [Option<&str>; 2]) -> String {
+    let (before, behind) =
+        (before.map(|text| last_letters(text, BESIDE)), behind.map(|text| first_letters(text, BESIDE)));
+    [before, Some(passage), behind].into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// A model spells out words that it has not learned. What it says of a text that it spells is of no use: the nearest of such
+/// texts are those that are spelled alike.
+fn knows_the_words(text: &str, pieces: usize) -> bool {
+    let words = super::terms::words(text).count();
+    pieces.saturating_sub(MARKS) as f32 <= PIECES_A_WORD * words as f32
+}
+
+fn first_letters(text: &str, letters: usize) -> &str {
+    text.char_indices().nth(letters).map_or(text, |(end, _)| &text[..end])
+}
+
+fn last_letters(text: &str, letters: usize) -> &str {
+    text.char_indices().rev().nth(letters.saturating_sub(1)).map_or(text, |(start, _)| &text[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passage_stands_between_the_ends_that_are_next_to_it() {
+        assert_eq!(among("Yes.", [Some("A boat?"), Some("Good.")]), "A boat?\nYes.\nGood.");
+        assert_eq!(among("Yes.", [None, None]), "Yes.");
+        let long = format!("é{}é", "a".repeat(400));
+        let [before, behind] = [format!("{}é", "a".repeat(239)), format!("é{}", "a".repeat(239))];
+        assert_eq!(among("Yes.", [Some(&long), Some(&long)]), format!("{before}\nYes.\n{behind}"));
+    }
+
+    #[test]
+    fn a_text_that_is_spelled_out_is_not_understood() {
+        for (text, pieces, known) in [
+            ("What did my sister name the parrot?", 8, true),
+            ("Wie hat meine Schwester ihren Kater genannt?", 16, false),
+            ("我妹妹养的那只鹦鹉叫什么名字？", 15, false),
+            ("", 0, true),
+        ] {
+            assert_eq!(knows_the_words(text, pieces + MARKS), known, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_said_on_another_day_is_not_beside_it() {
+        let told = |hours: i64| {
+            let neighbour = Neighbour { text: " A boat? ".to_owned(), created: Timestamp(hours * 3_600_000) };
+            same_talk(Some(&neighbour), Timestamp(0)).map(str::to_owned)
+        };
+        assert_eq!(told(-1).as_deref(), Some("A boat?"));
+        assert_eq!(told(8).as_deref(), Some("A boat?"));
+        assert_eq!((told(-9), told(9)), (None, None));
+    }
 }

@@ -19,6 +19,7 @@ mod panel;
 mod passages;
 mod reading;
 mod receipts;
+mod scores;
 mod signals;
 mod spoken;
 mod terms;
@@ -315,12 +316,19 @@ fn question(collected: &Collected, telling: usize) -> Query {
     Query::any_of(words.iter().map(String::as_str))
 }
 
-/// The words of this turn as the encoder is to read them: a name drags a vector towards where it is called out (memory.md,
-/// section 3, item 2).
+/// The words of this turn as the encoder is to read them, with those of the message before where they tell too little: a name
+/// drags a vector towards where it is called out (memory.md, section 3, item 2).
 fn plain_words(collected: &Collected) -> String {
     let user = [collected.persona.name.as_str()];
     let character = [collected.card.name(), collected.speaker()];
-    about::without_names(last_said(collected), &user, &character)
+    let names = [user[0], character[0], character[1]];
+    let said = collected.history.iter().rev().filter(|message| message.role == Role::User);
+    let mut said: Vec<&str> = said.take(2).map(|message| message.text.as_str()).collect();
+    if said.first().is_some_and(|last| terms::terms(last, &names).len() >= TELLING) {
+        said.truncate(1);
+    }
+    let plain = |text: &&str| about::without_names(text, &user, &character);
+    said.iter().rev().map(plain).collect::<Vec<_>>().join("\n")
 }
 
 /// Earlier messages are looked for when they may be asked about (S2.15). What a story tells shares words with all that was

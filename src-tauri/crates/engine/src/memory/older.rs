@@ -8,6 +8,7 @@ use local::Embedding;
 use store::{Query, Read, StoreError, Stretch, WindowMessage};
 
 use super::about::About;
+use super::scores::Scores;
 use super::signals::{Lexical, Place, lexical};
 use super::terms::words;
 use super::vectors::{Meaning, VectorCache};
@@ -24,6 +25,8 @@ const LOOKED_AT: usize = 120;
 const LOOKED_INTO: usize = 50;
 /// Of the best score; what fits worse is not about the question.
 const FLOOR: f32 = 0.3;
+/// What words say of a message, who said it and when count half as much each as what it means.
+const WORDS: f32 = 0.5;
 /// What is looked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
@@ -49,8 +52,8 @@ impl Hit {
     }
 }
 
-/// Messages in `stretches` that fit the question, best first. Where meanings are known, five signals are added, each from 0 to
-/// 1, and none is weighted (memory.md, section 3, item 7): words, nearness, how its pieces are met, who said it, and when.
+/// Messages in `stretches` that fit the question, best first. Where meanings are known, five signals are added (memory.md,
+/// section 3, item 7): nearness and how its pieces are met, from 0 to 1 each, and half as much for words, who said it, and when.
 pub(crate) fn find(
     store: &Read<'_>,
     stretches: &[Stretch],
@@ -62,23 +65,25 @@ pub(crate) fn find(
     let meaning = question.meaning.as_ref();
     let meaning = meaning.map(|(asked, model)| Meaning::of(store, cache, model, &stretches, asked)).transpose()?;
     let Some(meaning) = meaning.filter(|meaning| !meaning.is_empty()) else {
-        let hits = load(store, &stretches, first(&words, |said| by_words(*said)))?;
+        let mut found = Scores::unknown(&stretches);
+        words.iter().for_each(|(place, said)| found.add(*place, by_words(*said)));
+        let hits = load(store, &stretches, found.first(LOOKED_AT))?;
         return Ok(judged_by_words(hits, &words, &question.about, clock));
     };
-    let mut near: HashMap<Place, f32> = meaning.near();
+    let mut near = meaning.near();
     for (place, said) in &words {
-        *near.entry(*place).or_default() += said.around;
+        near.add(*place, WORDS * said.around);
     }
-    let mut hits = load(store, &stretches, first(&near, |score| *score))?;
+    let mut hits = load(store, &stretches, near.first(LOOKED_AT))?;
     for hit in &mut hits {
-        hit.score += question.about.fitting(hit.message.role, clock.civil(hit.message.created));
+        hit.score += WORDS * question.about.fitting(hit.message.role, clock.civil(hit.message.created));
     }
     best_first(&mut hits);
     let places: Vec<Place> = hits.iter().take(LOOKED_INTO).map(Hit::place).collect();
     let met = meaning.met(store, &places)?;
     for hit in &mut hits {
-        hit.score += met.get(&hit.place()).copied().unwrap_or(0.0);
-        hit.score /= 3.0 + question.about.given();
+        hit.score += met.of(hit.place());
+        hit.score /= 2.0 + WORDS * (1.0 + question.about.given());
     }
     best_first(&mut hits);
     Ok(hits)
@@ -91,14 +96,6 @@ fn within(store: &Read<'_>, stretches: &[Stretch]) -> Result<Vec<Stretch>, Store
         Ok(Stretch { chat: stretch.chat, before })
     };
     stretches.iter().map(end).collect()
-}
-
-/// The best of `scores`; of equals the newest, and those of the first stretch before others.
-fn first<T>(scores: &HashMap<Place, T>, score: impl Fn(&T) -> f32) -> Vec<(Place, f32)> {
-    let mut first: Vec<(Place, f32)> = scores.iter().map(|(place, scored)| (*place, score(scored))).collect();
-    first.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.0.cmp(&b.0.0)).then(b.0.1.cmp(&a.0.1)));
-    first.truncate(LOOKED_AT);
-    first
 }
 
 fn load(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> Result<Vec<Hit>, StoreError> {
@@ -206,12 +203,5 @@ mod tests {
         assert_eq!(left(&[0.9, 0.5, 0.1]), [0.9, 0.5]);
         assert_eq!(left(&[]), [0.0; 0]);
         assert_eq!(left(&[1.0; 60]).len(), CANDIDATES);
-    }
-
-    #[test]
-    fn of_what_fits_as_well_the_newest_of_this_chat_comes_first() {
-        let scores: HashMap<Place, f32> = [((1, 9), 0.5), ((0, 3), 0.5), ((0, 7), 0.5), ((1, 2), 0.9)].into();
-        let places: Vec<Place> = first(&scores, |score| *score).into_iter().map(|(place, _)| place).collect();
-        assert_eq!(places, [(1, 2), (0, 7), (0, 3), (1, 9)]);
     }
 }

@@ -15,6 +15,8 @@ use crate::error::Answer;
 
 /// Texts that are looked up at a time.
 const AT_ONCE: u32 = 32;
+/// Texts that are read between two looks whether the user waits.
+const AT_A_TIME: usize = 4;
 /// Between two looks whether the user still waits for a reply.
 const REST: Duration = Duration::from_millis(200);
 
@@ -90,14 +92,18 @@ impl Engine {
         if unread.is_empty() {
             return Ok(Round::Done);
         }
+        let mut learned = Vec::with_capacity(unread.len());
         for text in unread {
+            match self.learns_in(&text).await? {
+                true => learned.push(text),
+                false => self.store().write(move |store| store.vectors_mut().pass_over(&text)).await?,
+            }
+        }
+        for few in learned.chunks(AT_A_TIME) {
             if stop() {
                 return Ok(Round::Interrupted);
             }
-            match self.learns_in(&text).await? {
-                true => read(self.store(), encoder, text).await?,
-                false => self.store().write(move |store| store.vectors_mut().pass_over(&text)).await?,
-            }
+            read(self.store(), encoder, few.to_vec()).await?;
         }
         Ok(Round::Read)
     }
@@ -113,9 +119,13 @@ impl Engine {
     }
 }
 
-async fn read(store: &Store, encoder: &Encoder, text: UnreadText) -> Answer<()> {
-    let (passages, model) = (encoder.read(&text).await?, encoder.model().to_owned());
-    Ok(store.write(move |store| store.vectors_mut().keep(&text, &model, &passages)).await?)
+async fn read(store: &Store, encoder: &Encoder, texts: Vec<UnreadText>) -> Answer<()> {
+    let (read, model) = (encoder.read(&texts).await?, encoder.model().to_owned());
+    let keep = move |store: &mut store::Write<'_>| {
+        let mut read = texts.iter().zip(&read);
+        read.try_for_each(|(text, passages)| store.vectors_mut().keep(text, &model, passages))
+    };
+    Ok(store.write(keep).await?)
 }
 
 /// Reads all of a store at one go.
@@ -125,9 +135,7 @@ pub(crate) async fn read_all(store: &Store, encoder: &Encoder) -> Answer<()> {
         if unread.is_empty() {
             return Ok(());
         }
-        for text in unread {
-            read(store, encoder, text).await?;
-        }
+        read(store, encoder, unread).await?;
     }
 }
 

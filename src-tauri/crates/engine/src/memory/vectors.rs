@@ -9,37 +9,61 @@ use domain::ChatId;
 use local::Embedding;
 use store::{Read, StoreError, StoredVector, Stretch, VectorRevision};
 
+use super::scores::Scores;
 use super::signals::Place;
 
 /// Chats whose vectors stay in memory: those of ten thousand messages are 5 MiB.
 const CHATS: usize = 16;
-/// What a neighbour says about a message, against itself.
-const NEIGHBOUR: f32 = 0.5;
 /// A piece that more passages have tells them apart too little (memory.md, section 3, item 4).
 const COMMON: f64 = 0.3;
 
-/// The vectors of one chat, as of one revision.
+/// The vectors of one chat, as of one revision: of each passage a row.
 #[derive(Debug, Default)]
 struct ChatVectors {
     revision: VectorRevision,
     numbers: Vec<i64>,
     positions: Vec<i64>,
+    /// Of passages among their neighbours.
     rows: Rows,
+    /// Each once.
+    pieces: Vec<Vec<u16>>,
     /// In how many passages a piece stands.
     having: HashMap<u16, u32>,
 }
 
 impl ChatVectors {
-    fn add(&mut self, rows: Vec<StoredVector>, revision: VectorRevision) {
-        for row in rows {
-            self.numbers.push(row.number);
-            self.positions.push(row.position);
-            self.rows.push(&row.vector, row.scale);
-            for piece in row.pieces.into_iter().collect::<HashSet<u16>>() {
-                *self.having.entry(piece).or_default() += 1;
+    /// What was read again takes the place of what was known of it.
+    fn renew(&mut self, rows: Vec<StoredVector>, revision: VectorRevision) {
+        let renewed: HashSet<i64> = rows.iter().map(|row| row.position).collect();
+        for row in (0..self.positions.len()).rev() {
+            if renewed.contains(&self.positions[row]) {
+                self.swap_remove(row);
             }
         }
+        rows.into_iter().for_each(|row| self.push(row));
         self.revision = revision;
+    }
+
+    fn push(&mut self, row: StoredVector) {
+        self.numbers.push(row.number);
+        self.positions.push(row.position);
+        self.rows.push(&row.vector, row.scale);
+        let mut pieces = row.pieces;
+        pieces.sort_unstable();
+        pieces.dedup();
+        for piece in &pieces {
+            *self.having.entry(*piece).or_default() += 1;
+        }
+        self.pieces.push(pieces);
+    }
+
+    fn swap_remove(&mut self, row: usize) {
+        self.numbers.swap_remove(row);
+        self.positions.swap_remove(row);
+        self.rows.swap_remove(row);
+        for piece in self.pieces.swap_remove(row) {
+            self.having.entry(piece).and_modify(|having| *having -= 1);
+        }
     }
 }
 
@@ -81,23 +105,22 @@ fn renewed(
     known: Option<Arc<ChatVectors>>,
     revision: VectorRevision,
 ) -> Result<ChatVectors, StoreError> {
-    let known = known.and_then(Arc::into_inner).unwrap_or_default();
-    let added = store.vectors().of_chat(chat, model, known.revision.last)?;
-    let grown = known.numbers.len() + added.len() == revision.passages as usize;
-    let (mut vectors, rows) = match grown {
-        true => (known, added),
-        false => (ChatVectors::default(), store.vectors().of_chat(chat, model, 0)?),
-    };
-    vectors.add(rows, revision);
+    let mut vectors = known.and_then(Arc::into_inner).unwrap_or_default();
+    let added = store.vectors().of_chat(chat, model, vectors.revision.last)?;
+    vectors.renew(added, revision);
+    if vectors.numbers.len() != revision.passages as usize {
+        vectors = ChatVectors::default();
+        vectors.renew(store.vectors().of_chat(chat, model, 0)?, revision);
+    }
     Ok(vectors)
 }
 
 /// The chats that are searched, by meaning.
 pub(crate) struct Meaning<'a> {
     asked: &'a Embedding,
+    stretches: &'a [Stretch],
+    /// Of each stretch.
     chats: Vec<Arc<ChatVectors>>,
-    /// Where each passage of a message is, in which chat and row.
-    rows: HashMap<Place, Vec<(usize, usize)>>,
 }
 
 impl<'a> Meaning<'a> {
@@ -105,59 +128,48 @@ impl<'a> Meaning<'a> {
         store: &Read<'_>,
         cache: &VectorCache,
         model: &str,
-        stretches: &[Stretch],
+        stretches: &'a [Stretch],
         asked: &'a Embedding,
     ) -> Result<Self, StoreError> {
         let load = |stretch: &Stretch| cache.of(store, stretch.chat, model);
-        let chats = stretches.iter().map(load).collect::<Result<Vec<_>, _>>()?;
-        let mut rows: HashMap<Place, Vec<(usize, usize)>> = HashMap::new();
-        for (stretch, chat) in chats.iter().enumerate() {
-            for (row, position) in chat.positions.iter().enumerate() {
-                if *position < stretches[stretch].before {
-                    rows.entry((stretch, *position)).or_default().push((stretch, row));
+        Ok(Self { asked, stretches, chats: stretches.iter().map(load).collect::<Result<_, _>>()? })
+    }
+
+    /// Nothing in the stretches was read.
+    pub(crate) fn is_empty(&self) -> bool {
+        let mut chats = self.stretches.iter().zip(&self.chats);
+        chats.all(|(stretch, chat)| chat.positions.iter().all(|position| *position >= stretch.before))
+    }
+
+    /// How near each message is to what is asked, from 0 to 1: of several passages the nearest.
+    pub(crate) fn near(&self) -> Scores {
+        let mut near = Scores::unknown(self.stretches);
+        for (stretch, chat) in self.chats.iter().enumerate() {
+            let cosines = chat.rows.products(&self.asked.mean);
+            for (position, cosine) in chat.positions.iter().zip(cosines) {
+                near.raise((stretch, *position), cosine);
+            }
+        }
+        near.scaled()
+    }
+
+    /// How well each rare enough piece of what is asked is met somewhere in a message, from 0 to 1 over `places`. Of a message
+    /// that nothing has read nothing is known.
+    pub(crate) fn met(&self, store: &Read<'_>, places: &[Place]) -> Result<Scores, StoreError> {
+        let mut met = Scores::unknown(self.stretches);
+        let pieces = self.telling_pieces();
+        let wanted: HashSet<Place> = places.iter().copied().collect();
+        for (stretch, chat) in self.chats.iter().enumerate().filter(|_| !pieces.is_empty()) {
+            for (number, position) in chat.numbers.iter().zip(&chat.positions) {
+                let place = (stretch, *position);
+                if wanted.contains(&place)
+                    && let Some(vectors) = store.vectors().pieces(*number)?
+                {
+                    met.raise(place, self.late(&pieces, &vectors));
                 }
             }
         }
-        Ok(Self { asked, chats, rows })
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// How near each message and its neighbours are to what is asked, from 0 to 1 over all that were read.
-    pub(crate) fn near(&self) -> HashMap<Place, f32> {
-        let cosines: Vec<Vec<f32>> = self.chats.iter().map(|chat| chat.rows.products(&self.asked.mean)).collect();
-        let best = |rows: &Vec<(usize, usize)>| {
-            let cosine = |(chat, row): &(usize, usize)| cosines[*chat].get(*row).copied().unwrap_or(0.0);
-            rows.iter().map(cosine).fold(f32::NEG_INFINITY, f32::max)
-        };
-        let own: HashMap<Place, f32> = self.rows.iter().map(|(place, rows)| (*place, best(rows))).collect();
-        let with_neighbours = |(&(stretch, position), own_cosine): (&Place, &f32)| {
-            let near = [position - 1, position + 1].map(|near| own.get(&(stretch, near)).copied().unwrap_or(0.0));
-            ((stretch, position), own_cosine + NEIGHBOUR * (near[0] + near[1]))
-        };
-        scaled(own.iter().map(with_neighbours).collect())
-    }
-
-    /// How well each rare enough piece of what is asked is met somewhere in a message, from 0 to 1 over `places`. A message
-    /// that nothing has read is not among the answers.
-    pub(crate) fn met(&self, store: &Read<'_>, places: &[Place]) -> Result<HashMap<Place, f32>, StoreError> {
-        let pieces = self.telling_pieces();
-        if pieces.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let mut met = HashMap::new();
-        for place in places {
-            let mut best: Option<f32> = None;
-            for (chat, row) in self.rows.get(place).into_iter().flatten() {
-                let Some(vectors) = store.vectors().pieces(self.chats[*chat].numbers[*row])? else { continue };
-                let score = self.late(&pieces, &vectors);
-                best = Some(best.map_or(score, |best| best.max(score)));
-            }
-            met.extend(best.map(|best| (*place, best)));
-        }
-        Ok(scaled(met))
+        Ok(met.scaled())
     }
 
     /// Places of the pieces that are asked for, and what each counts: more the fewer passages have it.
@@ -186,25 +198,21 @@ impl<'a> Meaning<'a> {
     }
 }
 
-/// From 0 to 1.
-fn scaled(mut scores: HashMap<Place, f32>) -> HashMap<Place, f32> {
-    let (least, most) = scores
-        .values()
-        .fold((f32::INFINITY, f32::NEG_INFINITY), |(least, most), score| (least.min(*score), most.max(*score)));
-    let span = (most - least).max(f32::MIN_POSITIVE);
-    scores.values_mut().for_each(|score| *score = (*score - least) / span);
-    scores
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn row(number: i64, position: i64, pieces: &[u16]) -> StoredVector {
+        StoredVector { number, position, vector: vec![number as i8, 1], scale: 1.0, pieces: pieces.to_vec() }
+    }
+
     #[test]
-    fn scores_are_put_between_0_and_1() {
-        let scores: HashMap<Place, f32> = [((0, 1), 0.2), ((0, 2), 0.6), ((1, 1), 0.4)].into();
-        let scaled = scaled(scores);
-        assert_eq!((scaled[&(0, 1)], scaled[&(0, 2)]), (0.0, 1.0));
-        assert!((scaled[&(1, 1)] - 0.5).abs() < 1e-6);
+    fn what_was_read_again_takes_the_place_of_what_was_known() {
+        let mut chat = ChatVectors::default();
+        chat.renew(vec![row(1, 0, &[7, 8]), row(2, 1, &[7, 7]), row(3, 1, &[9])], VectorRevision::default());
+        chat.renew(vec![row(4, 1, &[9]), row(5, 2, &[9])], VectorRevision { passages: 3, last: 5 });
+        assert_eq!((&chat.numbers[..], &chat.positions[..]), (&[1, 4, 5][..], &[0, 1, 2][..]));
+        assert_eq!(chat.rows.products(&[1.0, 0.0]), [1.0, 4.0, 5.0]);
+        assert_eq!([7, 8, 9].map(|piece| chat.having[&piece]), [1, 1, 2]);
     }
 }

@@ -1,7 +1,7 @@
 //! Messages as vectors, and which of them nothing has read yet.
 
-use domain::{ChatId, MessageId};
-use rusqlite::{Connection, OptionalExtension, params};
+use domain::{ChatId, MessageId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::StoreError;
 use crate::sql::Col;
@@ -10,15 +10,27 @@ use crate::sql::Col;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadText {
     pub(crate) number: i64,
+    pub(crate) position: i64,
     pub message: MessageId,
     pub chat: ChatId,
     pub text: String,
+    pub created: Timestamp,
+    /// What is shown right before and behind it.
+    pub before: Option<Neighbour>,
+    pub behind: Option<Neighbour>,
+}
+
+/// A text beside another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Neighbour {
+    pub text: String,
+    pub created: Timestamp,
 }
 
 /// A passage of a text, as a model understands it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewVector {
-    /// A signed byte for each number; times `scale` it is what the model said.
+    /// Of the passage among its neighbours: a signed byte for each number; times `scale` it is what the model said.
     pub vector: Vec<i8>,
     pub scale: f32,
     /// The pieces of the passage, in order.
@@ -53,23 +65,13 @@ pub struct Vectors<'a> {
 impl Vectors<'_> {
     /// At most `limit` texts that nothing has read, the newest first.
     pub fn unread(&self, limit: u32) -> Result<Vec<UnreadText>, StoreError> {
-        let unread = self
+        let numbers: Vec<i64> = self
             .conn
-            .prepare_cached(
-                "SELECT message_text.number, message_text.message, message_text.chat, message_text.text
-                 FROM message_unread JOIN message_text ON message_text.number = message_unread.text
-                 ORDER BY message_unread.text DESC LIMIT ?1",
-            )?
-            .query_map([limit], |row| {
-                Ok(UnreadText {
-                    number: row.get(0)?,
-                    message: row.get::<_, Col<_>>(1)?.0,
-                    chat: row.get::<_, Col<_>>(2)?.0,
-                    text: row.get(3)?,
-                })
-            })?
+            .prepare_cached("SELECT text FROM message_unread ORDER BY text DESC LIMIT ?1")?
+            .query_map([limit], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
-        Ok(unread)
+        let texts = numbers.into_iter().filter_map(|number| text(self.conn, number).transpose());
+        texts.collect()
     }
 
     /// How many texts nothing has read.
@@ -119,14 +121,11 @@ pub struct VectorsMut<'a> {
 }
 
 impl VectorsMut<'_> {
-    /// Keeps what `model` made of a text, unless the text has changed meanwhile; it is read then, with whatever came of it.
+    /// Keeps what `model` made of a text, unless it or a neighbour has changed meanwhile; then it is still to be read.
     pub fn keep(&mut self, unread: &UnreadText, model: &str, passages: &[NewVector]) -> Result<(), StoreError> {
-        let position: Option<i64> = self
-            .conn
-            .prepare_cached("SELECT position FROM message_text WHERE number = ?1 AND message = ?2 AND text = ?3")?
-            .query_row(params![unread.number, Col(unread.message), unread.text], |row| row.get(0))
-            .optional()?;
-        let Some(position) = position else { return Ok(()) };
+        if text(self.conn, unread.number)?.as_ref() != Some(unread) {
+            return Ok(());
+        }
         self.conn.prepare_cached("DELETE FROM message_vector WHERE text = ?1")?.execute([unread.number])?;
         let mut insert = self.conn.prepare_cached(
             "INSERT INTO message_vector (text, chat, position, passage, model, scale, vector, pieces)
@@ -139,7 +138,7 @@ impl VectorsMut<'_> {
             let number = insert.insert(params![
                 unread.number,
                 Col(unread.chat),
-                position,
+                unread.position,
                 place as i64,
                 model,
                 passage.scale,
@@ -168,6 +167,38 @@ impl VectorsMut<'_> {
         )?;
         Ok(())
     }
+}
+
+/// A text and its neighbours as they are now.
+fn text(conn: &Connection, number: i64) -> Result<Option<UnreadText>, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT text.number, text.position, text.message, text.chat, text.text, message.created
+         FROM message_text AS text JOIN message ON message.id = text.message WHERE text.number = ?1",
+    )?;
+    let beside = |which: &str, order: &str, chat: ChatId, position: i64| {
+        conn.prepare_cached(&format!(
+            "SELECT text.text, message.created FROM message_text AS text JOIN message ON message.id = text.message
+             WHERE text.chat = ?1 AND text.position {which} ?2 ORDER BY text.position {order} LIMIT 1"
+        ))?
+        .query_row(params![Col(chat), position], |row| {
+            Ok(Neighbour { text: row.get(0)?, created: row.get::<_, Col<_>>(1)?.0 })
+        })
+        .optional()
+    };
+    let read = |row: &Row<'_>| {
+        let (position, chat) = (row.get(1)?, row.get::<_, Col<_>>(3)?.0);
+        Ok(UnreadText {
+            number: row.get(0)?,
+            position,
+            message: row.get::<_, Col<_>>(2)?.0,
+            chat,
+            text: row.get(4)?,
+            created: row.get::<_, Col<_>>(5)?.0,
+            before: beside("<", "DESC", chat, position)?,
+            behind: beside(">", "ASC", chat, position)?,
+        })
+    };
+    Ok(statement.query_row([number], read).optional()?)
 }
 
 fn signed(bytes: &[u8]) -> Vec<i8> {

@@ -55,6 +55,33 @@ async fn vectors_go_with_their_words() {
     assert_eq!(revision(&store).await.passages, 2, "nor comes it back by a job that was late");
 }
 
+/// A message is understood by what stands beside it.
+#[tokio::test]
+async fn what_comes_or_goes_beside_a_text_makes_it_unread() {
+    let store = furnished().await;
+    for (number, text) in [(1, "Look!"), (2, "A parrot."), (3, "It is green.")] {
+        say(&store, number, text).await;
+    }
+    let beside = |text: &UnreadText| {
+        [&text.before, &text.behind].map(|beside| beside.as_ref().map_or(String::new(), |beside| beside.text.clone()))
+    };
+    let texts = unread(&store).await;
+    assert_eq!(
+        texts.iter().map(beside).collect::<Vec<_>>(),
+        [["A parrot.", ""], ["Look!", "It is green."], ["", "A parrot."]]
+    );
+    read_all(&store).await;
+    say(&store, 4, "And loud.").await;
+    let again = |texts: Vec<UnreadText>| texts.into_iter().map(|text| text.text).collect::<Vec<_>>();
+    assert_eq!(again(unread(&store).await), ["And loud.", "It is green."]);
+    read_all(&store).await;
+    store.write(|w| w.messages_mut().soft_delete(message_id(2), domain::Timestamp(9))).await.unwrap();
+    assert_eq!(again(unread(&store).await), ["It is green.", "Look!"]);
+    let late = texts.into_iter().find(|text| text.message == message_id(1)).unwrap();
+    store.write(move |w| w.vectors_mut().keep(&late, MODEL, &[passage(9)])).await.unwrap();
+    assert_eq!(again(unread(&store).await), ["It is green.", "Look!"], "it was read beside what is gone");
+}
+
 #[tokio::test]
 async fn another_model_reads_everything_anew() {
     let store = furnished().await;

@@ -17,6 +17,7 @@
 //! | `remember`, `forget` | pair, text | a memory, as in the memory panel |
 //! | `lorebook` | pair, name, entries `{keys, text}` | |
 //! | `setting` | pair, chat, key, value | of that chat, or of all |
+//! | `learn` | | reads what was said, as in idle time |
 //! | `compact`, `reopen` | | removes for good what was deleted; ends the engine and starts it again |
 //! | `probe` | id, pair, chat, text, budget, whole | the only one that answers: [`Probed`] |
 //!

@@ -103,6 +103,7 @@ impl Stage {
             Step::Forget(noted) => self.forget(noted).await?,
             Step::Lorebook(book) => self.lorebook(book).await?,
             Step::Setting(set) => self.set(set).await?,
+            Step::Learn => _ = self.engine.learn().await?,
             Step::Compact => {
                 let now = self.engine.now();
                 self.engine.store().purge(now).await?;

@@ -30,6 +30,8 @@ pub enum Step {
     Forget(Noted),
     Lorebook(Lorebook),
     Setting(Set),
+    /// Reads what was said, as the app does in idle time; without an encoder nothing.
+    Learn,
     /// Removes for good what was deleted, as the app's next start does.
     Compact,
     /// Ends the engine and starts another one in the same folder.

@@ -1,0 +1,113 @@
+//! A number for each message of the stretches that are searched. Pure.
+
+use store::Stretch;
+
+use super::signals::Place;
+
+/// Of a message that nothing is known of.
+const UNKNOWN: f32 = f32::NEG_INFINITY;
+
+/// By stretch and position: a search looks at every message, and a place in a table is found sooner than a name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Scores(Vec<Vec<f32>>);
+
+impl Scores {
+    /// Nothing is known of any message in `stretches`.
+    pub(crate) fn unknown(stretches: &[Stretch]) -> Self {
+        let length = |stretch: &Stretch| usize::try_from(stretch.before).unwrap_or(0);
+        Self(stretches.iter().map(|stretch| vec![UNKNOWN; length(stretch)]).collect())
+    }
+
+    /// What is known of a place outside of the stretches is not kept.
+    pub(crate) fn raise(&mut self, place: Place, score: f32) {
+        if let Some(known) = self.at(place) {
+            *known = known.max(score);
+        }
+    }
+
+    /// What is unknown counts nothing until then.
+    pub(crate) fn add(&mut self, place: Place, score: f32) {
+        if let Some(known) = self.at(place) {
+            *known = if *known == UNKNOWN { score } else { *known + score };
+        }
+    }
+
+    /// 0, where nothing is known.
+    pub(crate) fn of(&self, (stretch, position): Place) -> f32 {
+        let of = self.0.get(stretch).and_then(|scores| scores.get(usize::try_from(position).ok()?));
+        of.copied().filter(|score| *score != UNKNOWN).unwrap_or(0.0)
+    }
+
+    /// From 0 to 1 over all that is known.
+    pub(crate) fn scaled(mut self) -> Self {
+        let known = || self.0.iter().flatten().filter(|score| **score != UNKNOWN);
+        let (least, most) =
+            known().fold((f32::INFINITY, UNKNOWN), |(least, most), score| (least.min(*score), most.max(*score)));
+        let span = (most - least).max(f32::MIN_POSITIVE);
+        for score in self.0.iter_mut().flatten().filter(|score| **score != UNKNOWN) {
+            *score = (*score - least) / span;
+        }
+        self
+    }
+
+    /// At most `count` places of which something is known, best first; of equals the newest, and those of the first stretch
+    /// before others.
+    pub(crate) fn first(&self, count: usize) -> Vec<(Place, f32)> {
+        let numbered = self.0.iter().enumerate();
+        let all =
+            numbered.flat_map(|(stretch, scores)| (0..).zip(scores).map(move |(at, score)| ((stretch, at), *score)));
+        let mut known: Vec<(Place, f32)> = all.filter(|(_, score)| *score != UNKNOWN).collect();
+        let better =
+            |a: &(Place, f32), b: &(Place, f32)| b.1.total_cmp(&a.1).then(a.0.0.cmp(&b.0.0)).then(b.0.1.cmp(&a.0.1));
+        if known.len() > count {
+            known.select_nth_unstable_by(count, better);
+            known.truncate(count);
+        }
+        known.sort_unstable_by(better);
+        known
+    }
+
+    fn at(&mut self, (stretch, position): Place) -> Option<&mut f32> {
+        self.0.get_mut(stretch)?.get_mut(usize::try_from(position).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ChatId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn scores(of: &[(Place, f32)]) -> Scores {
+        let stretches = [10, 10].map(|before| Stretch { chat: ChatId(Uuid::nil()), before });
+        let mut scores = Scores::unknown(&stretches);
+        of.iter().for_each(|(place, score)| scores.add(*place, *score));
+        scores
+    }
+
+    #[test]
+    fn of_what_fits_as_well_the_newest_of_this_chat_comes_first() {
+        let scores = scores(&[((1, 9), 0.5), ((0, 3), 0.5), ((0, 7), 0.5), ((1, 2), 0.9)]);
+        let places = |count| scores.first(count).into_iter().map(|(place, _)| place).collect::<Vec<Place>>();
+        assert_eq!(places(10), [(1, 2), (0, 7), (0, 3), (1, 9)]);
+        assert_eq!(places(2), [(1, 2), (0, 7)]);
+    }
+
+    #[test]
+    fn scores_are_put_between_0_and_1() {
+        let scaled = scores(&[((0, 1), 0.2), ((0, 2), 0.6), ((1, 1), 0.4)]).scaled();
+        assert_eq!((scaled.of((0, 1)), scaled.of((0, 2))), (0.0, 1.0));
+        assert!((scaled.of((1, 1)) - 0.5).abs() < 1e-6);
+        assert_eq!(scaled.first(10).len(), 3, "what is unknown stays so");
+    }
+
+    #[test]
+    fn outside_of_the_stretches_nothing_is_known() {
+        let mut scores = scores(&[((0, 10), 1.0), ((2, 0), 1.0), ((0, -1), 1.0)]);
+        scores.raise((0, 4), -2.0);
+        scores.raise((0, 4), -3.0);
+        assert_eq!(scores.first(10), [((0, 4), -2.0)]);
+        assert_eq!(scores.of((2, 0)), 0.0);
+    }
+}
