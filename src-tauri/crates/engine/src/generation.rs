@@ -66,6 +66,7 @@ impl Prepared {
             cache_key: collected.chat.id.to_string(),
             prompt: engine.with_pictures(&made.assembled).await,
             sampling: Sampling { max_tokens, ..answerer.sampling },
+            shape: None,
         }
     }
 }

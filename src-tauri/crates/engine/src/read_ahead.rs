@@ -179,7 +179,7 @@ impl Engine {
 /// Nothing is written: the tokens stay in the worker's cache for the next prompt, which begins with them.
 async fn read_prompt(chat: ChatId, answerer: &Answerer, made: Made, leave: CancellationToken) -> Answer<()> {
     let sampling = Sampling { max_tokens: 0, ..answerer.sampling };
-    let request = Request { cache_key: chat.to_string(), prompt: made.assembled.prompt, sampling };
+    let request = Request { cache_key: chat.to_string(), prompt: made.assembled.prompt, sampling, shape: None };
     let mut reading = answerer.provider.stream(request, leave);
     while let Some(event) = reading.next().await {
         event?;

@@ -309,6 +309,7 @@ fn generate(id: u64, request: &Request) -> Generate {
         },
         stop: request.prompt.stop.clone(),
         max_tokens: sampling.max_tokens,
+        grammar: request.shape.as_ref().map(|shape| shape.grammar.clone()),
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn from_worker(code: ErrorCode, message: String) -> ProviderError {
             (Kind::ContextOverflow, "raise the context size, or shorten the chat or the card")
         }
         ErrorCode::Compute => (Kind::Server, "try again; if it comes back, choose a smaller context size"),
-        ErrorCode::Empty | ErrorCode::NotLoaded | ErrorCode::Malformed => {
+        ErrorCode::Grammar | ErrorCode::Empty | ErrorCode::NotLoaded | ErrorCode::Malformed => {
             (Kind::BadRequest, "this is a fault of Inglenook: please report it")
         }
     };

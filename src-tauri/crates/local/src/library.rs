@@ -148,6 +148,7 @@ mod tests {
             add_bos: None,
             file_type: None,
             tensors: 1,
+            parameters: 1,
             cache_bytes_per_token: Some(cache_bytes_per_token),
             embedding_length: None,
         }

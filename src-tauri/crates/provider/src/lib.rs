@@ -42,6 +42,18 @@ pub struct Request {
     pub cache_key: String,
     pub prompt: Prompt,
     pub sampling: Sampling,
+    /// What the answer looks like; `None` for words.
+    pub shape: Option<Shape>,
+}
+
+/// The form of an answer that a program reads, said twice: models on this machine follow the grammar, endpoints that can the
+/// schema. An endpoint that cannot is held to nothing, so whoever asks reads the answer with care.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shape {
+    /// GBNF, with a rule `root`.
+    pub grammar: String,
+    /// JSON Schema of an object.
+    pub schema: serde_json::Value,
 }
 
 /// Why a reply ended.

@@ -77,6 +77,7 @@ fn request(messages: &[(PromptRole, &str)], max_tokens: u32) -> Request {
         cache_key: "chat".to_owned(),
         prompt: Prompt { messages, ..Prompt::default() },
         sampling: options.resolve(1),
+        shape: None,
     }
 }
 

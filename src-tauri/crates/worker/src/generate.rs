@@ -12,7 +12,7 @@ use crate::cache::{Cache, SEQUENCE};
 use crate::engine;
 use crate::inbox::{Arrived, Inbox, Replies};
 use crate::outlet::{Let, Outlet};
-use crate::sampler::Draw;
+use crate::sampler::{Draw, Ungrammatical};
 use crate::vocab::Vocab;
 
 /// A loaded model with its context.
@@ -36,6 +36,12 @@ enum Break {
 impl From<FrameError> for Break {
     fn from(error: FrameError) -> Self {
         Self::Pipe(error)
+    }
+}
+
+impl From<Ungrammatical> for Break {
+    fn from(Ungrammatical(why): Ungrammatical) -> Self {
+        Self::Failed(ErrorCode::Grammar, why.to_owned())
     }
 }
 
@@ -85,12 +91,14 @@ impl<'model> Session<'model> {
     ) -> Result<FinishReason, Break> {
         let prompt = self.vocab.prompt(&request.segments);
         self.check_size(prompt.len())?;
+        // A grammar that cannot be read is told before anything is.
+        let drawn = Draw::new(request, self.vocab, &prompt)?;
         let start = Instant::now();
         let read = self.read(request, &prompt, progress, inbox, replies);
         progress.timings.prefill_ms = milliseconds(start);
         read?;
         let start = Instant::now();
-        let written = self.write(request, &prompt, progress, inbox, replies);
+        let written = self.write(request, drawn, progress, inbox, replies);
         progress.timings.decode_ms = milliseconds(start);
         written
     }
@@ -133,13 +141,13 @@ impl<'model> Session<'model> {
     fn write(
         &mut self,
         request: &Generate,
-        prompt: &[LlamaToken],
+        drawn: Draw,
         progress: &mut Progress,
         inbox: &mut Inbox,
         replies: &Replies,
     ) -> Result<FinishReason, Break> {
         let mut outlet = Outlet::new(&request.stop);
-        let ended = self.draw(request, prompt, &mut outlet, progress, inbox, replies);
+        let ended = self.draw(request, drawn, &mut outlet, progress, inbox, replies);
         if !matches!(ended, Ok(Ending::StopSequence) | Err(Break::Closed | Break::Pipe(_))) {
             send_text(request.id, outlet.finish(), replies)?;
         }
@@ -153,19 +161,18 @@ impl<'model> Session<'model> {
     fn draw(
         &mut self,
         request: &Generate,
-        prompt: &[LlamaToken],
+        mut drawn: Draw,
         outlet: &mut Outlet,
         progress: &mut Progress,
         inbox: &mut Inbox,
         replies: &Replies,
     ) -> Result<Ending, Break> {
-        let mut drawn = Draw::new(&request.sampling, self.vocab, prompt);
         loop {
             self.look_around(request.id, inbox, replies)?;
             if progress.usage.generated >= request.max_tokens || self.cache.len() >= self.context.n_ctx() as usize {
                 return Ok(Ending::Length);
             }
-            let token = drawn.next(&self.context);
+            let token = drawn.next(&self.context)?;
             if self.vocab.ends_reply(token) {
                 return Ok(Ending::Turn);
             }

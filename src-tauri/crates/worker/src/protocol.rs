@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever an older worker would misunderstand a newer supervisor, or the other way round.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +86,9 @@ pub struct Generate {
     pub stop: Vec<String>,
     /// Tokens of reply at the most.
     pub max_tokens: u32,
+    /// GBNF with a rule `root`: the reply is of its language, or is the beginning of such a text if it ends for its length.
+    #[serde(default)]
+    pub grammar: Option<String>,
 }
 
 /// How tokens are drawn, in this order.
@@ -298,6 +301,8 @@ pub enum ErrorCode {
     ContextOverflow,
     /// The prompt has no tokens.
     Empty,
+    /// The grammar cannot be read, or the model has no token that goes on in it.
+    Grammar,
     /// llama.cpp failed while it computed.
     Compute,
     /// The request was not understood.

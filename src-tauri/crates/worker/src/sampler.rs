@@ -4,7 +4,7 @@ use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token::logit_bias::LlamaLogitBias;
-use worker::protocol::Sampling;
+use worker::protocol::{Generate, Sampling};
 
 use crate::vocab::Vocab;
 
@@ -23,6 +23,8 @@ const BLANKS: u32 = 16;
 /// Draws the tokens of one reply. A small model now and then ends its turn before it has said a word; people who asked
 /// something want an answer, so the first words are drawn as if there were no end.
 pub(crate) struct Draw {
+    /// Knows what may come next; it says itself when there is an end.
+    grammar: Option<LlamaSampler>,
     first: LlamaSampler,
     rest: LlamaSampler,
     /// Tokens drawn while nothing is said.
@@ -30,9 +32,15 @@ pub(crate) struct Draw {
     speaks: bool,
 }
 
+/// Why no text of a grammar can be written.
+#[derive(Debug)]
+pub(crate) struct Ungrammatical(pub(crate) &'static str);
+
 impl Draw {
     /// For a reply to `prompt`, whose end the penalties have seen.
-    pub(crate) fn new(sampling: &Sampling, vocab: &Vocab<'_>, prompt: &[LlamaToken]) -> Self {
+    pub(crate) fn new(request: &Generate, vocab: &Vocab<'_>, prompt: &[LlamaToken]) -> Result<Self, Ungrammatical> {
+        let sampling = &request.sampling;
+        let grammar = request.grammar.as_ref().map(|grammar| read(grammar, vocab)).transpose()?;
         let never = |token: &LlamaToken| LlamaLogitBias::new(*token, f32::NEG_INFINITY);
         let endless: Vec<LlamaLogitBias> = vocab.ends().iter().map(never).collect();
         let mut first = vec![LlamaSampler::logit_bias(vocab.len(), &endless)];
@@ -45,10 +53,17 @@ impl Draw {
         let recent: Vec<LlamaToken> = recent.iter().filter(|token| !vocab.is_control(**token)).copied().collect();
         first.accept_many(&recent);
         rest.accept_many(&recent);
-        Self { first, rest, blanks: 0, speaks: false }
+        Ok(Self { grammar, first, rest, blanks: 0, speaks: false })
     }
 
-    pub(crate) fn next(&mut self, context: &LlamaContext<'_>) -> LlamaToken {
+    pub(crate) fn next(&mut self, context: &LlamaContext<'_>) -> Result<LlamaToken, Ungrammatical> {
+        match &mut self.grammar {
+            Some(grammar) => of_grammar(grammar, &mut self.rest, context),
+            None => Ok(self.any(context)),
+        }
+    }
+
+    fn any(&mut self, context: &LlamaContext<'_>) -> LlamaToken {
         if self.speaks || self.blanks >= BLANKS {
             return self.rest.sample(context, -1);
         }
@@ -62,6 +77,30 @@ impl Draw {
     pub(crate) fn said(&mut self, text: &str) {
         self.speaks |= !text.trim().is_empty();
     }
+}
+
+fn read(grammar: &str, vocab: &Vocab<'_>) -> Result<LlamaSampler, Ungrammatical> {
+    LlamaSampler::grammar(vocab.model(), grammar, "root").map_err(|_| Ungrammatical("the grammar cannot be read"))
+}
+
+/// Draws a token that the grammar allows. llama.cpp aborts the process when a grammar is told of a token that it does not
+/// allow, so what it forbids is never among those that are drawn from.
+fn of_grammar(
+    grammar: &mut LlamaSampler,
+    rest: &mut LlamaSampler,
+    context: &LlamaContext<'_>,
+) -> Result<LlamaToken, Ungrammatical> {
+    let mut candidates = context.token_data_array_ith(-1);
+    grammar.apply(&mut candidates);
+    candidates.data.retain(|candidate| candidate.logit() > f32::NEG_INFINITY);
+    if candidates.data.is_empty() {
+        return Err(Ungrammatical("no token goes on in the grammar"));
+    }
+    rest.apply(&mut candidates);
+    let token = candidates.selected_token().ok_or(Ungrammatical("no token was drawn"))?;
+    grammar.try_accept(token).map_err(|_| Ungrammatical("the grammar has come to no end"))?;
+    rest.accept(token);
+    Ok(token)
 }
 
 /// The links in llama.cpp's own order.

@@ -40,6 +40,8 @@ pub struct Header {
     /// Of the weights, such as `Q4_K_M`, where it is one we know by name.
     pub file_type: Option<&'static str>,
     pub tensors: u64,
+    /// Of all tensors.
+    pub parameters: u64,
     /// Bytes of KV cache for one token of context at f16; `None` where the header does not tell.
     pub cache_bytes_per_token: Option<u64>,
     /// Length of vectors, for models that make embeddings.
@@ -133,8 +135,8 @@ pub fn parse(source: impl Read + Seek, length: u64) -> Result<Header, Fault> {
     let tensors = reader.count("tensors", MAX_TENSORS)?;
     let pairs = reader.count("settings", MAX_PAIRS)?;
     let metadata = Metadata::read(&mut reader, pairs)?;
-    tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
-    describe(&mut reader, &metadata, version, tensors)
+    let parameters = tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
+    describe(&mut reader, &metadata, version, (tensors, parameters))
 }
 
 /// Reads a vocabulary from `source`, a file of `length` bytes.
@@ -166,7 +168,7 @@ fn describe<R: Read + Seek>(
     reader: &mut Reader<R>,
     metadata: &Metadata,
     version: u32,
-    tensors: u64,
+    (tensors, parameters): (u64, u64),
 ) -> Result<Header, Fault> {
     let architecture = metadata.text("general.architecture").ok_or(Fault::NoArchitecture)?.to_owned();
     let of_model = |key: &str| metadata.number(&format!("{architecture}.{key}"));
@@ -181,6 +183,7 @@ fn describe<R: Read + Seek>(
         add_bos: metadata.flag("tokenizer.ggml.add_bos_token"),
         file_type: metadata.number("general.file_type").and_then(file_type),
         tensors,
+        parameters,
         cache_bytes_per_token: cache_bytes_per_token(metadata, &architecture),
         embedding_length: of_model("embedding_length").and_then(|length| u32::try_from(length).ok()),
         architecture,

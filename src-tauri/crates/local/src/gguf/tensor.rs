@@ -10,17 +10,18 @@ use super::reader::Reader;
 const MAX_NAME: u64 = 63;
 const MAX_DIMENSIONS: u32 = 4;
 
-/// Reads `count` tensor descriptions and checks that the file holds all of their data.
-pub(super) fn check_all<R: Read + Seek>(reader: &mut Reader<R>, count: u64, alignment: u64) -> Result<(), Fault> {
+/// Reads `count` tensor descriptions and checks that the file holds all of their data. Returns how many values they are.
+pub(super) fn check_all<R: Read + Seek>(reader: &mut Reader<R>, count: u64, alignment: u64) -> Result<u64, Fault> {
     if count == 0 {
         return Err(Fault::NoTensors);
     }
     reader.begin("list of tensors");
-    let (mut names, mut end) = (HashSet::new(), 0);
+    let (mut names, mut end, mut values) = (HashSet::new(), 0, 0_u64);
     for _ in 0..count {
         let name = name(reader)?;
         let fault = |why| Fault::Tensor { name: name.clone(), why };
-        end = end.max(check(reader, alignment)?.map_err(fault)?);
+        let tensor = check(reader, alignment)?.map_err(fault)?;
+        (end, values) = (end.max(tensor.end), values.saturating_add(tensor.values));
         if !names.insert(name.clone()) {
             return Err(fault("is there twice"));
         }
@@ -28,7 +29,7 @@ pub(super) fn check_all<R: Read + Seek>(reader: &mut Reader<R>, count: u64, alig
     let too_large = || Fault::CutData { have: reader.length(), need: u64::MAX };
     let start = reader.at().checked_next_multiple_of(alignment).ok_or_else(too_large)?;
     let need = start.checked_add(end).ok_or_else(too_large)?;
-    if reader.length() < need { Err(Fault::CutData { have: reader.length(), need }) } else { Ok(()) }
+    if reader.length() < need { Err(Fault::CutData { have: reader.length(), need }) } else { Ok(values) }
 }
 
 fn name<R: Read + Seek>(reader: &mut Reader<R>) -> Result<String, Fault> {
@@ -36,8 +37,15 @@ fn name<R: Read + Seek>(reader: &mut Reader<R>) -> Result<String, Fault> {
     reader.string(MAX_NAME)?.ok_or(limit)
 }
 
-/// Where one tensor's data ends, counted from the start of all data; inside, what is wrong with it.
-fn check<R: Read + Seek>(reader: &mut Reader<R>, alignment: u64) -> Result<Result<u64, &'static str>, Fault> {
+/// A tensor's data.
+struct Extent {
+    /// Counted from the start of all data.
+    end: u64,
+    values: u64,
+}
+
+/// One tensor; inside, what is wrong with it.
+fn check<R: Read + Seek>(reader: &mut Reader<R>, alignment: u64) -> Result<Result<Extent, &'static str>, Fault> {
     let dimensions = reader.u32()?;
     if dimensions > MAX_DIMENSIONS {
         return Ok(Err("has more than four dimensions"));
@@ -51,7 +59,7 @@ fn check<R: Read + Seek>(reader: &mut Reader<R>, alignment: u64) -> Result<Resul
     Ok(extent(shape, kind, offset, alignment))
 }
 
-fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<u64, &'static str> {
+fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<Extent, &'static str> {
     const TOO_LARGE: &str = "is larger than any file";
     let (block, bytes) = block(kind).ok_or("is of a type that this version does not know")?;
     if !shape[0].is_multiple_of(block) {
@@ -62,7 +70,8 @@ fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<u64
     }
     let values = shape.iter().try_fold(1u64, |product, length| product.checked_mul(*length));
     let values = values.filter(|values| i64::try_from(*values).is_ok()).ok_or(TOO_LARGE)?;
-    (values / block).checked_mul(bytes).and_then(|size| size.checked_add(offset)).ok_or(TOO_LARGE)
+    let end = (values / block).checked_mul(bytes).and_then(|size| size.checked_add(offset)).ok_or(TOO_LARGE)?;
+    Ok(Extent { end, values })
 }
 
 /// Values in a block, and bytes of a block, of a `ggml_type`.

@@ -144,7 +144,8 @@ fn the_end_of_stdin_ends_a_worker_in_the_middle_of_a_reply() {
         Load { path, context: 4096, threads: 1, gpu_layers: 0, purpose: Purpose::Replies, aside: 0, saved: None };
     let sampling = Sampling { seed: 1, ..Sampling::default() };
     let segments = vec![Segment { text: "1, 2, 3, 4,".into(), control: false }];
-    let generate = Generate { id: 1, cache_key: "k".into(), segments, sampling, stop: vec![], max_tokens: 4_000 };
+    let (stop, max_tokens, grammar) = (vec![], 4_000, None);
+    let generate = Generate { id: 1, cache_key: "k".into(), segments, sampling, stop, max_tokens, grammar };
     worker::frame::write(&mut pipe, &Request::Load(load)).unwrap();
     worker::frame::write(&mut pipe, &Request::Generate(generate)).unwrap();
     while !matches!(worker::frame::read(&mut frames).unwrap().unwrap(), Reply::Text { .. }) {}

@@ -1,6 +1,6 @@
 use domain::sampling::SamplerOptions;
 use local::State;
-use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind};
+use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, Shape};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::*;
@@ -237,4 +237,54 @@ async fn a_prompt_that_does_not_fit_is_refused_with_its_size() {
     let outcome = reply(&*provider, request(Vec::new(), 10)).await;
     assert_eq!(outcome.error().kind, ProviderErrorKind::BadRequest);
     is_well(&*provider).await;
+}
+
+/// A small model says what it likes, and says it in the form that is asked for.
+#[tokio::test]
+async fn an_answer_follows_its_grammar() {
+    let host = host();
+    let provider = host.provider(&model(), 2048);
+    let grammar = r#"root ::= "{\"ship\":" name ",\"masts\":" [1-4] "}"
+name ::= "\"" [A-Z] [a-z]{2,9} "\"""#;
+    let mut request = request(chat(&["Tell me about a ship."]), 60);
+    request.shape = Some(Shape { grammar: grammar.to_owned(), schema: serde_json::Value::Null });
+    let outcome = reply(&*provider, request).await;
+    assert_eq!(outcome.reason(), FinishReason::Stop, "{outcome:?}");
+    let read: serde_json::Value = serde_json::from_str(&outcome.text).unwrap();
+    assert!(read["ship"].is_string() && (1..=4).contains(&read["masts"].as_u64().unwrap()), "{read}");
+}
+
+/// llama.cpp throws over some grammars and aborts over others. Each is an error of the request, and the worker lives on.
+#[tokio::test]
+async fn a_broken_grammar_is_an_error_and_leaves_the_worker_alive() {
+    let host = host();
+    let provider = host.provider(&model(), 2048);
+    let before = reply(&*provider, request(chat(&["Who are you?"]), 4)).await;
+    let broken = [
+        "",
+        "root",
+        "root ::=",
+        "root ::= \"a",
+        "root ::= nobody",
+        "root ::= root \"a\" | \"a\"",
+        "other ::= \"a\"",
+        "root ::= [",
+        "root ::= (((((",
+        "root ::= \"a\"{3,1000000000}",
+        "root ::= \"a\\0\"",
+        "root ::= \"a\u{0}\"",
+        // It can be read, and no token is in its language.
+        "root ::= [\\x01-\\x01] never\nnever ::= [^\\x00-\\U0010FFFF] never",
+    ];
+    for grammar in broken {
+        let mut request = request(chat(&["Who are you?"]), 4);
+        request.shape = Some(Shape { grammar: grammar.to_owned(), schema: serde_json::Value::Null });
+        let outcome = reply(&*provider, request).await;
+        if let Err(error) = &outcome.end {
+            assert_eq!(error.kind, ProviderErrorKind::BadRequest, "{grammar}: {error}");
+        }
+    }
+    let after = reply(&*provider, request(chat(&["Who are you?"]), 4)).await;
+    assert_eq!(after.text, before.text);
+    assert_eq!(after.usage().evaluated, Some(1), "the same worker, which still knows the prompt");
 }

@@ -21,6 +21,8 @@ pub(super) struct Dialect {
     no_usage: bool,
     /// An unfinished reply at the end is refused.
     no_prefill: bool,
+    /// Answers come in no form but the model's own.
+    shapeless: bool,
 }
 
 /// OpenAI's own limit.
@@ -90,6 +92,7 @@ impl Dialect {
             learned.unseeded |= says(&["seed"]);
             learned.no_usage |= says(&["stream_options", "include_usage"]);
         }
+        learned.shapeless |= says(&["response_format", "json_schema"]);
         (learned != self).then_some(learned)
     }
 
@@ -102,6 +105,7 @@ impl Dialect {
             unseeded: self.unseeded | other.unseeded,
             no_usage: self.no_usage | other.no_usage,
             no_prefill: self.no_prefill | other.no_prefill,
+            shapeless: self.shapeless | other.shapeless,
         }
     }
 }
@@ -130,6 +134,8 @@ pub(super) struct Body<'a> {
     seed: Option<u32>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     extras: Option<Extras>,
 }
@@ -190,6 +196,20 @@ impl<'a> Content<'a> {
     }
 }
 
+/// As OpenAI has it, and the local servers after it.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'a> {
+    JsonSchema { json_schema: NamedSchema<'a> },
+}
+
+#[derive(Debug, Serialize)]
+struct NamedSchema<'a> {
+    name: &'static str,
+    strict: bool,
+    schema: &'a serde_json::Value,
+}
+
 #[derive(Debug, Serialize)]
 struct StreamOptions {
     include_usage: bool,
@@ -240,6 +260,11 @@ pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: Dialect) -
         max_completion_tokens: dialect.completion_tokens.then_some(sampling.max_tokens),
         seed: (!dialect.unseeded).then_some(sampling.seed),
         stop: &prompt.stop[..prompt.stop.len().min(stops)],
+        response_format: request.shape.as_ref().filter(|_| !dialect.shapeless).map(|shape| {
+            ResponseFormat::JsonSchema {
+                json_schema: NamedSchema { name: "answer", strict: true, schema: &shape.schema },
+            }
+        }),
         extras: (!dialect.plain).then_some(Extras {
             top_k: sampling.top_k,
             min_p: sampling.min_p,
@@ -292,6 +317,7 @@ mod tests {
             cache_key: "chat".to_owned(),
             prompt: Prompt { messages, ..Prompt::default() },
             sampling: SamplerOptions::default().resolve(7),
+            shape: None,
         }
     }
 
@@ -320,6 +346,19 @@ mod tests {
                 {"role": "user", "content": "Who\n\nare you?"},
             ])
         );
+    }
+
+    #[test]
+    fn a_shape_is_asked_for_until_it_is_refused() {
+        let schema = json!({"type": "object"});
+        let shape = crate::Shape { grammar: "root ::= \"{}\"".to_owned(), schema: schema.clone() };
+        let mut request = request(&[(PromptRole::User, "Hi.")]);
+        assert_eq!(sent(&request, Dialect::default()).get("response_format"), None);
+        request.shape = Some(shape);
+        let asked = json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
+        assert_eq!(sent(&request, Dialect::default())["response_format"], asked);
+        let refused = Dialect::default().learn("This response_format type is unavailable now").unwrap();
+        assert_eq!(sent(&request, refused).get("response_format"), None);
     }
 
     #[test]

@@ -114,6 +114,7 @@ async fn one_token(shared: Arc<Shared>) -> Result<(), ProviderError> {
         cache_key: String::new(),
         prompt: Prompt { messages: vec![message], ..Prompt::default() },
         sampling: SamplerOptions { max_tokens: Some(1), ..SamplerOptions::default() }.resolve(0),
+        shape: None,
     };
     let mut events = Box::pin(reply::reply(shared, request, CancellationToken::new()));
     while let Some(event) = events.next().await {

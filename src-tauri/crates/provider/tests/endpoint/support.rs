@@ -169,6 +169,7 @@ pub(crate) fn request() -> Request {
         cache_key: "chat".to_owned(),
         prompt: Prompt { messages: vec![message], ..Prompt::default() },
         sampling: SamplerOptions::default().resolve(1),
+        shape: None,
     }
 }
 
