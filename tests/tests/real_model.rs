@@ -161,3 +161,34 @@ async fn nothing_is_read_ahead_where_that_is_switched_off() {
     assert!(cuts > 0 && most > 100, "{most} tokens at {cuts} cuts");
     engine.shutdown().await;
 }
+
+/// Jobs beside the chat read with a cache of their own: the chat's is there for the next turn, as if nobody had learned
+/// anything. Whatever a tiny model says, nothing of it stands in a prompt by itself.
+#[tokio::test]
+async fn what_is_learned_in_idle_time_leaves_the_chats_cache_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open_with(&dir, &[("INGLENOOK_MAX_TOKENS", "12")]).await;
+    let chat = engine.startup().await.unwrap().chat.unwrap();
+    let say = async |words: &str| {
+        let mut events = engine.subscribe();
+        engine.send_message(chat.clone(), words.into()).await.unwrap();
+        let (reply, reason) = ended(&mut events, &chat).await;
+        assert!(matches!(reason, EndReason::Stop | EndReason::Length), "{reason:?}");
+        engine.settle().await;
+        reply.unwrap().swipes[0].figures.clone().unwrap()
+    };
+    let talk = ["I own a boat called Zebulon.", "She is red.", "I sail to Lisbon in May.", "My sister Ida comes too."];
+    for words in talk {
+        say(words).await;
+    }
+    let before = say("She is a doctor.").await;
+    let conn = rusqlite::Connection::open(dir.path().join("inglenook.db")).unwrap();
+    let learned: i64 = conn.query_row("SELECT position FROM chat_learned", [], |row| row.get(0)).unwrap();
+    assert_eq!(learned, 10, "five exchanges behind the greeting");
+    let after = say("Where do I sail?").await;
+    let known = before.prompt.unwrap() + before.generated.unwrap();
+    assert!((before.prompt.unwrap()..=known).contains(&after.reused.unwrap()), "{before:?} then {after:?}");
+    let standing = "SELECT count(*) FROM memory WHERE origin = 'model' AND confidence >= 5";
+    assert_eq!(conn.query_row(standing, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    engine.shutdown().await;
+}

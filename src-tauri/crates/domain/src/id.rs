@@ -55,4 +55,6 @@ ids! {
     DocumentId
     /// A lorebook outside a card.
     LorebookId
+    /// The summary of a stretch of a chat.
+    KeyframeId
 }

@@ -13,6 +13,7 @@ pub mod chat;
 pub mod chat_file;
 pub mod document;
 pub mod id;
+pub mod keyframe;
 pub mod lorebook;
 pub mod memory;
 pub mod model;
@@ -26,7 +27,8 @@ pub mod time;
 pub mod tool_call;
 
 pub use id::{
-    CharacterId, ChatId, DocumentId, EndpointId, LorebookId, MemoryId, MessageId, ModelId, PersonaId, SwipeId,
+    CharacterId, ChatId, DocumentId, EndpointId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId,
+    SwipeId,
 };
 pub use time::Timestamp;
 pub use tool_call::{Arguments, ToolCall};

@@ -86,6 +86,36 @@ impl MemoryScope {
     }
 }
 
+/// What wrote a memory down.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum MemoryOrigin {
+    /// Somebody, in their own words, or with a correction.
+    #[default]
+    User,
+    /// Somebody asked for it in a chat ("Remember that ...").
+    Rule,
+    /// A model that looked for facts.
+    Model,
+    /// A model that summed up a stretch of a chat.
+    Keyframe,
+}
+
+impl MemoryOrigin {
+    pub const ALL: [Self; 4] = [Self::User, Self::Rule, Self::Model, Self::Keyframe];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Rule => "rule",
+            Self::Model => "model",
+            Self::Keyframe => "keyframe",
+        }
+    }
+}
+
+/// The confidence of what somebody said themselves.
+pub const CERTAIN: u8 = 10;
+
 /// One thing remembered (S4.50).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
@@ -96,6 +126,9 @@ pub struct Memory {
     pub text: String,
     /// 1 to 10.
     pub importance: u8,
+    pub origin: MemoryOrigin,
+    /// 1 to 10: how sure it is that it is so.
+    pub confidence: u8,
     /// It is told whatever else there is to tell.
     pub pinned: bool,
     /// The messages it was made from; it stands only while all of them do.

@@ -28,6 +28,9 @@ use crate::{convert, models};
 /// Tokens of context that are planned for, however many more an endpoint takes (S2.1).
 const MAX_CONTEXT: u32 = 200_000;
 
+/// Parameters of the smallest models that sum a talk up without making things up: a billion, about.
+const CAPABLE: u64 = 900_000_000;
+
 /// Everything that is needed to ask one model.
 pub(crate) struct Answerer {
     /// As the reply names it.
@@ -41,6 +44,8 @@ pub(crate) struct Answerer {
     pub(crate) sampling: Sampling,
     /// It can look at pictures.
     pub(crate) sees: bool,
+    /// It is too small to be believed in what it sums up.
+    pub(crate) tiny: bool,
     /// The settings of the turn, resolved.
     pub(crate) values: Values,
     counting: Counting,
@@ -107,7 +112,18 @@ impl Asked {
         let name = "scripted".to_owned();
         let counting = Counting::Remote(RemoteCounting::default());
         let sees = values.sees_images;
-        Answerer { key: name.clone(), name, provider, template: None, budget, sampling, sees, values, counting }
+        Answerer {
+            key: name.clone(),
+            name,
+            provider,
+            template: None,
+            budget,
+            sampling,
+            sees,
+            tiny: false,
+            values,
+            counting,
+        }
     }
 }
 
@@ -129,6 +145,8 @@ fn within(budget: Budget, values: &Values) -> Budget {
 pub(crate) struct KnownTemplate {
     template: Arc<ChatTemplate>,
     uncounted: u32,
+    /// Of the model.
+    parameters: u64,
 }
 
 /// The template of a model with this `header`. The date is only a first one: each prompt is given that of its epoch.
@@ -316,7 +334,8 @@ impl Engine {
     }
 
     async fn local_answerer(&self, model: LocalModel, asked: Asked) -> Answer<Answerer> {
-        let KnownTemplate { template, uncounted } = self.template_of(&model, &asked.values.chat_format).await?;
+        let KnownTemplate { template, uncounted, parameters } =
+            self.template_of(&model, &asked.values.chat_format).await?;
         let default = || local::library::default_context(model.context);
         let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
         let Asked { sampling, values, .. } = asked;
@@ -331,6 +350,7 @@ impl Engine {
             budget,
             sampling,
             sees: false,
+            tiny: parameters < CAPABLE,
             values,
             counting: Counting::Local(model),
         })
@@ -359,6 +379,7 @@ impl Engine {
         let own = own.and_then(|document| serde_json::from_str(&document).ok());
         let template = parse(&header, vocabulary.as_ref(), chosen, own)?;
         let known = self.with_begin_token(model, template, header.bos.unwrap_or_default()).await?;
+        let known = KnownTemplate { parameters: header.parameters, ..known };
         self.templates().insert(key, known.clone());
         Ok(known)
     }
@@ -367,12 +388,12 @@ impl Engine {
     /// else and the worker adds none (S0.6). Where its text is unknown, or is not one token, one is left uncounted.
     async fn with_begin_token(&self, model: &LocalModel, template: ChatTemplate, bos: String) -> Answer<KnownTemplate> {
         if !self.local().adds_bos(model).await? {
-            return Ok(KnownTemplate { template: Arc::new(template), uncounted: 0 });
+            return Ok(KnownTemplate { template: Arc::new(template), uncounted: 0, parameters: 0 });
         }
         let counted = self.local().count(model, &[Segment { text: bos, control: true }]).await?;
         Ok(match counted[..] {
-            [1] => KnownTemplate { template: Arc::new(template.leading_with_bos()), uncounted: 0 },
-            _ => KnownTemplate { template: Arc::new(template), uncounted: 1 },
+            [1] => KnownTemplate { template: Arc::new(template.leading_with_bos()), uncounted: 0, parameters: 0 },
+            _ => KnownTemplate { template: Arc::new(template), uncounted: 1, parameters: 0 },
         })
     }
 
@@ -400,7 +421,7 @@ impl Engine {
         let provider = Arc::new(Calibrating::new(client, self.store().clone(), &endpoint, remote.clone()));
         let counting = Counting::Remote(remote);
         let sees = values.sees_images;
-        Ok(Answerer { name, key, provider, template: None, budget, sampling, sees, values, counting })
+        Ok(Answerer { name, key, provider, template: None, budget, sampling, sees, tiny: false, values, counting })
     }
 
     pub(crate) async fn local_model(&self, id: ModelId) -> Answer<LocalModel> {

@@ -269,8 +269,8 @@ impl Engine {
         Ok(collected)
     }
 
-    /// Makes the prompt, counting what is not counted yet.
-    pub(crate) async fn make(
+    /// Makes the prompt, whatever leaves the window with it.
+    pub(crate) async fn make_as_is(
         &self,
         collected: &mut Collected,
         answerer: &Answerer,

@@ -134,6 +134,7 @@ impl Engine {
             Step::Idle.done(id);
             self.make_room(id, &options).await;
             self.title_in_idle(id, &options).await;
+            self.learn_in_idle(id, &options).await;
         }
     }
 

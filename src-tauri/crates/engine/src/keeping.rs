@@ -15,6 +15,7 @@ use crate::error::Answer;
 use crate::generation::{Draft, Job};
 use crate::macro_variables;
 use crate::manifest;
+use crate::memory;
 use crate::step::Step;
 use crate::story;
 use crate::words::Kept;
@@ -52,6 +53,7 @@ impl Engine {
         let window = made.assembled.window.clone();
         let blocks = made.assembled.context_blocks.clone();
         let judged = made.assembled.judged.clone();
+        let covers = collected.memory.covers.clone();
         let before = Kept::of(&chat);
         let kept = Kept {
             head_at: Some(made.head_at),
@@ -72,6 +74,7 @@ impl Engine {
                 for (message, importance) in &judged {
                     store.messages_mut().set_importance(*message, Some(*importance))?;
                 }
+                memory::keep_covers(store, &covers)?;
                 if kept != before {
                     store.chats_mut().set_variables(chat.id, &kept.to_json())?;
                 }

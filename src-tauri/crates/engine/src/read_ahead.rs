@@ -15,9 +15,10 @@ use tracing::Instrument as _;
 
 use crate::Engine;
 use crate::answer::Answerer;
-use crate::collect::{Aim, Made};
+use crate::collect::{Aim, Collected, Made};
 use crate::error::Answer;
 use crate::macro_variables;
+use crate::memory;
 use crate::turn::TurnOptions;
 
 /// Messages among which the user's last one is looked for.
@@ -84,6 +85,7 @@ impl Engine {
         tokio::spawn(async move {
             engine.read(|leave| engine.read_open_chat(leave)).await;
             engine.read_in_background();
+            engine.read(|leave| engine.learn_from_open_chat(leave)).await;
             drop(engine);
             drop(at_work);
         });
@@ -125,13 +127,21 @@ impl Engine {
         read_prompt(collected.chat.id, &answerer, made, leave).await
     }
 
+    /// What was due when the program ended.
+    async fn learn_from_open_chat(&self, leave: CancellationToken) -> Answer<()> {
+        match self.startup().await?.chat {
+            Some(open) => self.learn_from(open.parse()?, &TurnOptions::default(), leave).await,
+            None => Ok(()),
+        }
+    }
+
     async fn try_to_make_room(&self, chat: ChatId, options: &TurnOptions, leave: CancellationToken) -> Answer<()> {
         let chat = self.chat(chat).await?;
         let Some(answerer) = self.reader(&chat, options).await? else { return Ok(()) };
         let Some(words) = self.likely_words(chat.id).await? else { return Ok(()) };
         let mut collected = self.collect(chat, Aim::Words(words), &answerer, options).await?;
         let made = self.make(&mut collected, &answerer, options).await?;
-        if made.assembled.new_epoch != Some(EpochReason::Full) || !self.keep_cut(&collected.chat, &made).await? {
+        if made.assembled.new_epoch != Some(EpochReason::Full) || !self.keep_cut(&collected, &made).await? {
             return Ok(());
         }
         read_prompt(collected.chat.id, &answerer, made, leave).await
@@ -152,7 +162,8 @@ impl Engine {
 
     /// Keeps the window as `made` has it; false if somebody came first. A turn takes its place before it asks the writer
     /// for anything, so none can have begun on the window as it was.
-    async fn keep_cut(&self, planned: &Chat, made: &Made) -> Answer<bool> {
+    async fn keep_cut(&self, collected: &Collected, made: &Made) -> Answer<bool> {
+        let (planned, covers) = (&collected.chat, collected.memory.covers.clone());
         let (id, before, running) = (planned.id, planned.window.clone(), self.running().clone());
         let (window, head_at, head) = (made.assembled.window.clone(), made.head_at, made.head_changes.clone());
         let (blocks, judged) = (made.assembled.context_blocks.clone(), made.assembled.judged.clone());
@@ -168,6 +179,7 @@ impl Engine {
             for (message, importance) in &judged {
                 store.messages_mut().set_importance(*message, Some(*importance))?;
             }
+            memory::keep_covers(store, &covers)?;
             macro_variables::keep_head(store, &chat, head_at, head)?;
             store.chats_mut().set_window(id, &window)?;
             Ok(true)

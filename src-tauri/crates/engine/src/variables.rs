@@ -116,6 +116,8 @@ mod tests {
         let given = given(&card, &persona, &Values::default(), &mode, &Recalled::default(), &Lore::default());
         // `of` adds them: what is answered is no part of the turn's surroundings, and the mode's text is made from the others.
         let given = instructed(Story::default().tell(given), "", "").text("user.question", "").text("mode.text", "");
+        // Jobs beside the chat hand these in.
+        let given = given.text("transcript", "").text("summary.words", "");
         let given: BTreeSet<&str> = given.names().collect();
         let reference = reference();
         let plain = |doc: &&VariableDoc| doc.source == VariableSource::Given && doc.supplied;

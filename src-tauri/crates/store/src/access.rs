@@ -16,6 +16,7 @@ use crate::table::document::{Documents, DocumentsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
 use crate::table::favourite::{Favourites, FavouritesMut};
 use crate::table::group::{Groups, GroupsMut};
+use crate::table::keyframe::{Keyframes, KeyframesMut};
 use crate::table::listing::{Listings, ListingsMut};
 use crate::table::lorebook::{Lorebooks, LorebooksMut};
 use crate::table::manifest::{Manifests, ManifestsMut};
@@ -96,6 +97,7 @@ tables! {
     documents: Documents, documents_mut: DocumentsMut;
     lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
     vectors: Vectors, vectors_mut: VectorsMut;
+    keyframes: Keyframes, keyframes_mut: KeyframesMut;
     memories: Memories, memories_mut: MemoriesMut;
     manifests: Manifests, manifests_mut: ManifestsMut;
     token_counts: TokenCounts, token_counts_mut: TokenCountsMut;

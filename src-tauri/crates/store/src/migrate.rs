@@ -21,6 +21,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0013_vectors.sql"),
     include_str!("migrations/0014_pictures.sql"),
     include_str!("migrations/0015_windows.sql"),
+    include_str!("migrations/0016_keyframes.sql"),
 ];
 
 /// 0 in an empty file.

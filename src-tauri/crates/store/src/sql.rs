@@ -1,11 +1,11 @@
 //! How the domain's types look in a column.
 
 use domain::chat::{Role, SwipeState};
-use domain::memory::MemoryType;
+use domain::memory::{MemoryOrigin, MemoryType};
 use domain::model::ModelChoice;
 use domain::{
-    CharacterId, ChatId, DocumentId, EndpointId, LorebookId, MemoryId, MessageId, ModelId, PersonaId, SwipeId,
-    Timestamp, ToolCall,
+    CharacterId, ChatId, DocumentId, EndpointId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId,
+    SwipeId, Timestamp, ToolCall,
 };
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSql, ToSqlOutput, ValueRef};
 use uuid::Uuid;
@@ -30,7 +30,7 @@ macro_rules! id_columns {
     )*};
 }
 
-id_columns! { CharacterId ChatId DocumentId EndpointId LorebookId MemoryId MessageId ModelId PersonaId SwipeId }
+id_columns! { CharacterId ChatId DocumentId EndpointId KeyframeId LorebookId MemoryId MessageId ModelId PersonaId SwipeId }
 
 impl ToSql for Col<Timestamp> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -70,6 +70,20 @@ impl FromSql for Col<Role> {
             .find(|role| role.as_str() == text)
             .map(Self)
             .ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl ToSql for Col<MemoryOrigin> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.as_str()))
+    }
+}
+
+impl FromSql for Col<MemoryOrigin> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let text = value.as_str()?;
+        let known = MemoryOrigin::ALL.into_iter().find(|origin| origin.as_str() == text);
+        known.map(Self).ok_or(FromSqlError::InvalidType)
     }
 }
 

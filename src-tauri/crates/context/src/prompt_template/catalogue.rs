@@ -247,8 +247,8 @@ pub(super) const CATALOGUE: &[Definition] = &[
     detail("command", "director", "What the session is meant to be"),
     detail_list("imageTags", "director", "Tags that pictures may be asked for by"),
 
-    awaited("transcript", "utility", "The part of the chat to work on"),
+    given("transcript", "utility", "The part of the chat that a job works on; empty elsewhere"),
     awaited("transcript.reply", "utility", "The unfinished reply"),
     awaited("summary.previous", "utility", "The summary so far"),
-    awaited("summary.words", "utility", "Words of a summary at the most"),
+    given("summary.words", "utility", "Words of a summary at the most; empty elsewhere"),
 ];

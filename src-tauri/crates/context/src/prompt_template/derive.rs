@@ -14,7 +14,7 @@ pub(super) fn capital(word: &str) -> String {
 }
 
 /// Whole sentences from the start of `text`, `most` characters at the most; words where the first sentence is longer.
-pub(super) fn sentences(text: &str, most: usize) -> String {
+pub fn sentences(text: &str, most: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((end, _)) = text.char_indices().nth(most) else { return text };
     let start = &text[..end];

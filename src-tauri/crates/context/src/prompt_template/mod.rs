@@ -29,6 +29,7 @@ pub use builtin::built_in;
 pub use check::{Problem, Severity, check};
 pub use compose::{ComposeError, Composed, ComposedSection, MAX_COMPOSED, Omitted, Why, compose};
 pub use condition::ConditionError;
+pub use derive::sentences;
 pub use flags::{Flag, Flags};
 pub use graph::Cycle;
 pub use load::{LoadError, Loaded, MAX_BYTES, MAX_SECTIONS, MAX_VARIABLES, from_json};

@@ -140,6 +140,15 @@ words! {
         Off = "off",
     }
 
+    /// Whether a model reads what was said in idle time, for keyframes and facts (S4.58, C30).
+    MemoryLearning {
+        /// Local models do; endpoints may cost money.
+        Auto = "auto",
+        On = "on",
+        /// No model is asked (S4.59).
+        Off = "off",
+    }
+
     /// What templates are told about the tone (S4.26). Nobody's words are rewritten for it.
     ContentRating {
         /// Not a word about it.
@@ -229,6 +238,8 @@ settings! {
     memory: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
     /// Off: a chat calls up nothing that was said in other chats of the same pair (S4.62).
     memory_other_chats: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    /// Who sums up what was said, and looks for facts in it, while nobody waits (S4.58, S4.59). Off: no model is asked.
+    memory_learn: MemoryLearning = text("auto"), Kind::Choice(MemoryLearning::WORDS), None, Context, PEOPLE;
     lore_strategy: LoreStrategy = text("character-first"), Kind::Choice(LoreStrategy::WORDS), None, Context, PEOPLE;
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use context::frame::{BlockKind, Candidate, Source};
-use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{Found, Query, Read, StoreError};
 
@@ -11,6 +11,8 @@ use store::{Found, Query, Read, StoreError};
 const STANDING: u32 = 60;
 /// Called up by words, of all scopes (S2.14).
 const CALLED: u32 = 15;
+/// Less is too little for the digest.
+const SURE: u8 = 5;
 /// What is this important is told whatever the words (C11).
 const VITAL: u8 = 9;
 const DAY: f32 = 86_400_000.0;
@@ -33,7 +35,8 @@ pub(crate) fn find(store: &Read<'_>, scopes: &[MemoryScope], query: &Query) -> R
 }
 
 impl Facts {
-    /// By importance and age, pinned ones first (S4.61). What the words call up is said more than once only if the plan
+    /// By importance and age, pinned ones first (S4.61). What nobody is sure of waits until it is called up, and so does what
+    /// happened in a stretch of a chat: the digest has the chat's own keyframes. What the words call up is said more than once only if the plan
     /// finds that it is not visible.
     pub(crate) fn digest(&self, now: Timestamp) -> Vec<Candidate> {
         let one = |memory: &Memory| {
@@ -41,12 +44,14 @@ impl Facts {
             let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
             candidate(memory, reason, first + f32::from(memory.importance) + 0.5 * recency(memory, now))
         };
-        self.standing.iter().map(one).collect()
+        let sure = self.standing.iter().filter(|memory| memory.pinned || memory.confidence >= SURE);
+        sure.filter(|memory| memory.origin != MemoryOrigin::Keyframe).map(one).collect()
     }
 
-    /// Messages that say nothing but what a memory of these says: it was made from them alone.
+    /// Messages that say nothing but what a memory of these says: somebody asked in them to remember it.
     pub(crate) fn repeated(&self) -> HashSet<MessageId> {
         let all = self.standing.iter().chain(self.called.iter().map(|found| &found.memory));
+        let all = all.filter(|memory| memory.origin == MemoryOrigin::Rule);
         all.filter_map(|memory| <[MessageId; 1]>::try_from(memory.sources.as_slice()).ok()).flatten().collect()
     }
 
@@ -68,7 +73,11 @@ impl Facts {
             told.insert(memory.id);
             candidates.push(candidate(&memory, format!("has words of this turn, {score:.2}"), score));
         }
-        let vital = self.standing.iter().filter(|memory| memory.pinned || memory.importance >= VITAL);
+        let vital = |memory: &&Memory| {
+            memory.pinned
+                || memory.importance >= VITAL && memory.confidence >= SURE && memory.origin != MemoryOrigin::Keyframe
+        };
+        let vital = self.standing.iter().filter(vital);
         for memory in vital.filter(|memory| !told.contains(&memory.id)) {
             let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
             candidates.push(candidate(memory, reason, weigh(memory, 0.0, now)));
@@ -103,6 +112,7 @@ fn kind(kind: MemoryType) -> BlockKind {
 
 #[cfg(test)]
 mod tests {
+    use domain::memory::CERTAIN;
     use uuid::Uuid;
 
     use super::*;
@@ -115,6 +125,8 @@ mod tests {
             scope: MemoryScope::Profile,
             text: format!("m{number}"),
             importance,
+            origin: MemoryOrigin::Rule,
+            confidence: CERTAIN,
             pinned,
             sources: Vec::new(),
             created: at,

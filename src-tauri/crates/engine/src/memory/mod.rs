@@ -12,16 +12,23 @@ pub mod corpus;
 pub mod scenario;
 
 mod about;
+mod beside;
 mod encoder;
+mod extraction;
 mod facts;
+mod keyframes;
+mod learning;
 mod older;
 mod panel;
 mod passages;
 mod reading;
 mod receipts;
 mod scores;
+mod shapes;
 mod signals;
 mod spoken;
+mod summing_up;
+mod support;
 mod terms;
 mod untold;
 mod vectors;
@@ -33,6 +40,7 @@ use std::time::Duration;
 use context::frame::{BlockKind, Candidate, HistoryMessage, Share, Source};
 use context::importance::{IMPORTANT, judge};
 use domain::chat::{Chat, Role};
+use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
 use domain::{ChatId, DocumentId, MessageId, PersonaId};
 use store::{Query, StoreError, Stretch, Write};
@@ -46,6 +54,8 @@ use crate::history::said;
 use about::About;
 pub use encoder::Encoder;
 use facts::Facts;
+pub(crate) use keyframes::Cover;
+pub(crate) use keyframes::keep as keep_covers;
 use older::{Hit, Question};
 pub(crate) use reading::Reading;
 pub(crate) use wishes::{Said, obey};
@@ -84,6 +94,10 @@ pub(crate) struct Recalled {
     pub(crate) digest: Vec<Candidate>,
     /// What this turn's context block may be made of.
     pub(crate) context: Vec<Candidate>,
+    /// Of messages in the window and right before it, oldest first.
+    pub(crate) keyframes: Vec<Keyframe>,
+    /// Those among them that are to be kept with the window as it is cut now.
+    pub(crate) covers: Vec<Cover>,
     /// Why something is missing.
     pub(crate) notices: Vec<String>,
 }
@@ -138,8 +152,14 @@ impl Engine {
                 false => None,
             }
         };
-        let (pinned, found, passages) =
-            tokio::join!(self.pinned(collected), find, tokio::time::timeout(PATIENCE, self.passages(collected)));
+        let keyframes = async {
+            match collected.values.memory {
+                true => Some(tokio::time::timeout(PATIENCE, self.keyframes(collected)).await),
+                false => None,
+            }
+        };
+        let passages = tokio::time::timeout(PATIENCE, self.passages(collected));
+        let (pinned, found, keyframes, passages) = tokio::join!(self.pinned(collected), find, keyframes, passages);
         let digest = pinned.unwrap_or_else(|error| {
             tracing::warn!(?error, "pinned messages could not be read");
             Vec::new()
@@ -150,6 +170,9 @@ impl Engine {
         {
             recalled.notices.extend(notice);
             self.lay_out(collected, &mut recalled, &facts, older);
+        }
+        if let Some(keyframes) = keyframes.and_then(|found| recalled.unless_late("The story so far", "it", found)) {
+            recalled.tell_story(keyframes);
         }
         let passages = recalled.unless_late("Documents", "they", passages);
         recalled.context.extend(passages.unwrap_or_default());

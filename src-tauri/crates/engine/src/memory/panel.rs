@@ -1,6 +1,6 @@
 //! The memories as people see and change them (S4.50, S4.63, S4.65).
 
-use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, MemoryId, PersonaId};
 use store::{Found, Query};
 use uuid::Uuid;
@@ -72,6 +72,8 @@ impl Engine {
             scope: self.scope(&draft).await?,
             text,
             importance: u8::try_from(draft.importance.clamp(1, 10)).unwrap_or(5),
+            origin: MemoryOrigin::User,
+            confidence: CERTAIN,
             pinned: draft.pinned,
             sources: known.as_ref().map_or_else(Vec::new, |known| known.sources.clone()),
             created: known.as_ref().map_or(now, |known| known.created),

@@ -23,8 +23,13 @@ const EMPTY: &str = "\
 pub(crate) fn terms(text: &str, names: &[&str]) -> Vec<String> {
     let names: HashSet<String> = names.iter().flat_map(|name| words(name)).collect();
     let mut seen = HashSet::new();
-    let says = |word: &String| !EMPTY.split(' ').any(|empty| empty == word) && !names.contains(word);
+    let says = |word: &String| !says_nothing(word) && !names.contains(word);
     words(text).filter(says).filter(|word| seen.insert(word.clone())).take(MAX_TERMS).collect()
+}
+
+/// Whether a word, in small letters, is in every second sentence.
+pub(super) fn says_nothing(word: &str) -> bool {
+    EMPTY.split(' ').any(|empty| empty == word)
 }
 
 /// The words of a text, in small letters.

@@ -1,7 +1,7 @@
 //! What the user asks of the memory while they talk is done at once, in the transaction that keeps their words (S3.31).
 
 use domain::chat::Chat;
-use domain::memory::{Memory, MemoryType};
+use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryType};
 use domain::persona::Persona;
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{Query, StoreError, Write};
@@ -54,6 +54,8 @@ fn remember(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Done,
         scope: pair(said.chat, said.persona.id),
         text: format!("{} said: \"{thing}\"", said.persona.name),
         importance: IMPORTANCE,
+        origin: MemoryOrigin::Rule,
+        confidence: CERTAIN,
         pinned: false,
         sources: vec![said.message],
         created: said.now,
@@ -85,7 +87,7 @@ fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<
 }
 
 /// The same word, but for its end.
-fn alike(a: &str, b: &str) -> bool {
+pub(super) fn alike(a: &str, b: &str) -> bool {
     let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     same >= STEM || same >= 3 && (same == a.chars().count() || same == b.chars().count()) || a == b
 }

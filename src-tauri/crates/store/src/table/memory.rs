@@ -25,7 +25,7 @@ const STANDS: &str = "memory.deleted IS NULL AND NOT EXISTS (
 /// What [`from_row`] reads, in its order: a turn reads hundreds, and columns are slow to find by name.
 const COLUMNS: &str =
     "memory.number, memory.id, memory.type, memory.scope, memory.character, memory.persona, memory.chat,
-    memory.text, memory.importance, memory.pinned, memory.created, memory.updated";
+    memory.text, memory.importance, memory.pinned, memory.created, memory.updated, memory.origin, memory.confidence";
 
 /// A memory that was looked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +115,7 @@ impl Memories<'_> {
             );
             let mut statement = self.conn.prepare_cached(&sql)?;
             let ranked = statement
-                .query_map(params![sought.any(), sought.rows.first], |row| Ok((from_row(row)?, row.get(12)?)))?;
+                .query_map(params![sought.any(), sought.rows.first], |row| Ok((from_row(row)?, row.get(14)?)))?;
             let mut left = limit;
             for row in ranked {
                 if left == 0 {
@@ -179,8 +179,9 @@ impl MemoriesMut<'_> {
         let (character, persona, chat) = owners(memory.scope);
         self.conn
             .prepare_cached(
-                "INSERT INTO memory (id, type, scope, character, persona, chat, text, importance, pinned, created, updated)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                "INSERT INTO memory (id, type, scope, character, persona, chat, text, importance, pinned, created, updated,
+                     origin, confidence)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             )?
             .execute(params![
                 Col(memory.id),
@@ -194,6 +195,8 @@ impl MemoriesMut<'_> {
                 memory.pinned,
                 Col(memory.created),
                 Col(memory.updated),
+                Col(memory.origin),
+                memory.confidence,
             ])?;
         let number = self.conn.last_insert_rowid();
         let mut statement = self.conn.prepare_cached(
@@ -205,14 +208,14 @@ impl MemoriesMut<'_> {
         memory.sources.iter().try_for_each(|source| one(statement.execute(params![number, Col(*source)])?, "message"))
     }
 
-    /// Replaces text, type, scope, importance and pin; sources and age stay.
+    /// Replaces text, type, scope, importance, pin, origin and confidence; sources and age stay.
     pub fn update(&mut self, memory: &Memory) -> Result<(), StoreError> {
         let (character, persona, chat) = owners(memory.scope);
         let rows = self
             .conn
             .prepare_cached(
                 "UPDATE memory SET type = ?2, scope = ?3, character = ?4, persona = ?5, chat = ?6, text = ?7,
-                     importance = ?8, pinned = ?9, updated = ?10
+                     importance = ?8, pinned = ?9, updated = ?10, origin = ?11, confidence = ?12
                  WHERE id = ?1 AND deleted IS NULL",
             )?
             .execute(params![
@@ -226,6 +229,8 @@ impl MemoriesMut<'_> {
                 memory.importance,
                 memory.pinned,
                 Col(memory.updated),
+                Col(memory.origin),
+                memory.confidence,
             ])?;
         one(rows, "memory")
     }
@@ -360,6 +365,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
         sources: Vec::new(),
         created: row.get::<_, Col<_>>(10)?.0,
         updated: row.get::<_, Col<_>>(11)?.0,
+        origin: row.get::<_, Col<_>>(12)?.0,
+        confidence: row.get(13)?,
     };
     Ok((row.get(0)?, memory))
 }

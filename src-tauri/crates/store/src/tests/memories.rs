@@ -1,7 +1,7 @@
 //! What is remembered, found, and gone again.
 
 use domain::chat::{Role, SwipeState};
-use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
 use uuid::Uuid;
 
@@ -21,6 +21,8 @@ fn memory(number: u128, scope: MemoryScope, text: &str) -> Memory {
         scope,
         text: text.into(),
         importance: 5,
+        origin: MemoryOrigin::Model,
+        confidence: CERTAIN,
         pinned: false,
         sources: Vec::new(),
         created: Timestamp(number as i64),

@@ -6,6 +6,7 @@ mod damage;
 mod documents;
 mod faults;
 mod groups;
+mod keyframes;
 mod library;
 mod listings;
 mod lorebooks;

@@ -1,0 +1,287 @@
+//! Facts that a model finds in what was said: every five exchanges, four at the most (S4.58). What it says must stand in the
+//! messages, and be worth keeping: rules decide that, not the model (memory.md, section 5; C8).
+
+use std::collections::BTreeSet;
+
+use context::frozen;
+use domain::chat::Role;
+use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
+use domain::{ChatId, MemoryId, MessageId, Timestamp};
+use serde::Deserialize;
+use store::{Query, Read, StoreError, Told, Write};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::beside::{Heard, Learner, Task};
+use super::summing_up::names;
+use super::support::Said;
+use super::{panel, scopes, shapes, terms};
+use crate::Engine;
+use crate::api::{Changed, Event};
+use crate::error::Answer;
+
+/// Exchanges that facts are looked for in at a time (S4.58).
+const EXCHANGES: usize = 5;
+/// Messages back from the end that are read. What lies further back was imported, or never left in peace.
+const REACH: u32 = 100;
+/// Facts of one answer.
+const MOST: usize = 4;
+/// Letters of a fact.
+const LONGEST: usize = 200;
+/// Words of a fact that say something, at the least: fewer are small talk.
+const TELLING: usize = 2;
+/// Less than this is not worth keeping.
+const IMPORTANT: u8 = 3;
+/// Messages that a fact is made from.
+const SOURCES: usize = 3;
+/// Memories that are looked at for one that says the same.
+const LOOKED_AT: u32 = 10;
+/// Of a fact that a model has found; and a tiny one, whose facts wait until somebody asks for them.
+const CONFIDENCE: u8 = 7;
+const TINY: u8 = 3;
+
+/// What a fact may be about.
+pub(super) const KINDS: [MemoryType; 8] = [
+    MemoryType::Note,
+    MemoryType::Fact,
+    MemoryType::Event,
+    MemoryType::Relationship,
+    MemoryType::Personality,
+    MemoryType::Preference,
+    MemoryType::Rule,
+    MemoryType::Outcome,
+];
+
+/// A fact as a model says it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct Fact {
+    text: String,
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    importance: f64,
+    #[serde(default)]
+    person: String,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Answered {
+    List(Vec<Fact>),
+    Object { facts: Vec<Fact> },
+}
+
+fn read(answer: &str) -> Option<Vec<Fact>> {
+    let (Answered::List(facts) | Answered::Object { facts }) = serde_json::from_str(answer).ok()?;
+    Some(facts)
+}
+
+/// The first five exchanges of `told` and what stands around them; `None` before there are as many.
+fn exchanges(told: &[Told]) -> Option<&[Told]> {
+    let answered = told.iter().zip(told.iter().skip(1));
+    let ends = (1..).zip(answered).filter(|(_, (said, next))| said.role == Role::User && next.role != Role::User);
+    let at = ends.map(|(at, _)| at).nth(EXCHANGES - 1)?;
+    told.get(..=at)
+}
+
+/// The sentence of a fact, with the one it is about.
+fn sentence(fact: &Fact) -> String {
+    let text = fact.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let named = terms::words(&fact.person).all(|name| terms::words(&text).any(|word| word == name));
+    if named { text } else { format!("{}: {text}", fact.person.trim()) }
+}
+
+/// The messages that a fact was made from: that which has most of its words, and those that have what is missing.
+fn sources(terms: &[String], told: &[Told]) -> Vec<MessageId> {
+    let (mut left, mut sources) = (terms.to_vec(), BTreeSet::new());
+    for _ in 0..SOURCES {
+        let says = |text: &Told| Said::new([text.text.as_str()]).count(&left);
+        // Of equals the newest.
+        let Some(best) = told.iter().max_by_key(|text| says(text)).filter(|text| says(text) > 0) else { break };
+        let said = Said::new([best.text.as_str()]);
+        left.retain(|term| said.count(std::slice::from_ref(term)) == 0);
+        sources.insert((best.position, best.message));
+    }
+    sources.into_iter().map(|(_, message)| message).collect()
+}
+
+/// What was recalled for these messages: a model that hears it again learns nothing.
+fn recalled(told: &[Told]) -> Vec<Said> {
+    let blocks = told.iter().filter_map(|text| text.context_block.as_deref()).flat_map(frozen::read);
+    blocks.map(|block| Said::new([block.text.as_str()])).collect()
+}
+
+/// What is there, for what is new to be held against.
+struct Gate<'a> {
+    learner: &'a Learner,
+    told: &'a [Told],
+    said: Said,
+    recalled: Vec<Said>,
+    now: Timestamp,
+}
+
+impl<'a> Gate<'a> {
+    fn new(learner: &'a Learner, told: &'a [Told], now: Timestamp) -> Self {
+        let said = Said::new(told.iter().map(|text| text.text.as_str()).chain(names(learner, told)));
+        Self { learner, told, said, recalled: recalled(told), now }
+    }
+
+    /// A memory for each fact that was said and is worth it.
+    fn pass(&self, facts: Vec<Fact>) -> Vec<Memory> {
+        let mut passed: Vec<Memory> = Vec::new();
+        for memory in facts.into_iter().take(MOST).filter_map(|fact| self.memory(fact)) {
+            let terms = self.terms(&memory.text);
+            if !passed.iter().any(|other| Said::new([other.text.as_str()]).repeats(&terms)) {
+                passed.push(memory);
+            }
+        }
+        passed
+    }
+
+    /// The words of a fact but for those who talk.
+    fn terms(&self, text: &str) -> Vec<String> {
+        terms::terms(text, &self.learner.names())
+    }
+
+    fn memory(&self, fact: Fact) -> Option<Memory> {
+        let text = sentence(&fact);
+        let terms = self.terms(&text);
+        let importance = fact.importance.clamp(0.0, 10.0) as u8;
+        let telling = importance >= IMPORTANT && terms.len() >= TELLING && text.chars().count() <= LONGEST;
+        let echo = self.recalled.iter().any(|recalled| recalled.repeats(&terms));
+        if !telling || echo || !self.said.has_names(&text) || !self.said.supports(&terms) {
+            return None;
+        }
+        Some(Memory {
+            id: MemoryId(Uuid::now_v7()),
+            kind: MemoryType::of(&fact.kind),
+            scope: self.learner.scope(),
+            sources: sources(&terms, self.told),
+            text,
+            importance,
+            origin: MemoryOrigin::Model,
+            confidence: if self.learner.answerer.tiny { TINY } else { CONFIDENCE },
+            pinned: false,
+            created: self.now,
+            updated: self.now,
+        })
+    }
+}
+
+/// Whether some memory of the scopes says it already.
+fn known(store: &Read<'_>, scopes: &[MemoryScope], terms: &[String]) -> Result<bool, StoreError> {
+    let query = Query::any_of(terms.iter().map(String::as_str));
+    let found = store.memories().search(scopes, &query, LOOKED_AT)?;
+    Ok(found.iter().any(|found| Said::new([found.memory.text.as_str()]).repeats(terms)))
+}
+
+/// Keeps those that are new, and how far was read, unless what was read has changed meanwhile.
+fn keep(
+    store: &mut Write<'_>,
+    (chat, scopes): (ChatId, [MemoryScope; 4]),
+    told: &[Told],
+    memories: Vec<(Memory, Vec<String>)>,
+) -> Result<Vec<Memory>, StoreError> {
+    let mut kept = Vec::new();
+    if !store.message_texts().still_say(told)? {
+        return Ok(kept);
+    }
+    for (memory, terms) in memories {
+        if !known(store, &scopes, &terms)? {
+            store.memories_mut().insert(&memory)?;
+            kept.push(memory);
+        }
+    }
+    if let Some(last) = told.last() {
+        store.messages_mut().learned_to(chat, last.position)?;
+    }
+    Ok(kept)
+}
+
+impl Engine {
+    /// Looks for facts in what was said since the last time; false if somebody waits.
+    pub(super) async fn extract_facts(&self, learner: &Learner, leave: &CancellationToken) -> Answer<bool> {
+        let chat = learner.chat.id;
+        loop {
+            let unread = move |store: &Read<'_>| {
+                let learned = store.message_texts().learned_to(chat)?;
+                store.message_texts().told_after(chat, learned, REACH)
+            };
+            let told = self.store().read(unread).await?;
+            let Some(told) = exchanges(&told) else { return Ok(true) };
+            let task = Task { template: "fact-extraction", words: 0, told, shape: &shapes::FACTS };
+            let facts = match self.ask(learner, &task, read, leave).await? {
+                Heard::Said(facts) => facts,
+                Heard::Nothing => {
+                    tracing::info!(%chat, "facts are not looked for in five exchanges");
+                    Vec::new()
+                }
+                Heard::Interrupted => return Ok(false),
+            };
+            self.keep_facts(learner, told.to_vec(), facts).await?;
+        }
+    }
+
+    async fn keep_facts(&self, learner: &Learner, told: Vec<Told>, facts: Vec<Fact>) -> Answer<()> {
+        let gate = Gate::new(learner, &told, self.now());
+        let passed: Vec<(Memory, Vec<String>)> = gate
+            .pass(facts)
+            .into_iter()
+            .map(|memory| {
+                let terms = gate.terms(&memory.text);
+                (memory, terms)
+            })
+            .collect();
+        drop(gate);
+        let of = (learner.chat.id, scopes(&learner.chat, learner.persona.id));
+        let kept = self.store().write(move |store| keep(store, of, &told, passed)).await?;
+        if !kept.is_empty() {
+            self.events().changed(Changed::Memories, Some(learner.chat.character.to_string()));
+        }
+        for memory in kept {
+            let (chat, memory) = (learner.chat.id.to_string(), panel::shown(memory, None));
+            self.events().announce(Event::Remembered { chat, memory });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::keyframes::tests::told;
+
+    fn talk(roles: &str) -> Vec<Told> {
+        let role = |letter| if letter == 'u' { Role::User } else { Role::Character };
+        (0..).zip(roles.chars()).map(|(at, letter)| told(at, role(letter), "We sail on Monday.", false)).collect()
+    }
+
+    #[test]
+    fn five_exchanges_are_read_at_a_time() {
+        let length = |roles: &str| exchanges(&talk(roles)).map(<[Told]>::len);
+        assert_eq!(length("cucucucuc"), None);
+        assert_eq!(length("cucucucucu"), None, "the fifth is not answered");
+        assert_eq!(length("cucucucucuc"), Some(11));
+        assert_eq!(length("ucucucucucucuc"), Some(10));
+        assert_eq!(length("uuuccuuccucucuc"), Some(15), "who speaks twice speaks once");
+    }
+
+    #[test]
+    fn lists_and_objects_are_read() {
+        let fact = r#"{"person": "Tom", "text": "Owns a boat.", "type": "fact", "importance": 7}"#;
+        assert_eq!(read("[]"), Some(Vec::new()));
+        assert_eq!(read(&format!("[{fact}]")), read(&format!(r#"{{"facts": [{fact}]}}"#)));
+        assert_eq!(sentence(&read(&format!("[{fact}]")).unwrap()[0]), "Tom: Owns a boat.");
+        assert_eq!(read(r#"[{"text": 7}]"#), None);
+    }
+
+    #[test]
+    fn a_fact_leads_to_the_messages_that_say_it() {
+        let says = ["I own a boat.", "A boat!", "She is called the Zebulon.", "Nice weather."];
+        let told: Vec<Told> = (0..).zip(says).map(|(at, text)| told(at, Role::User, text, false)).collect();
+        let of = |fact: &str| sources(&terms::terms(fact, &["Tom"]), &told);
+        assert_eq!(of("Tom owns a boat."), [told[0].message]);
+        assert_eq!(of("Tom owns the boat Zebulon."), [told[0].message, told[2].message]);
+        assert!(of("Tom has a horse.").is_empty());
+    }
+}

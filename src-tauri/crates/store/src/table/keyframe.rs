@@ -1,0 +1,169 @@
+//! Keyframes, and the texts they were made from. Triggers delete one as soon as any of its texts is not what it was; see the
+//! migration.
+
+use domain::keyframe::Keyframe;
+use domain::{ChatId, KeyframeId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::StoreError;
+use crate::sql::Col;
+use crate::table::message_text::MessageTexts;
+use crate::table::message_told::Told;
+
+pub struct Keyframes<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Keyframes<'_> {
+    /// Of a chat those that end at `position` or behind it, and the `before` last ones that end sooner; oldest first.
+    pub fn around(&self, chat: ChatId, position: i64, before: u32) -> Result<Vec<Keyframe>, StoreError> {
+        let mut rows: Vec<(i64, Keyframe)> = self
+            .conn
+            .prepare_cached(
+                "SELECT * FROM (SELECT * FROM keyframe WHERE chat = ?1 AND last >= ?2)
+                 UNION ALL SELECT * FROM (
+                     SELECT * FROM keyframe WHERE chat = ?1 AND last < ?2 ORDER BY last DESC LIMIT ?3)",
+            )?
+            .query_map(params![Col(chat), position, before], from_row)?
+            .collect::<Result<_, _>>()?;
+        rows.sort_by_key(|(number, keyframe)| (keyframe.first, *number));
+        rows.into_iter().map(|(number, keyframe)| self.with_messages(number, keyframe)).collect()
+    }
+
+    /// All of a chat, oldest first.
+    pub fn of_chat(&self, chat: ChatId) -> Result<Vec<Keyframe>, StoreError> {
+        self.around(chat, i64::MIN, 0)
+    }
+
+    /// The newest that no model has read and none has failed at, not before `position`: of `whole` messages, or with another
+    /// behind it.
+    pub fn unread(&self, chat: ChatId, position: i64, whole: u32) -> Result<Option<Keyframe>, StoreError> {
+        let found = self
+            .conn
+            .prepare_cached(
+                "SELECT * FROM keyframe WHERE chat = ?1 AND first >= ?2 AND fallback = 1 AND tried = 0
+                     AND ((SELECT count(*) FROM keyframe_source WHERE keyframe_source.keyframe = keyframe.number) >= ?3
+                         OR EXISTS (SELECT 1 FROM keyframe AS next
+                             WHERE next.chat = keyframe.chat AND next.first > keyframe.last))
+                 ORDER BY last DESC LIMIT 1",
+            )?
+            .query_row(params![Col(chat), position, whole], from_row)
+            .optional()?;
+        found.map(|(number, keyframe)| self.with_messages(number, keyframe)).transpose()
+    }
+
+    fn with_messages(&self, number: i64, keyframe: Keyframe) -> Result<Keyframe, StoreError> {
+        let messages = self
+            .conn
+            .prepare_cached(
+                "SELECT message_text.message FROM keyframe_source
+                 JOIN message_text ON message_text.number = keyframe_source.text
+                 WHERE keyframe_source.keyframe = ?1 ORDER BY message_text.position",
+            )?
+            .query_map([number], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(Keyframe { messages, ..keyframe })
+    }
+}
+
+pub struct KeyframesMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl KeyframesMut<'_> {
+    /// Keeps what was made of `told`, the texts of its messages, in place of what it was if it is there; false where one of
+    /// them has changed meanwhile, or has another keyframe.
+    pub fn put(&mut self, keyframe: &Keyframe, told: &[Told]) -> Result<bool, StoreError> {
+        let mut covered = self.conn.prepare_cached(
+            "SELECT 1 FROM keyframe_source JOIN keyframe ON keyframe.number = keyframe_source.keyframe
+             WHERE keyframe_source.text = ?1 AND keyframe.id <> ?2",
+        )?;
+        if !(MessageTexts { conn: self.conn }).still_say(told)? {
+            return Ok(false);
+        }
+        for text in told {
+            if covered.exists(params![text.number, Col(keyframe.id)])? {
+                return Ok(false);
+            }
+        }
+        let number: i64 = self
+            .conn
+            .prepare_cached(
+                "INSERT INTO keyframe (id, chat, first, last, summary, analysis, rating, characters, fallback, created)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                 ON CONFLICT (id) DO UPDATE SET first = ?3, last = ?4, summary = ?5, analysis = ?6, rating = ?7,
+                     characters = ?8, fallback = ?9, tried = 0
+                 RETURNING number",
+            )?
+            .query_row(
+                params![
+                    Col(keyframe.id),
+                    Col(keyframe.chat),
+                    keyframe.first,
+                    keyframe.last,
+                    keyframe.summary,
+                    keyframe.analysis,
+                    keyframe.rating,
+                    names(keyframe),
+                    keyframe.fallback,
+                    Col(keyframe.created),
+                ],
+                |row| row.get(0),
+            )?;
+        let mut source =
+            self.conn.prepare_cached("INSERT OR IGNORE INTO keyframe_source (keyframe, text) VALUES (?1, ?2)")?;
+        for text in told {
+            source.execute([number, text.number])?;
+        }
+        Ok(true)
+    }
+
+    /// What a model says in place of first sentences. What was sent in the old words stays as it is: they are not wrong.
+    /// False where it has gone meanwhile.
+    pub fn rewrite(&mut self, keyframe: &Keyframe) -> Result<bool, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "UPDATE keyframe SET summary = ?2, analysis = ?3, rating = ?4, characters = ?5, fallback = ?6
+                 WHERE id = ?1",
+            )?
+            .execute(params![
+                Col(keyframe.id),
+                keyframe.summary,
+                keyframe.analysis,
+                keyframe.rating,
+                names(keyframe),
+                keyframe.fallback,
+            ])?;
+        Ok(rows == 1)
+    }
+
+    /// A model could make nothing of its messages: none is asked again.
+    pub fn give_up(&mut self, id: KeyframeId) -> Result<(), StoreError> {
+        self.conn.prepare_cached("UPDATE keyframe SET tried = 1 WHERE id = ?1")?.execute([Col(id)])?;
+        Ok(())
+    }
+}
+
+fn names(keyframe: &Keyframe) -> String {
+    serde_json::to_string(&keyframe.characters).unwrap_or_else(|_| "[]".to_owned())
+}
+
+/// The number, and the keyframe without its messages.
+fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Keyframe)> {
+    let characters: String = row.get("characters")?;
+    let keyframe = Keyframe {
+        id: row.get::<_, Col<_>>("id")?.0,
+        chat: row.get::<_, Col<_>>("chat")?.0,
+        messages: Vec::new(),
+        first: row.get("first")?,
+        last: row.get("last")?,
+        summary: row.get("summary")?,
+        analysis: row.get("analysis")?,
+        rating: row.get("rating")?,
+        characters: serde_json::from_str(&characters).unwrap_or_default(),
+        fallback: row.get("fallback")?,
+        created: row.get::<_, Col<_>>("created")?.0,
+    };
+    Ok((row.get("number")?, keyframe))
+}
