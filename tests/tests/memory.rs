@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{Event, Memory, MemoryDraft, MemoryScope, SettingOwner, SettingValue, WhatIf};
+use engine::api::{
+    ApiError, Event, Memory, MemoryDraft, MemoryScope, Recollection, SettingOwner, SettingValue, SignalKind, WhatIf,
+};
 use serde_json::{Value, json};
 use tests::headless::{Headless, shown};
 
@@ -306,6 +308,46 @@ async fn the_user_sees_changes_and_pins_memories() {
     let chat = pair.chat(&pair.ada).await;
     assert!(pair.say(&chat, "Hm?").await.contains("Likes black tea."));
     assert!(engine.save_memory(MemoryDraft { text: " ".into(), ..draft }).await.is_err());
+}
+
+fn told(recollection: &Recollection) -> Vec<&str> {
+    recollection.items.iter().filter(|item| item.kept).map(|item| item.id.as_str()).collect()
+}
+
+/// memory.md, section 4: what is shown for words that are tried is what a turn with them does, of every source, with reasons.
+#[tokio::test]
+async fn recall_is_tried_as_a_turn_would_do_it_and_says_why() {
+    let pair = Pair::open().await;
+    let engine = &pair.app.engine;
+    let parrot = pair.add("The sailor keeps a parrot in the galley.").await;
+    let (first, second) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await);
+    pair.say(&first, "My uncle named his parrot ZEBULON.").await;
+    let seeds = b"A parrot lives on seeds.".to_vec();
+    engine.attach_document_bytes(second.clone(), "birds.md".into(), seeds).await.unwrap();
+    let words = "What did my uncle call his parrot?";
+    let before = engine.whole_chat(second.clone()).await.unwrap().page.messages.len();
+    let tried = engine.try_recall(second.clone(), words.into()).await.unwrap();
+
+    let of = |kind: &str| tried.items.iter().find(|item| item.kind == kind).unwrap_or_else(|| panic!("no {kind}: {tried:?}"));
+    let (fact, message, document) = (of("fact"), of("message"), of("document"));
+    assert_eq!((fact.id.as_str(), fact.importance), (parrot.id.as_str(), Some(5)));
+    assert_eq!((message.chat.as_deref(), message.created.is_some()), (Some(&*first), true));
+    assert!(message.text.contains("ZEBULON") && document.text.contains("seeds"), "{tried:?}");
+    let signals = |kinds: &[SignalKind], item: &engine::api::Recollected| {
+        kinds.iter().all(|kind| item.signals.iter().any(|signal| signal.of == *kind && (0.0..=1.0).contains(&signal.value)))
+    };
+    assert!(signals(&[SignalKind::Words, SignalKind::Importance, SignalKind::Recency], fact), "{fact:?}");
+    assert!(signals(&[SignalKind::Words, SignalKind::Who], message) && signals(&[SignalKind::Words], document));
+    assert!(tried.tokens > 0 && tried.tokens <= tried.budget);
+    assert_eq!(engine.whole_chat(second.clone()).await.unwrap().page.messages.len(), before, "nothing is kept");
+
+    let sent = pair.say(&second, words).await;
+    assert!(tried.items.iter().filter(|item| item.kept).all(|item| sent.contains(&item.text)), "{sent}\n{tried:?}");
+    let recalled = engine.recalled(second.clone()).await.unwrap();
+    assert_eq!(told(&recalled), told(&tried), "the turn did what was shown, and says so");
+    assert!(signals(&[SignalKind::Words, SignalKind::Who], recalled.items.iter().find(|item| item.kind == "message").unwrap()));
+    assert!(matches!(engine.try_recall(second, "  ".into()).await, Err(ApiError::BadInput { .. })));
+    assert_eq!(engine.recalled(pair.chat(&pair.bo).await).await.unwrap(), Recollection::default());
 }
 
 /// S2.26: how much is called to mind is a matter of tokens, and of no fixed number of pieces.

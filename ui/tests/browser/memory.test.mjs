@@ -128,6 +128,50 @@ test("on a phone memory is in the chat's menu, and a receipt leads back to the c
 	await page.setViewportSize({ width: 1440, height: 900 });
 });
 
+test("recall is tried with words, and each thing found leads to where it comes from", async () => {
+	await show("memory");
+	await id("choice-try").click();
+	assert.ok(await id("recall-try").isDisabled());
+	await id("recall-words").fill("What did my sister sail?");
+	await page.keyboard.press("Enter");
+	await id("recall-told").waitFor();
+	assert.match(await id("recall-sum").innerText(), /4 things, 84 tokens of 1,500/);
+	assert.match(await id("recall-told").innerText(), /third sandbank.*document The harbour\.md.*Words\s+0\.7\s+Meaning\s+0\.58/s);
+	assert.match(await id("recall-out").innerText(), /I saw your light.*this chat.*Not told: its messages are in the window/s);
+	assert.equal(await page.locator("[data-recalled][tabindex='0']").count(), 1);
+	await page.locator("[data-recalled]").first().focus();
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "x1");
+});
+
+test("a memory that would come back is shown on the list", async () => {
+	await show("memorytry");
+	await page.locator("[data-recalled]").first().click();
+	await page.waitForFunction(() => document.activeElement?.dataset.memory === "m3");
+	assert.ok(await id("choice-list").getAttribute("aria-checked"));
+});
+
+test("nothing that fits is told of, and so is what is wrong", async () => {
+	await show("memory");
+	await id("choice-try").click();
+	await id("recall-words").fill("Is there a submarine?");
+	await id("recall-try").click();
+	await id("recall-sum").getByText("Nothing would come back.").waitFor();
+	await id("recall-words").fill("refuse");
+	await id("recall-try").click();
+	await id("error").getByText("nobody can answer").waitFor();
+});
+
+test("what came back in the last turn is shown with why, and what was missing", async () => {
+	await show("memory");
+	await id("choice-turn").click();
+	await id("recall-told").waitFor();
+	await id("memory-panel").getByText("by words only").waitFor();
+	assert.equal(await id("recalled").count(), 2);
+	assert.deepEqual(await axe(page), []);
+});
+
 test("a block of lore leads to its entry in the card's lorebook", async () => {
 	await show("xray");
 	await id("xray-panel").getByTestId("search").fill("miller's boy");

@@ -1,4 +1,4 @@
-import type { ApiError, Event, LoreEntry, Memory, MemoryDraft, Receipt } from "../../src/lib/api/generated";
+import type { ApiError, Event, LoreEntry, Memory, MemoryDraft, Receipt, Recollected, Recollection, SignalKind } from "../../src/lib/api/generated";
 import { ago } from "./data";
 
 const memory = (id: string, text: string, over: Partial<Memory> = {}): Memory => ({
@@ -44,6 +44,36 @@ const LORE: LoreEntry[] = [
 	{ id: "e10", title: "The coast", keys: ["coast"], secondaryKeys: [], content: "Not written yet.", constant: false, enabled: false },
 ];
 
+const signals = (values: Partial<Record<SignalKind, number>>) => Object.entries(values).map(([of, value]) => ({ of: of as SignalKind, value }));
+
+const found = (id: string, text: string, over: Partial<Recollected>): Recollected => ({
+	id,
+	type: "message",
+	text,
+	importance: null,
+	scope: null,
+	sources: [],
+	chat: null,
+	created: null,
+	source: "said by Wanderer",
+	origin: { of: "message", id },
+	reason: "about this turn, 0.71",
+	score: 0.71,
+	signals: signals({ words: 0.8, nearness: 0.93, pieces: 0.74, who: 1 }),
+	tokens: 24,
+	kept: true,
+	droppedReason: null,
+	...over,
+});
+
+const FOUND: Recollected[] = [
+	found("m3", "Wanderer said: “my sister Wilhelmina sails the ferry”", { type: "fact", importance: 9, scope: "pair", created: ago(52), source: "memory", origin: { of: "memory", id: "m3" }, reason: "about this turn, 0.83", score: 0.83, signals: signals({ words: 1, nearness: 0.61, importance: 0.9, recency: 0.95 }), tokens: 17 }),
+	found("x1", "Remember that my sister Wilhelmina sails the ferry.", { chat: "chat1", created: ago(52) }),
+	found("doc1", "The ferry crosses at low water only; whoever sails her knows the third sandbank by its sound.", { type: "document", source: "document The harbour.md", origin: { of: "document", id: "doc1", name: "The harbour.md" }, reason: "about this turn, 0.64", score: 0.64, signals: signals({ words: 0.7, nearness: 0.58 }), tokens: 31 }),
+	found("e9", "The hill road is paved with river stones.", { type: "lore", source: "lorebook The hill town: The hill road", origin: { of: "lore", book: "The hill town", entry: "e9" }, reason: "by meaning, 0.47", score: 0.47, signals: signals({ nearness: 0.47 }), tokens: 12 }),
+	found("u1", "I saw your light from the road.", { chat: "chat0", created: ago(79), reason: "about this turn, 0.34", score: 0.34, signals: signals({ words: 0, nearness: 0.62, pieces: 0.41, who: 1 }), kept: false, droppedReason: "its messages are in the window", tokens: 9 }),
+];
+
 /** Memories and lore of the scripted engine. */
 export class MockMemories {
 	items: Memory[] = structuredClone(MEMORIES);
@@ -59,6 +89,12 @@ export class MockMemories {
 		return counts.toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || b.importance - a.importance);
 	};
 	op_receipts = ({ messages }: { messages: string[] }) => messages.flatMap((id) => RECEIPTS.find(({ message }) => message === id) ?? []);
+	op_try_recall = ({ words }: { words: string }): Recollection => {
+		if (words.includes("refuse")) throw { kind: "noModel", message: "No model is set up, so nobody can answer.", hint: "Add a model file, or connect an endpoint." } satisfies ApiError;
+		const items = words.includes("submarine") ? [] : FOUND;
+		return { items, tokens: items.reduce((sum, { kept, tokens }) => sum + (kept ? tokens : 0), 0), budget: 1500, notices: [] };
+	};
+	op_recalled = (): Recollection => ({ items: FOUND.slice(0, 2), tokens: 41, budget: 1500, notices: ["Memory: by words only, the model that understands them did not answer in time."] });
 	op_save_memory = ({ draft }: { draft: MemoryDraft }): Memory => {
 		if (draft.text.includes("refuse")) throw { kind: "badInput", message: "A memory needs a text, and a short one.", hint: "Write a sentence or a few." } satisfies ApiError;
 		const known = this.items.find(({ id }) => id === draft.id);

@@ -8,7 +8,7 @@ import type { MockChat, MockEngine } from "./engine";
 export const SCENES = [
 	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
-	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "tuning", "owntexts", "toast", "lost", "broken", "drop",
+	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorytry", "memoryturn", "tuning", "owntexts", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
@@ -151,6 +151,13 @@ async function memory(scene: Scene, app: App): Promise<void> {
 	await until(() => app.memories.loaded);
 	const [first] = app.memories.items;
 	if (scene === "memoryedit" && first) app.memories.edit(first);
+	if (scene === "memorytry") {
+		app.memories.tried.words = "What did my sister sail?";
+		await press("[data-testid=choice-try]");
+		await press("[data-testid=recall-try]");
+	}
+	if (scene === "memoryturn") await press("[data-testid=choice-turn]");
+	if (scene === "memorytry" || scene === "memoryturn") await until(() => document.querySelector("[data-testid=recalled]") !== null);
 }
 
 async function template(scene: Scene, app: App): Promise<void> {

@@ -17,6 +17,7 @@ export function block(words: string, over: Partial<PromptBlock> = {}): PromptBlo
 		turn: 0,
 		segment: 0,
 		score: null,
+		signals: [],
 		tokens: Number(tokens),
 		kept: true,
 		droppedReason: null,

@@ -170,6 +170,10 @@ macro_rules! operations {
             delete_memory(id: String) -> ();
             restore_memory(id: String) -> ();
             pin_memory(id: String, pinned: bool) -> Memory;
+            /// What a turn with those words would recall in a chat, and why, best first. Nothing is sent or stored.
+            try_recall(chat: String, words: String) -> Recollection;
+            /// What the newest reply of a chat was written with, and why; nothing where no reply has a manifest.
+            recalled(chat: String) -> Recollection;
             /// The messages with those ids, in their order; one that is gone is left out.
             receipts(messages: Vec<String>) -> Vec<Receipt>;
 

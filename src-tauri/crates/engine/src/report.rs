@@ -1,6 +1,6 @@
 //! A prompt as the faces and the manifest have it.
 
-use context::frame::{Priority, Source, Zone};
+use context::frame::{Priority, SignalKind, Source, Zone};
 use context::plan::PlannedBlock;
 use context::reuse::reuse;
 use context::{AssembleError, Assembled, EpochReason, Overflow};
@@ -108,6 +108,7 @@ impl Made {
             turn: planned.turn.map(|turn| turn as u32),
             segment: planned.segment.map(|segment| segment as u32),
             score: planned.score,
+            signals: planned.signals.iter().map(|signal| api::Signal { of: of(signal.of), value: signal.value }).collect(),
             tokens: planned.tokens,
             kept: planned.dropped.is_none(),
             dropped_reason: planned.dropped.map(|dropped| dropped.words().to_owned()),
@@ -153,6 +154,18 @@ fn too_long(overflow: &Overflow, collected: &Collected) -> ApiError {
         missing: overflow.missing(),
         needed: *needed,
         available: *available,
+    }
+}
+
+fn of(kind: SignalKind) -> api::SignalKind {
+    match kind {
+        SignalKind::Words => api::SignalKind::Words,
+        SignalKind::Nearness => api::SignalKind::Nearness,
+        SignalKind::Pieces => api::SignalKind::Pieces,
+        SignalKind::Who => api::SignalKind::Who,
+        SignalKind::When => api::SignalKind::When,
+        SignalKind::Importance => api::SignalKind::Importance,
+        SignalKind::Recency => api::SignalKind::Recency,
     }
 }
 

@@ -145,7 +145,10 @@ export class App {
 			failed: this.fail,
 			replied: (name, text) => (this.announced = `${name}: ${text}`),
 			said: (text) => (this.announced = text),
-			turned: () => this.xray.turned(id),
+			turned: () => {
+				this.xray.turned(id);
+				this.memories.turned(id);
+			},
 		});
 		void this.chat.readTastes();
 		await Promise.all([this.chat.load(), this.chat.mode.load()]);

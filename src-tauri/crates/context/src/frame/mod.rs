@@ -1,6 +1,7 @@
 //! The frame: every candidate of a turn, with where it comes from and why it is here (S0.3).
 
 mod kind;
+mod signal;
 mod source;
 
 use domain::chat::Role;
@@ -9,6 +10,7 @@ use domain::{MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use kind::{BlockKind, Priority, Share, Zone};
+pub use signal::{Signal, SignalKind};
 pub use source::Source;
 
 use crate::frozen::FrozenBlock;
@@ -72,6 +74,9 @@ pub struct Candidate {
     pub written: Option<String>,
     /// More is better; compared only among candidates that share a part of the budget.
     pub score: f32,
+    /// What the score is made of, where it is made of several things.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<Signal>,
     /// The messages it was made from. It says nothing new while all of them are in the window (invariant 3).
     pub about: Vec<MessageId>,
 }
@@ -88,6 +93,7 @@ impl Candidate {
             text,
             written: None,
             score: 0.0,
+            signals: Vec::new(),
             about: Vec::new(),
         }
     }
@@ -101,6 +107,11 @@ impl Candidate {
     #[must_use]
     pub fn scored(self, score: f32) -> Self {
         Self { score, ..self }
+    }
+
+    #[must_use]
+    pub fn because(self, signals: Vec<Signal>) -> Self {
+        Self { signals, ..self }
     }
 
     #[must_use]

@@ -166,6 +166,7 @@ fn excerpt<'a>(message: &'a HistoryMessage, reason: Cow<'a, str>, score: f32) ->
         text: message.words(true).0.trim(),
         written: message.written.as_deref(),
         score: Some(score),
+        signals: &[],
         about: &[],
         place: None,
         tokens: 0,

@@ -66,6 +66,7 @@ impl<'a> HeadItem<'a> {
             turn: None,
             segment: None,
             score: None,
+            signals: Vec::new(),
             tokens: self.tokens,
             dropped: self.dropped,
             text: self.text.to_owned(),

@@ -6,7 +6,7 @@ use domain::MessageId;
 use domain::prompt::PromptRole;
 
 use super::{Dropped, PlannedBlock};
-use crate::frame::{BlockKind, Candidate, Place, Placed, Priority, Source, Zone};
+use crate::frame::{BlockKind, Candidate, Place, Placed, Priority, Signal, Source, Zone};
 use crate::frozen::FrozenBlock;
 use crate::wording;
 
@@ -22,6 +22,8 @@ pub(crate) struct Item<'a> {
     /// As [`Candidate::written`].
     pub(crate) written: Option<&'a str>,
     pub(crate) score: Option<f32>,
+    /// As [`Candidate::signals`].
+    pub(crate) signals: &'a [Signal],
     pub(crate) about: &'a [MessageId],
     /// Outside the context block: where, as whose message, in which order.
     pub(crate) place: Option<(Place, PromptRole, i32)>,
@@ -42,6 +44,7 @@ impl<'a> From<&'a Candidate> for Item<'a> {
             text: candidate.text.trim(),
             written: candidate.written.as_deref(),
             score: Some(candidate.score),
+            signals: &candidate.signals,
             about: &candidate.about,
             place: None,
             tokens: 0,
@@ -62,6 +65,7 @@ impl<'a> From<&'a FrozenBlock> for Item<'a> {
             text: &block.text,
             written: block.written.as_deref(),
             score: None,
+            signals: &[],
             about: &[],
             place: None,
             tokens: 0,
@@ -87,6 +91,7 @@ impl<'a> Item<'a> {
             text: "",
             written: None,
             score: None,
+            signals: &[],
             about: &[],
             place: None,
             tokens: 0,
@@ -146,6 +151,7 @@ impl<'a> Item<'a> {
             turn: None,
             segment: None,
             score: self.score,
+            signals: self.signals.to_vec(),
             tokens: self.tokens,
             dropped: self.dropped,
             text: self.text.to_owned(),

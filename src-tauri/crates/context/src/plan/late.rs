@@ -75,6 +75,7 @@ impl<'a> Draft<'a> {
             text: now.words.trim(),
             written: None,
             score: None,
+            signals: &[],
             about: &[],
             place: None,
             tokens: 0,

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use epoch::{EpochReason, base};
 
 use crate::chat_template::{ChatTemplate, TemplateError};
-use crate::frame::{BlockKind, Frame, Priority, Source, Zone};
+use crate::frame::{BlockKind, Frame, Priority, Signal, Source, Zone};
 use crate::frozen::FrozenBlock;
 use crate::{Budget, CountTokens};
 use draft::Draft;
@@ -182,6 +182,9 @@ pub struct PlannedBlock {
     /// Index into [`Assembled::segments`], if it was kept.
     pub segment: Option<usize>,
     pub score: Option<f32>,
+    /// As [`Candidate::signals`](crate::frame::Candidate::signals).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<Signal>,
     /// With the control text in front of it, so that the kept blocks add up to the prompt. A guess for what was dropped.
     pub tokens: u32,
     /// Why it was left out; `None` where it was kept.

@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
+use super::{Origin, Signal};
+
 /// Where a memory counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
@@ -50,6 +52,54 @@ pub struct Receipt {
     /// The start of it.
     pub line: String,
     pub created: String,
+}
+
+/// Something that comes back: a memory, an older message, a passage of a document, a lorebook entry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Recollected {
+    /// Of the memory, the message, the document or the entry.
+    pub id: String,
+    /// A memory's own type; `message`, `document`, `lore`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub text: String,
+    /// Of a memory, 1 to 10.
+    pub importance: Option<u32>,
+    /// Of a memory.
+    pub scope: Option<MemoryScope>,
+    /// Ids of the messages it was made from.
+    pub sources: Vec<String>,
+    /// Where a message was said.
+    pub chat: Option<String>,
+    pub created: Option<String>,
+    /// Where it comes from, in words.
+    pub source: String,
+    pub origin: Origin,
+    /// Why it was found.
+    pub reason: String,
+    pub score: Option<f32>,
+    /// What the score is made of.
+    pub signals: Vec<Signal>,
+    pub tokens: u32,
+    /// It stands in the prompt.
+    pub kept: bool,
+    /// Why it does not.
+    pub dropped_reason: Option<String>,
+}
+
+/// What comes back in a turn, and what it costs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Recollection {
+    /// What stands in the prompt before what does not; each best first.
+    pub items: Vec<Recollected>,
+    /// Of what stands in the prompt.
+    pub tokens: u32,
+    /// Tokens that there were for it.
+    pub budget: u32,
+    /// What the user may want to know, such as that the encoder was too slow.
+    pub notices: Vec<String>,
 }
 
 /// A memory as the user writes it.

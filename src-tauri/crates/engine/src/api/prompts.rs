@@ -104,6 +104,9 @@ pub struct PromptBlock {
     /// Segment of the prompt that has its text.
     pub segment: Option<u32>,
     pub score: Option<f32>,
+    /// What the score is made of, where several things make it; none in prompts that older versions sent.
+    #[serde(default)]
+    pub signals: Vec<Signal>,
     pub tokens: u32,
     pub kept: bool,
     pub dropped_reason: Option<String>,
@@ -117,6 +120,30 @@ pub struct PromptBlock {
     /// prompts that older versions sent.
     #[serde(default)]
     pub source_text: Option<String>,
+}
+
+/// What speaks for something that was found, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
+pub struct Signal {
+    pub of: SignalKind,
+    pub value: f32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum SignalKind {
+    /// Words of the question, in it or around it.
+    Words,
+    /// How near its meaning is.
+    Nearness,
+    /// How well each rare piece of the question is met in it.
+    Pieces,
+    /// Said by the one who is asked about.
+    Who,
+    /// Of the time that is asked about.
+    When,
+    Importance,
+    Recency,
 }
 
 /// Tokens by zone.

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use context::frame::{Signal, SignalKind};
 use domain::chat::Role;
 use jiff::civil::DateTime;
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -62,9 +63,15 @@ impl About {
 
     /// How many of the hints a message of `role` at `at` fits.
     pub(crate) fn fitting(&self, role: Role, at: DateTime) -> f32 {
-        let by_speaker = self.speaker.is_some_and(|speaker| speaker == role);
-        let by_date = self.names_a_date() && self.fits(at);
-        f32::from(u8::from(by_speaker)) + f32::from(u8::from(by_date))
+        self.hints(role, at).map(|hint| hint.value).sum()
+    }
+
+    /// Each hint that there is, and whether a message of `role` at `at` fits it.
+    pub(crate) fn hints(&self, role: Role, at: DateTime) -> impl Iterator<Item = Signal> {
+        let fits = |fits: bool| f32::from(u8::from(fits));
+        let who = self.speaker.map(|speaker| SignalKind::Who.is(fits(speaker == role)));
+        let when = self.names_a_date().then(|| SignalKind::When.is(fits(self.fits(at))));
+        who.into_iter().chain(when)
     }
 
     /// How many hints there are.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use context::frame::{BlockKind, Candidate, Source};
+use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{Found, Query, Read, StoreError};
@@ -55,13 +55,12 @@ impl Facts {
         all.filter_map(|memory| <[MessageId; 1]>::try_from(memory.sources.as_slice()).ok()).flatten().collect()
     }
 
-    /// What this turn's words call up, best first.
-    pub(crate) fn called(&self, now: Timestamp) -> Vec<(Memory, f32)> {
+    /// What this turn's words call up, best first: each with how well it has them.
+    fn called(&self, now: Timestamp) -> Vec<(&Memory, f32)> {
         let best = self.called.iter().map(|found| found.score).fold(0.0, f64::max);
         let fit = |found: &Found| if best > 0.0 { (found.score / best) as f32 } else { 0.0 };
-        let weighed = self.called.iter().map(|found| (found.memory.clone(), weigh(&found.memory, fit(found), now)));
-        let mut called: Vec<_> = weighed.collect();
-        called.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut called: Vec<_> = self.called.iter().map(|found| (&found.memory, fit(found))).collect();
+        called.sort_by(|a, b| weigh(b.0, b.1, now).total_cmp(&weigh(a.0, a.1, now)));
         called
     }
 
@@ -69,9 +68,11 @@ impl Facts {
     pub(crate) fn context(&self, now: Timestamp) -> Vec<Candidate> {
         let mut told: HashSet<MemoryId> = HashSet::new();
         let mut candidates = Vec::new();
-        for (memory, score) in self.called(now) {
+        for (memory, fit) in self.called(now) {
             told.insert(memory.id);
-            candidates.push(candidate(&memory, format!("has words of this turn, {score:.2}"), score));
+            let score = weigh(memory, fit, now);
+            let found = candidate(memory, format!("has words of this turn, {score:.2}"), score);
+            candidates.push(found.because(signals(memory, fit, now)));
         }
         let vital = |memory: &&Memory| {
             memory.pinned
@@ -89,6 +90,15 @@ impl Facts {
 /// C11: half how well it fits, then importance, then age. All from 0 to 1.
 fn weigh(memory: &Memory, fit: f32, now: Timestamp) -> f32 {
     0.5 * fit + 0.3 * f32::from(memory.importance) / 10.0 + 0.2 * recency(memory, now)
+}
+
+fn signals(memory: &Memory, fit: f32, now: Timestamp) -> Vec<Signal> {
+    let importance = f32::from(memory.importance) / 10.0;
+    vec![
+        SignalKind::Words.is(fit),
+        SignalKind::Importance.is(importance),
+        SignalKind::Recency.is(recency(memory, now)),
+    ]
 }
 
 fn recency(memory: &Memory, now: Timestamp) -> f32 {

@@ -30,6 +30,7 @@ mod spoken;
 mod summing_up;
 mod support;
 mod terms;
+mod trial;
 mod untold;
 mod vectors;
 mod wishes;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use context::frame::{BlockKind, Candidate, Source};
+use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use domain::document::{self, Passage};
 use local::Embedding;
 use store::{Query, Read, StoreError, Stretch, WindowMessage};
@@ -44,11 +44,17 @@ pub(crate) struct Hit {
     pub(crate) stretch: usize,
     /// From 0 to 1.
     pub(crate) score: f32,
+    /// What it is made of.
+    pub(crate) signals: Vec<Signal>,
 }
 
 impl Hit {
     fn place(&self) -> Place {
         (self.stretch, self.message.position)
+    }
+
+    fn hinted(&mut self, about: &About, clock: &Clock) {
+        self.signals.extend(about.hints(self.message.role, clock.civil(self.message.created)));
     }
 }
 
@@ -70,11 +76,12 @@ pub(crate) fn find(
         let hits = load(store, &stretches, found.first(LOOKED_AT))?;
         return Ok(judged_by_words(hits, &words, &question.about, clock));
     };
-    let mut near = meaning.near();
+    let near = meaning.near();
+    let mut both = near.clone();
     for (place, said) in &words {
-        near.add(*place, WORDS * said.around);
+        both.add(*place, WORDS * said.around);
     }
-    let mut hits = load(store, &stretches, near.first(LOOKED_AT))?;
+    let mut hits = load(store, &stretches, both.first(LOOKED_AT))?;
     for hit in &mut hits {
         hit.score += WORDS * question.about.fitting(hit.message.role, clock.civil(hit.message.created));
     }
@@ -82,8 +89,15 @@ pub(crate) fn find(
     let places: Vec<Place> = hits.iter().take(LOOKED_INTO).map(Hit::place).collect();
     let met = meaning.met(store, &places)?;
     for hit in &mut hits {
-        hit.score += met.of(hit.place());
-        hit.score /= 2.0 + WORDS * (1.0 + question.about.given());
+        let place = hit.place();
+        hit.score = (hit.score + met.of(place)) / (2.0 + WORDS * (1.0 + question.about.given()));
+        let around = words.get(&place).map_or(0.0, |said| said.around);
+        hit.signals = vec![
+            SignalKind::Words.is(around),
+            SignalKind::Nearness.is(near.of(place)),
+            SignalKind::Pieces.is(met.of(place)),
+        ];
+        hit.hinted(&question.about, clock);
     }
     best_first(&mut hits);
     Ok(hits)
@@ -102,7 +116,7 @@ fn load(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> Re
     let mut hits = Vec::with_capacity(first.len());
     for ((stretch, position), score) in first {
         let found = store.messages().at(stretches[stretch].chat, &[position])?;
-        hits.extend(found.into_iter().map(|message| Hit { message, stretch, score }));
+        hits.extend(found.into_iter().map(|message| Hit { message, stretch, score, signals: Vec::new() }));
     }
     Ok(hits)
 }
@@ -113,6 +127,8 @@ fn by_words(Lexical { own, around, matter }: Lexical) -> f32 {
     own + 2.0 * around + 0.5 * matter
 }
 
+/// The most that words count.
+const ALL_WORDS: f32 = 3.5;
 /// The most that words, and the length of a message, count.
 const BY_WORDS: f32 = 4.0;
 
@@ -124,6 +140,8 @@ fn judged_by_words(mut hits: Vec<Hit>, words: &HashMap<Place, Lexical>, about: &
         let said = words.get(&hit.place()).copied().unwrap_or_default();
         let hints = about.fitting(hit.message.role, clock.civil(hit.message.created));
         hit.score = (by_words(said) + 0.5 * length(hit) / longest + hints) / (BY_WORDS + about.given());
+        hit.signals = vec![SignalKind::Words.is(by_words(said) / ALL_WORDS)];
+        hit.hinted(about, clock);
     }
     best_first(&mut hits);
     hits
@@ -145,7 +163,7 @@ pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<T>, score: impl Fn(&T) -> f
 /// A message as a line of the context block: whose words, of which day. Of a long one only the passage that has most of the
 /// words that are `sought`.
 pub(crate) fn candidate(
-    Hit { message, score, .. }: Hit,
+    Hit { message, score, signals, .. }: Hit,
     sought: &HashSet<String>,
     speakers: &Speakers,
     clock: &Clock,
@@ -160,7 +178,7 @@ pub(crate) fn candidate(
     let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
     let source = Source::Message { id, speaker: speaker.to_owned() };
     let excerpt = Candidate::new(BlockKind::Excerpt, source, format!("about this turn, {score:.2}"), text);
-    Some(excerpt.scored(score).titled(title).about(vec![id]))
+    Some(excerpt.scored(score).because(signals).titled(title).about(vec![id]))
 }
 
 /// What of a long message is about the question; between others, marked as no beginning and no end.

@@ -5,7 +5,7 @@ use domain::{CharacterId, MemoryId, PersonaId};
 use store::{Found, Query};
 use uuid::Uuid;
 
-use super::{facts, scopes, terms, untold};
+use super::{terms, untold};
 use crate::Engine;
 use crate::api::{self, Changed, MemoryDraft};
 use crate::clock::rfc3339;
@@ -40,19 +40,6 @@ impl Engine {
         let character = character.parse::<CharacterId>()?;
         let memories = self.store().read(move |store| store.memories().of_character(character, u32::MAX)).await?;
         Ok(memories.into_iter().map(|memory| shown(memory, None)).collect())
-    }
-
-    /// What a turn with those words would call up in a chat, best first. Nothing is sent.
-    pub async fn try_recall(&self, chat: String, words: String) -> Answer<Vec<api::Memory>> {
-        let chat = self.chat(chat.parse()?).await?;
-        let persona = self.persona_of(chat.persona).await?;
-        let character = self.character(chat.character).await?;
-        let (card, _) = self.card(&character)?;
-        let terms = terms::terms(&words, &[&persona.name, card.name(), card.spoken_name()]);
-        let query = Query::any_of(terms.iter().map(String::as_str));
-        let scopes = scopes(&chat, persona.id);
-        let facts = self.store().read(move |store| facts::find(store, &scopes, &query)).await?;
-        Ok(facts.called(self.now()).into_iter().map(|(memory, score)| shown(memory, Some(score))).collect())
     }
 
     pub async fn save_memory(&self, draft: MemoryDraft) -> Answer<api::Memory> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use context::frame::{BlockKind, Candidate, HistoryMessage, Source};
+use context::frame::{BlockKind, Candidate, HistoryMessage, SignalKind, Source};
 use domain::ChatId;
 use domain::document::Passage;
 use store::{FoundPassage, Query, Read, StoreError};
@@ -66,6 +66,7 @@ fn ranked(found: Vec<FoundPassage>) -> Vec<Candidate> {
         let FoundPassage { document, name, place, passage, .. } = found;
         let source = Source::Document { id: document.to_string(), passage: place, name: name.clone() };
         candidate(source, &name, passage, format!("has words of this turn, {score:.2}"), score)
+            .because(vec![SignalKind::Words.is(score)])
     };
     ranked.into_iter().map(one).collect()
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::Engine;
-use engine::api::{Memory, MemoryDraft};
+use engine::api::{Memory, MemoryDraft, Recollected};
 use serde_json::json;
 
 use super::export::keep;
@@ -56,8 +56,8 @@ async fn learn(engine: &Engine, out: &Output) -> Result<(), Failure> {
 
 async fn recall(engine: &Engine, chat: &str, words: String, out: &Output) -> Result<(), Failure> {
     let chat = find::chat(engine, chat).await?.id;
-    let items = engine.try_recall(chat, words).await?;
-    lines(Items { items }, out, line)
+    let items = engine.try_recall(chat, words).await?.items;
+    lines(Items { items }, out, recollected)
 }
 
 async fn export(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), Failure> {
@@ -107,6 +107,13 @@ async fn known(engine: &Engine, character: &str, id: &str) -> Result<Memory, Fai
 
 fn one(memory: &Memory, out: &Output) -> Result<(), Failure> {
     out.answer(memory, line)
+}
+
+/// What would not be told says why.
+fn recollected(item: &Recollected) -> String {
+    let score = item.score.unwrap_or_default();
+    let missing = item.dropped_reason.as_ref().map_or_else(String::new, |why| format!(", not told: {why}"));
+    format!("{}  {} ({}, {score:.2}: {}{missing})", item.id, item.text, item.kind, item.reason)
 }
 
 fn line(memory: &Memory) -> String {

@@ -3,6 +3,7 @@ import { asApiError } from "../../api/errors";
 import type { ApiError, Chat, Memory, MemoryDraft, Receipt } from "../../api/generated";
 import type { Api } from "../api";
 import { Later } from "../later";
+import { Recall } from "./recall.svelte";
 
 /** What the list needs from the window around it. */
 export interface Surroundings {
@@ -14,9 +15,16 @@ export interface Surroundings {
 /** Whose memories are shown. */
 export type Of = Pick<Chat, "id" | "character" | "persona">;
 
+/** What is looked at: the memories, what would come back, or what came back in the last turn. */
+export const VIEWS = ["list", "try", "turn"] as const;
+export type View = (typeof VIEWS)[number];
+
 /** What is remembered for the character of a chat, each with the words it was made from. */
 export class Memories {
 	open = $state(false);
+	view = $state<View>("list");
+	readonly tried: Recall;
+	readonly turn: Recall;
 	items = $state.raw<Memory[]>([]);
 	loaded = $state(false);
 	failure = $state.raw<ApiError | null>(null);
@@ -44,12 +52,24 @@ export class Memories {
 	constructor(
 		private readonly api: Api,
 		private readonly around: Surroundings,
-	) {}
+	) {
+		this.tried = new Recall(api);
+		this.turn = new Recall(api);
+	}
 
 	show(memory: string | null): void {
 		this.open = true;
 		this.target = memory === null ? null : { id: memory };
-		if (memory !== null) this.query = "";
+		if (memory !== null) [this.query, this.view] = ["", "list"];
+	}
+
+	look = (view: View): void => {
+		this.view = view;
+	};
+
+	/** A turn has ended. */
+	turned(chat: string): void {
+		if (this.open && this.view === "turn" && this.#of?.id === chat) void this.turn.last(chat);
 	}
 
 	close = (): void => {
@@ -64,6 +84,10 @@ export class Memories {
 		if (this.#of?.character !== of.character) {
 			[this.items, this.loaded, this.failure, this.draft, this.#order] = [[], false, null, null, []];
 			this.receipts.clear();
+		}
+		if (this.#of?.id !== of.id) {
+			this.tried.clear();
+			this.turn.clear();
 		}
 		this.#of = of;
 		await this.load();

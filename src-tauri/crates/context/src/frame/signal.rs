@@ -1,0 +1,34 @@
+//! Why something was found, in figures.
+
+use serde::{Deserialize, Serialize};
+
+/// What speaks for a candidate, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Signal {
+    pub of: SignalKind,
+    pub value: f32,
+}
+
+/// What a [`Signal`] looks at (memory.md, section 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SignalKind {
+    /// Words of the question, in it or around it.
+    Words,
+    /// How near its meaning is.
+    Nearness,
+    /// How well each rare piece of the question is met in it.
+    Pieces,
+    /// Said by the one who is asked about.
+    Who,
+    /// Of the time that is asked about.
+    When,
+    Importance,
+    Recency,
+}
+
+impl SignalKind {
+    pub fn is(self, value: f32) -> Signal {
+        Signal { of: self, value }
+    }
+}
