@@ -36,7 +36,8 @@ macro_rules! engine_commands {
                 shell::export_character,
                 shell::export_characters,
                 shell::export_chat,
-                shell::export_lorebook
+                shell::export_lorebook,
+                shell::export_memories
             ]
         }
     };

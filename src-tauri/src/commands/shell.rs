@@ -194,6 +194,16 @@ pub(crate) async fn export_lorebook(
     save(&window, core.engine().await.export_lorebook(id, format).await?).await
 }
 
+/// Writes what a character remembers to where the user says, as [`export_lorebook`] does.
+#[tauri::command]
+pub(crate) async fn export_memories(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    character: String,
+) -> Result<Option<String>, ApiError> {
+    save(&window, core.engine().await.export_memories(character).await?).await
+}
+
 async fn save(window: &WebviewWindow, exported: Exported) -> Result<Option<String>, ApiError> {
     let dialog = dialog(window, "Export").set_file_name(&exported.file_name);
     let Some(path) = answer(|tell| dialog.save_file(tell)).await.and_then(|file| file.into_path().ok()) else {

@@ -172,6 +172,92 @@ test("what came back in the last turn is shown with why, and what was missing", 
 	assert.deepEqual(await axe(page), []);
 });
 
+test("memories are told month by month", async () => {
+	await show("memorytime");
+	const months = await id("memories").locator("h3").allInnerTexts();
+	assert.ok(months.length >= 1 && /\d{4}/.test(months[0]), months.join());
+	assert.equal(await rows().count(), 6);
+	assert.equal((await order()).split(" ")[0], "m1");
+	assert.deepEqual(await axe(page), []);
+});
+
+test("memories are narrowed down, and what leads to one shows all again", async () => {
+	await show("memory");
+	await id("filter-type").selectOption("preference");
+	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 1);
+	assert.equal(await order(), "m6");
+	await id("filter-made").selectOption("words");
+	await id("memory-panel").getByText("No memory is of that kind.").waitFor();
+	await id("filter-type").selectOption("");
+	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 3);
+});
+
+test("two memories are merged by keyboard, and are two again", async () => {
+	await show("memory");
+	await row("m6").getByTestId("memory-merge").click();
+	await id("merging").getByText("Likes tea dark and fragrant.").waitFor();
+	await row("m7").getByTestId("memory-merge").focus();
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => document.activeElement?.dataset.testid === "merge-text");
+	assert.equal(await id("merge-text").inputValue(), "Likes tea dark and fragrant.\nTonight they speak of the map only.");
+	await page.keyboard.press("Escape");
+	assert.equal(await focused(), "m7");
+	await row("m6").getByTestId("memory-merge").click();
+	await row("m7").getByTestId("memory-merge").click();
+	await id("merge-text").fill("Likes tea dark, over a map.");
+	await page.keyboard.press("Control+Enter");
+	await id("memories").getByText("Likes tea dark, over a map.").waitFor();
+	assert.equal(await rows().count(), 5);
+	await id("undo").click();
+	await row("m7").waitFor();
+	assert.equal(await rows().count(), 6);
+});
+
+test("all memories of a pair are forgotten once it is confirmed, and come back", async () => {
+	await show("memory");
+	await id("memory-menu").click();
+	await id("forget-pair").click();
+	await page.getByRole("button", { name: "Forget", exact: true }).click();
+	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 3);
+	await id("undo").click();
+	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 6);
+});
+
+test("memories are taken along and in, and what they take is told", async () => {
+	await show("memory");
+	assert.match(await id("memory-storage").innerText(), /6 memories in all, 412 byte · 3,180 vectors, 38 MB · 12 texts to be read/);
+	await id("memory-menu").click();
+	await id("memory-export").click();
+	await page.getByText("Mira-memories.json").waitFor();
+	const items = [{ id: "m1", text: "x" }, { id: "new", text: "Owns a boat.", created: "2026-01-02T10:00:00Z", updated: "2026-01-02T10:00:00Z" }];
+	await id("memory-file").setInputFiles({ name: "memories.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify({ items })) });
+	await page.getByText("1 memory came in, 1 were there").waitFor();
+	await id("memories").getByText("Owns a boat.").waitFor();
+});
+
+test("memory is switched off for the chat, its character or everywhere", async () => {
+	await show("memory");
+	await id("memory-menu").click();
+	await page.waitForFunction(() => document.querySelector("[data-testid=learn-chat]")?.textContent.includes(": on"));
+	await id("learn-chat").click();
+	await id("memory-off").waitFor();
+	await id("memory-menu").click();
+	await page.waitForFunction(() => document.querySelector("[data-testid=learn-chat]")?.textContent.includes(": off"));
+	await id("learn-chat").click();
+	await id("memory-off").waitFor({ state: "detached" });
+});
+
+test("a character's memories have a page of their own", async () => {
+	await show("editormemory");
+	await id("character-memory").getByTestId("choice-timeline").click();
+	await id("character-memory").locator("h3").first().waitFor();
+	await row("m5").focus();
+	await page.keyboard.press("Delete");
+	await row("m5").waitFor({ state: "detached" });
+	await id("undo").click();
+	await row("m5").waitFor();
+});
+
 test("a block of lore leads to its entry in the card's lorebook", async () => {
 	await show("xray");
 	await id("xray-panel").getByTestId("search").fill("miller's boy");

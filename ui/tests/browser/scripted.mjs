@@ -10,12 +10,12 @@ export const SCENES = [
 	...["chat", "first", "crowd", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
 	...["failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents"],
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover"],
-	...["memory", "memoryedit", "memorynone", "memorytry", "memoryturn"],
+	...["memory", "memoryedit", "memorynone", "memorytry", "memoryturn", "memorytime", "memorymerge"],
 	...["tuning", "owntexts", "toast", "lost", "broken", "drop"],
 	...["templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts", "cardscripts"],
 	...["books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry"],
 	...["people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended"],
-	...["editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
+	...["editor", "editorscene", "editornote", "editorcard", "editorfiles", "editormemory", "lore", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
 ];
 
 /** Builds the UI on the scripted engine and serves it. */

@@ -99,6 +99,7 @@ export class MockEngine implements Transport {
 	pickModel = async () => null;
 	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
+	exportMemories = async () => "/home/sam/Downloads/Mira-memories.json";
 	exportLorebook = async () => "/home/sam/Downloads/the-hill-town.json";
 	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], cancelled: false, refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
 	pickImport = async (): Promise<ImportReport> => {

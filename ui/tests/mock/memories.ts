@@ -1,4 +1,4 @@
-import type { ApiError, Event, LoreEntry, Memory, MemoryDraft, Receipt, Recollected, Recollection, SignalKind } from "../../src/lib/api/generated";
+import type { ApiError, Event, LoreEntry, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, Recollected, Recollection, SignalKind } from "../../src/lib/api/generated";
 import { ago } from "./data";
 
 const memory = (id: string, text: string, over: Partial<Memory> = {}): Memory => ({
@@ -82,8 +82,10 @@ export class MockMemories {
 
 	constructor(private readonly emit: (event: Event) => void) {}
 
-	op_list_memories = ({ character, query }: { character: string; query: string }): Memory[] => {
-		const counts = this.items.filter((one) => character === "c1" || one.scope === "profile");
+	op_find_memories = ({ character, query, filter }: { character: string; query: string; filter: MemoryFilter }): Memory[] => {
+		const fits = ({ type, scope, sources }: Memory) =>
+			(filter.type ?? type) === type && (filter.scope ?? scope) === scope && (filter.made === null || (filter.made === "words") === sources.length > 0);
+		const counts = this.items.filter((one) => (character === "c1" || one.scope === "profile") && fits(one));
 		const words = query.toLowerCase().split(/\W+/).filter(Boolean);
 		if (words.length > 0) return counts.filter(({ text }) => words.some((word) => text.toLowerCase().includes(word))).map((one) => ({ ...one, score: 1 }));
 		return counts.toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || b.importance - a.importance);
@@ -119,6 +121,37 @@ export class MockMemories {
 		this.#changed();
 		return saved;
 	};
+	op_merge_memories = ({ first, second, text }: { first: string; second: string; text: string }): Memory => {
+		const [one, other] = [first, second].map((id) => this.items.find((known) => known.id === id) as Memory) as [Memory, Memory];
+		const merged = { ...one, id: `m-own-${this.#next++}`, text, sources: [...one.sources, ...other.sources], importance: Math.max(one.importance, other.importance), updated: ago(0) };
+		this.#deleted.push(one, other);
+		this.items = [...this.items.filter(({ id }) => id !== first && id !== second), merged];
+		this.#changed();
+		return merged;
+	};
+	op_unmerge_memories = ({ merged, parts }: { merged: string; parts: string[] }) => {
+		this.items = this.items.filter(({ id }) => id !== merged);
+		this.op_restore_memories({ memories: parts });
+	};
+	op_forget_memories = ({ of }: { of: MemoryOwner }): string[] => {
+		const forgotten = this.items.filter(({ scope }) => of.of === "everybody" || (of.of === "pair" ? scope === "pair" : scope !== "profile"));
+		this.#deleted.push(...forgotten);
+		this.items = this.items.filter((one) => !forgotten.includes(one));
+		this.#changed();
+		return forgotten.map(({ id }) => id);
+	};
+	op_restore_memories = ({ memories }: { memories: string[] }) => {
+		this.items.push(...this.#deleted.filter(({ id }) => memories.includes(id)));
+		this.#changed();
+	};
+	op_import_memories = ({ json }: { json: string }): MemoryImport => {
+		const { items } = JSON.parse(json) as { items: Partial<Memory>[] };
+		const fresh = items.filter(({ id }) => !this.items.some((known) => known.id === id));
+		this.items.push(...fresh.map((one) => memory(`m-own-${this.#next++}`, one.text ?? "", one)));
+		this.#changed();
+		return { added: fresh.length, known: items.length - fresh.length, refused: [] };
+	};
+	op_memory_storage = (): MemoryStorage => ({ memories: this.items.length, memoryBytes: 412, vectors: 3_180, vectorBytes: 38_400_000, unread: 12 });
 	op_card_lore = ({ character }: { character: string }): LoreEntry[] => (character === "c1" ? LORE : []);
 
 	#changed(): void {

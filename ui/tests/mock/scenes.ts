@@ -8,7 +8,7 @@ import type { MockChat, MockEngine } from "./engine";
 export const SCENES = [
 	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
-	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorytry", "memoryturn", "tuning", "owntexts", "toast", "lost", "broken", "drop",
+	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
@@ -102,6 +102,10 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		await press("[data-testid=editor-files]");
 		await until(() => document.querySelectorAll("[data-testid=card-file] img").length === 3);
 	}
+	if (scene === "editormemory") {
+		await press("[data-testid=editor-memory]");
+		await until(() => document.querySelectorAll("[data-memory]").length === 6);
+	}
 	if (scene === "lore") app.edit("c1", null, "e4");
 	if (scene === "lore") await until(() => document.querySelector("[data-entry=e4]") !== null);
 	if (scene === "cardscripts") await press("[data-testid=editor-scripts]");
@@ -156,6 +160,8 @@ async function memory(scene: Scene, app: App): Promise<void> {
 		await press("[data-testid=choice-try]");
 		await press("[data-testid=recall-try]");
 	}
+	if (scene === "memorytime") await press("[data-testid=choice-timeline]");
+	if (scene === "memorymerge") for (const one of app.memories.items.slice(0, 2)) app.memories.mergeFrom(one);
 	if (scene === "memoryturn") await press("[data-testid=choice-turn]");
 	if (scene === "memorytry" || scene === "memoryturn") await until(() => document.querySelector("[data-testid=recalled]") !== null);
 }

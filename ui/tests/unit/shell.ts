@@ -41,6 +41,7 @@ export class FakeShell implements Transport {
 	pickTokenizer = async (_endpoint: string): Promise<Endpoint | null> => null;
 	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
 	exportCharacter = async (): Promise<string | null> => null;
+	exportMemories = async (): Promise<string | null> => null;
 	exportLorebook = async (): Promise<string | null> => null;
 	watchDrops(drops: Drops): () => void {
 		this.drops = drops;

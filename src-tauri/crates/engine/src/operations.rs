@@ -163,13 +163,25 @@ macro_rules! operations {
             past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
 
             /// Everything that counts with a character; with a query what fits it, best first.
-            list_memories(character: String, query: String) -> Vec<Memory>;
+            find_memories(character: String, query: String, filter: MemoryFilter) -> Vec<Memory>;
             /// An empty `id` makes a new one.
             save_memory(draft: MemoryDraft) -> Memory;
             /// Gone from every later prompt; can be undone by `restore_memory` until the app ends.
             delete_memory(id: String) -> ();
             restore_memory(id: String) -> ();
             pin_memory(id: String, pinned: bool) -> Memory;
+            /// One memory in the place of two, in the words of `text`, made from all that both were made from; can be undone by
+            /// `unmerge_memories` until the app ends.
+            merge_memories(first: String, second: String, text: String) -> Memory;
+            unmerge_memories(merged: String, parts: Vec<String>) -> ();
+            /// Forgets all of a character's, a pair's or everything, and answers with which they were; can be undone by
+            /// `restore_memories` until the app ends.
+            forget_memories(of: MemoryOwner) -> Vec<String>;
+            restore_memories(memories: Vec<String>) -> ();
+            /// Takes in the memories of an exported file for a character; what is there stays as it is.
+            import_memories(character: String, json: String) -> MemoryImport;
+            /// What memories and vectors take in the file, of all characters.
+            memory_storage() -> MemoryStorage;
             /// What a turn with those words would recall in a chat, and why, best first. Nothing is sent or stored.
             try_recall(chat: String, words: String) -> Recollection;
             /// What the newest reply of a chat was written with, and why; nothing where no reply has a manifest.

@@ -46,6 +46,7 @@ pub(crate) fn router(shared: Shared, ui: Option<&Path>) -> Router {
         .route("/api/export-chat/{id}/{format}", get(transfer::export_chat))
         .route("/api/export-characters", post(transfer::export_characters))
         .route("/api/export-lorebook/{id}/{format}", get(transfer::export_lorebook))
+        .route("/api/export-memories/{character}", get(transfer::export_memories))
         .route("/asset/{hash}", get(transfer::asset))
         .route("/thumbnail/{hash}", get(transfer::thumbnail))
         .route("/api/{*rest}", any(no_such_route))

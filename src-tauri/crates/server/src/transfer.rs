@@ -95,6 +95,14 @@ pub(crate) async fn export_lorebook(
     Ok(file(shared.engine.export_lorebook(id, form).await?))
 }
 
+/// `GET /api/export-memories/{character}`: all that a character remembers, as JSON.
+pub(crate) async fn export_memories(
+    State(shared): State<Shared>,
+    Path(character): Path<String>,
+) -> Result<Response, Failure> {
+    Ok(file(shared.engine.export_memories(character).await?))
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Chosen {

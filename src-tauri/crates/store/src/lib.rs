@@ -55,6 +55,7 @@ pub use table::listing::{Listed, Listing, Listings, ListingsMut};
 pub use table::lorebook::{BoundLorebook, Company, Lorebook, Lorebooks, LorebooksMut};
 pub use table::manifest::{Manifests, ManifestsMut, StoredManifest};
 pub use table::memory::{Found, Memories, MemoriesMut};
+pub use table::memory_many::{MemoriesOf, MemoryFilter, MemoryStorage};
 pub use table::message::{Messages, MessagesMut, NewMessage, WindowMessage};
 pub use table::message_text::{MessageTexts, Stretch, TextHit};
 pub use table::message_told::Told;

@@ -102,6 +102,10 @@ export class HttpTransport implements Transport {
 		return this.#save(`/api/export-lorebook/${id}/${format}`, "lorebook.json");
 	}
 
+	exportMemories(character: string): Promise<string | null> {
+		return this.#save(`/api/export-memories/${character}`, "memories.json");
+	}
+
 	watchDrops(drops: Drops): () => void {
 		// Entering a child fires before leaving its parent, so the depth tells when the window is left.
 		let depth = 0;

@@ -55,6 +55,8 @@ export class TauriTransport implements Transport {
 
 	exportLorebook = (id: string, format: LorebookFormat) => ask<string | null>("export_lorebook", { id, format });
 
+	exportMemories = (character: string) => ask<string | null>("export_memories", { character });
+
 	watchDrops(drops: Drops): () => void {
 		const listening = getCurrentWebview().onDragDropEvent(({ payload }) => {
 			if (payload.type !== "over") drops.over(payload.type === "enter");

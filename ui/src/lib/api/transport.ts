@@ -47,5 +47,7 @@ export interface Transport {
 	exportChat(id: string, format: ChatFileFormat): Promise<string | null>;
 	/** Where the lorebook went; `null` when the user thought better of it. */
 	exportLorebook(id: string, format: LorebookFormat): Promise<string | null>;
+	/** Where the memories went; `null` when the user thought better of it. */
+	exportMemories(character: string): Promise<string | null>;
 	watchDrops(drops: Drops): () => void;
 }

@@ -37,6 +37,11 @@ function shape(then: Date, now: Date, minutes: number): Intl.DateTimeFormatOptio
 	return { day: "numeric", month: "short", year: "numeric" };
 }
 
+/** "November 2026" */
+export function month(iso: string): string {
+	return new Intl.DateTimeFormat(language(), { month: "long", year: "numeric" }).format(new Date(iso));
+}
+
 export function fullTime(iso: string): string {
 	return new Intl.DateTimeFormat(language(), { dateStyle: "long", timeStyle: "short" }).format(new Date(iso));
 }

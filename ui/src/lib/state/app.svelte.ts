@@ -68,6 +68,8 @@ export class App {
 	readonly writing = new SvelteSet<string>();
 	/** What an import did, where the user looks at it. */
 	imported = $state.raw<ImportReport | null>(null);
+	/** Lists of memories beside that of the panel. */
+	readonly #watched = new Set<Memories>();
 	readonly #imports = new ImportNews(this.toasts, {
 		talk: (id, kind) => void (kind === "chat" ? this.openChat(id) : this.talkTo(id)),
 		openBook: (book) => this.openBook(book),
@@ -81,10 +83,7 @@ export class App {
 		this.models = new Models(this.api);
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);
-		this.memories = new Memories(this.api, {
-			failed: this.fail,
-			forgot: (text, undo) => this.undoable(t("toast.forgot", { text }), undo),
-		});
+		this.memories = this.memoriesOf();
 		this.templates = new Templates(this.api);
 		this.shelf = new Shelf(this.api, this.fail);
 		this.samplers = new Samplers(this.api);
@@ -349,8 +348,8 @@ export class App {
 			if (what === "characters") await this.#characterChanged(id);
 			else if (what === "chats") await this.#chatsChanged();
 			else if (what === "models" || what === "endpoints") await this.models.load();
-			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, this.memories.changed()]);
-			else if (what === "memories") await this.memories.changed();
+			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, this.#memoriesChanged()]);
+			else if (what === "memories") await this.#memoriesChanged();
 			else if (what === "lorebooks") await this.books.changed(id);
 			else if (what === "documents") await (chat?.id === id ? chat.documents.load() : undefined);
 			else if (what === "presets") await Promise.all([this.templates.load(), chat?.mode.load()]);
@@ -362,6 +361,10 @@ export class App {
 				await Promise.all([this.settings.load(), chat?.mode.load()]);
 			}
 		});
+	}
+
+	async #memoriesChanged(): Promise<void> {
+		await Promise.all([this.memories, ...this.#watched].map((memories) => memories.changed()));
 	}
 
 	/** The open chat may have been named. */
@@ -391,6 +394,34 @@ export class App {
 
 	async #refreshLists(): Promise<void> {
 		await Promise.all([this.library.load(), this.chats.load()]);
+	}
+
+	/** Keeps another list of memories up to date while it is shown; the returned function ends it. */
+	watchMemories(memories: Memories): () => void {
+		memories.open = true;
+		this.#watched.add(memories);
+		return () => {
+			this.#watched.delete(memories);
+			memories.close();
+		};
+	}
+
+	/** A list of memories that tells at the window's edge what was done. */
+	memoriesOf(): Memories {
+		return new Memories(this.api, {
+			failed: this.fail,
+			forgot: (text, undo) => this.undoable(t("toast.forgot", { text }), undo),
+			forgotMany: (count, undo) => this.undoable(t("toast.forgotMany", { count }), undo),
+			merged: (undo) => this.undoable(t("toast.merged"), undo),
+			took: ({ added, known, refused }) => this.toasts.show({ kind: refused.length > 0 ? "bad" : "news", text: t("toast.took", { count: added, known }), detail: refused.join("\n") }),
+		});
+	}
+
+	async exportMemories(character: string): Promise<void> {
+		await this.attempt(async () => {
+			const place = await this.api.shell.exportMemories(character);
+			if (place) this.toasts.show({ kind: "news", text: t("toast.exported"), detail: place });
+		});
 	}
 
 	#reveal(message: string): void {

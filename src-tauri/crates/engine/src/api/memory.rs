@@ -39,6 +39,66 @@ pub struct Memory {
     pub score: Option<f32>,
 }
 
+/// Which memories are listed: all that is set must fit.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MemoryFilter {
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    pub scope: Option<MemoryScope>,
+    pub made: Option<MadeFrom>,
+}
+
+/// What a memory was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum MadeFrom {
+    /// From what was said in a chat.
+    Words,
+    /// Written by the user.
+    Hand,
+}
+
+/// Whose memories are forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "of", rename_all = "camelCase")]
+pub enum MemoryOwner {
+    /// All that count with the character and with no other.
+    Character { character: String },
+    /// Without a persona, the nameless user's.
+    Pair { character: String, persona: Option<String> },
+    Everybody,
+}
+
+/// What became of a file of memories.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryImport {
+    pub added: u32,
+    /// They were there already.
+    pub known: u32,
+    /// How each of the others begins, and why it is not there.
+    pub refused: Vec<String>,
+}
+
+/// What is remembered takes so much of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryStorage {
+    #[specta(type = u32)]
+    pub memories: u64,
+    #[specta(type = u32)]
+    pub memory_bytes: u64,
+    /// Of what was said and remembered, to be found by its meaning.
+    #[specta(type = u32)]
+    pub vectors: u64,
+    #[specta(type = u32)]
+    pub vector_bytes: u64,
+    /// Texts that are still to be read.
+    #[specta(type = u32)]
+    pub unread: u64,
+}
+
 /// A message that something was made from: who said it, where and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

@@ -2,7 +2,7 @@
 
 use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, MemoryId, PersonaId};
-use store::{Found, Query};
+use store::{Found, MemoryFilter, Query};
 use uuid::Uuid;
 
 use super::{terms, untold};
@@ -21,15 +21,27 @@ const MAX_TEXT: usize = 2_000;
 impl Engine {
     /// Everything that counts with a character; with a query what fits it, best first.
     pub async fn list_memories(&self, character: String, query: String) -> Answer<Vec<api::Memory>> {
-        let character = character.parse::<CharacterId>()?;
+        self.find_memories(character, query, api::MemoryFilter::default()).await
+    }
+
+    /// [`Engine::list_memories`], of those alone that fit `filter`.
+    pub async fn find_memories(
+        &self,
+        character: String,
+        query: String,
+        filter: api::MemoryFilter,
+    ) -> Answer<Vec<api::Memory>> {
+        let (character, filter) = (character.parse::<CharacterId>()?, narrowed(&filter));
         if query.trim().is_empty() {
-            let memories = self.store().read(move |store| store.memories().of_character(character, LISTED)).await?;
+            let memories =
+                self.store().read(move |store| store.memories().of_character(character, filter, LISTED)).await?;
             return Ok(memories.into_iter().map(|memory| shown(memory, None)).collect());
         }
         let words = terms::terms(&query, &[]);
         let query = Query::any_of(words.iter().map(String::as_str));
-        let found =
-            self.store().read(move |store| store.memories().search_of_character(character, &query, SEARCHED)).await?;
+        let search =
+            move |store: &store::Read<'_>| store.memories().search_of_character(character, &query, filter, SEARCHED);
+        let found = self.store().read(search).await?;
         let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
         let scored = |found: Found| shown(found.memory, (best > 0.0).then_some((found.score / best) as f32));
         Ok(found.into_iter().map(scored).collect())
@@ -38,16 +50,13 @@ impl Engine {
     /// Everything that counts with a character, however much.
     pub async fn every_memory(&self, character: String) -> Answer<Vec<api::Memory>> {
         let character = character.parse::<CharacterId>()?;
-        let memories = self.store().read(move |store| store.memories().of_character(character, u32::MAX)).await?;
+        let all = MemoryFilter::default();
+        let memories = self.store().read(move |store| store.memories().of_character(character, all, u32::MAX)).await?;
         Ok(memories.into_iter().map(|memory| shown(memory, None)).collect())
     }
 
     pub async fn save_memory(&self, draft: MemoryDraft) -> Answer<api::Memory> {
-        let text = draft.text.trim().to_owned();
-        if text.is_empty() || text.chars().count() > MAX_TEXT {
-            let hint = format!("Write a sentence or a few; at most {MAX_TEXT} letters.");
-            return Err(bad_input("A memory needs a text, and a short one.", hint));
-        }
+        let text = checked(&draft.text)?;
         let known = match draft.id.is_empty() {
             true => None,
             false => Some(self.memory(draft.id.parse()?).await?),
@@ -106,7 +115,7 @@ impl Engine {
         Ok(shown(memory, None))
     }
 
-    async fn memory(&self, id: MemoryId) -> Answer<Memory> {
+    pub(super) async fn memory(&self, id: MemoryId) -> Answer<Memory> {
         self.store().read(move |store| store.memories().get(id)).await?.ok_or_else(|| not_found("memory"))
     }
 
@@ -132,9 +141,32 @@ impl Engine {
         })
     }
 
-    fn memories_changed(&self, character: &str) {
+    pub(super) fn memories_changed(&self, character: &str) {
         let id = Some(character.to_owned()).filter(|id| !id.is_empty());
         self.events().changed(Changed::Memories, id);
+    }
+}
+
+/// A text that a memory may have.
+pub(super) fn checked(text: &str) -> Answer<String> {
+    let text = text.trim().to_owned();
+    if text.is_empty() || text.chars().count() > MAX_TEXT {
+        let hint = format!("Write a sentence or a few; at most {MAX_TEXT} letters.");
+        return Err(bad_input("A memory needs a text, and a short one.", hint));
+    }
+    Ok(text)
+}
+
+fn narrowed(filter: &api::MemoryFilter) -> MemoryFilter {
+    MemoryFilter {
+        kind: filter.kind.as_deref().map(MemoryType::of),
+        scope: filter.scope.map(|scope| match scope {
+            api::MemoryScope::Profile => "profile",
+            api::MemoryScope::Character => "character",
+            api::MemoryScope::Pair => "pair",
+            api::MemoryScope::Chat => "chat",
+        }),
+        said: filter.made.map(|made| made == api::MadeFrom::Words),
     }
 }
 

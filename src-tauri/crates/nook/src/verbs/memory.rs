@@ -62,11 +62,8 @@ async fn recall(engine: &Engine, chat: &str, words: String, out: &Output) -> Res
 
 async fn export(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), Failure> {
     let character = find::character(engine, character).await?.id;
-    let items = engine.every_memory(character).await?;
-    let mut bytes = serde_json::to_vec_pretty(&Items { items })
-        .map_err(|error| Failure::because("internal", format!("the memories cannot be written: {error}")))?;
-    bytes.push(b'\n');
-    keep(file, &bytes, Vec::new(), out)
+    let exported = engine.export_memories(character).await?;
+    keep(file, &exported.bytes, exported.warnings, out)
 }
 
 async fn list(engine: &Engine, character: &str, words: String, out: &Output) -> Result<(), Failure> {

@@ -72,6 +72,17 @@ async fn a_lorebook_comes_in_and_goes_out_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn memories_go_out_as_a_file() {
+    let world = World::new().await;
+    let id = world.call("list_characters", "{}").await.json()[0]["id"].as_str().unwrap().to_owned();
+    let out = world.ask("GET", &format!("/api/export-memories/{id}"), b"").await;
+    assert!(out.header("content-disposition").unwrap().contains("memories"));
+    assert_eq!(out.json()["items"], json!([]));
+    assert_eq!(world.ask("GET", "/api/export-memories/nobody", b"").await.status, 400);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_card_comes_in_and_goes_out_again() {
     let world = World::new().await;
     let card = r#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Mira","extensions":{"depth":4}}}"#;

@@ -11,10 +11,11 @@ use uuid::Uuid;
 use crate::query::{Rows, sought};
 use crate::sql::{Col, one};
 use crate::table::manifest::ManifestsMut;
+use crate::table::memory_many::MemoryFilter;
 use crate::{Query, StoreError};
 
 /// Not deleted, and all that it was made from is shown as it was.
-const STANDS: &str = "memory.deleted IS NULL AND NOT EXISTS (
+pub(crate) const STANDS: &str = "memory.deleted IS NULL AND NOT EXISTS (
     SELECT 1 FROM memory_source
     JOIN message ON message.id = memory_source.message
     JOIN chat ON chat.id = message.chat
@@ -64,23 +65,30 @@ impl Memories<'_> {
 
     /// At most `limit` of all that count with a character, whoever talks with it: its own, its pairs', its chats' and
     /// everybody's. Pinned ones first, then by importance, then the newest.
-    pub fn of_character(&self, character: CharacterId, limit: u32) -> Result<Vec<Memory>, StoreError> {
+    pub fn of_character(
+        &self,
+        character: CharacterId,
+        filter: MemoryFilter,
+        limit: u32,
+    ) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memory
              WHERE (scope = 'profile' OR character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1)) AND {STANDS}
+                 AND (?3 IS NULL OR type = ?3) AND (?4 IS NULL OR scope = ?4)
+                 AND (?5 IS NULL OR ?5 = EXISTS (SELECT 1 FROM memory_source WHERE memory_source.memory = memory.number))
              ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?2"
         );
         let rows = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![Col(character), limit], from_row)?
+            .query_map(params![Col(character), limit, filter.kind.map(Col), filter.scope, filter.said], from_row)?
             .collect::<Result<_, _>>()?;
         self.with_sources(rows)
     }
 
     /// At most `limit` of those scopes that fit `query` best, best first; of those that fit as well the newest.
     pub fn search(&self, scopes: &[MemoryScope], query: &Query, limit: u32) -> Result<Vec<Found>, StoreError> {
-        self.found(query, limit, |memory| scopes.contains(&memory.scope))
+        self.found(query, limit, |_, memory| scopes.contains(&memory.scope))
     }
 
     /// [`Self::search`] among all that count with a character.
@@ -88,14 +96,20 @@ impl Memories<'_> {
         &self,
         character: CharacterId,
         query: &Query,
+        filter: MemoryFilter,
         limit: u32,
     ) -> Result<Vec<Found>, StoreError> {
         let mut chats = self.conn.prepare_cached("SELECT 1 FROM chat WHERE id = ?1 AND character = ?2")?;
         let mut of_chat = |chat: ChatId| chats.exists(params![Col(chat), Col(character)]).unwrap_or(false);
-        self.found(query, limit, |memory| match memory.scope {
-            MemoryScope::Profile => true,
-            MemoryScope::Character(of) | MemoryScope::Pair { character: of, .. } => of == character,
-            MemoryScope::Chat(chat) => of_chat(chat),
+        let mut made = self.conn.prepare_cached("SELECT 1 FROM memory_source WHERE memory = ?1")?;
+        let mut was_said = |number: i64| made.exists([number]).unwrap_or(false);
+        self.found(query, limit, |number, memory| {
+            let counts = match memory.scope {
+                MemoryScope::Profile => true,
+                MemoryScope::Character(of) | MemoryScope::Pair { character: of, .. } => of == character,
+                MemoryScope::Chat(chat) => of_chat(chat),
+            };
+            counts && filter.fits(memory) && filter.said.is_none_or(|said| said == was_said(number))
         })
     }
 
@@ -104,7 +118,7 @@ impl Memories<'_> {
         &self,
         query: &Query,
         limit: u32,
-        mut counts: impl FnMut(&Memory) -> bool,
+        mut counts: impl FnMut(i64, &Memory) -> bool,
     ) -> Result<Vec<Found>, StoreError> {
         let mut found: HashMap<MemoryId, Found> = HashMap::new();
         for (index, words) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
@@ -122,7 +136,7 @@ impl Memories<'_> {
                     break;
                 }
                 let ((number, memory), score): (_, f64) = row?;
-                if !counts(&memory) {
+                if !counts(number, &memory) {
                     continue;
                 }
                 left -= 1;

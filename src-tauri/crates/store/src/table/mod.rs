@@ -16,6 +16,7 @@ pub(crate) mod listing;
 pub(crate) mod lorebook;
 pub(crate) mod manifest;
 pub(crate) mod memory;
+pub(crate) mod memory_many;
 pub(crate) mod message;
 pub(crate) mod message_text;
 pub(crate) mod message_told;

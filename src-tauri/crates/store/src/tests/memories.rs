@@ -6,7 +6,7 @@ use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
 use uuid::Uuid;
 
 use super::{CHARACTER, CHAT, OPTIONS, furnish, furnished, message, message_id, open, say, swipe_id};
-use crate::{NewSwipe, Query, Store, Stretch, migrate, open as opening};
+use crate::{MemoriesOf, MemoryFilter, NewSwipe, Query, Store, Stretch, migrate, open as opening};
 
 const PAIR: MemoryScope = MemoryScope::Pair { character: CHARACTER, persona: None };
 
@@ -112,7 +112,7 @@ async fn a_scope_sees_its_own_and_nothing_else() {
     let mut ours = found(&store, &scopes[..4], &["canary"]).await;
     ours.sort();
     assert_eq!(ours, ["canary 0", "canary 1", "canary 2", "canary 3"]);
-    let all = store.read(|r| r.memories().of_character(CHARACTER, 100)).await.unwrap();
+    let all = store.read(|r| r.memories().of_character(CHARACTER, MemoryFilter::default(), 100)).await.unwrap();
     assert_eq!(all.len(), 5);
     store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(9))).await.unwrap();
     store.purge(Timestamp(9)).await.unwrap();
@@ -274,6 +274,65 @@ async fn a_deleted_message_takes_its_memories_from_the_files() {
     drop(store);
     let bytes = std::fs::read(dir.path().join("inglenook.db")).unwrap();
     assert!(!bytes.windows(CANARY.len()).any(|at| at == CANARY.as_bytes()));
+}
+
+async fn listed(store: &Store, filter: MemoryFilter) -> Vec<String> {
+    let all = store.read(move |r| r.memories().of_character(CHARACTER, filter, 100)).await.unwrap();
+    all.into_iter().map(|memory| memory.text).collect()
+}
+
+/// S4.51, S4.63: lists and searches are narrowed down by what a memory is, where it counts, and whether somebody said it.
+#[tokio::test]
+async fn memories_are_narrowed_down_by_type_scope_and_where_they_come_from() {
+    let store = furnished().await;
+    say(&store, 1, "I like tea.").await;
+    learn(&store, 1, "said tea", 1).await;
+    remember(&store, memory(2, MemoryScope::Profile, "wrote tea")).await;
+    remember(&store, Memory { kind: MemoryType::Rule, ..memory(3, PAIR, "rule of tea") }).await;
+    let all = MemoryFilter::default();
+    assert_eq!(listed(&store, all).await.len(), 3);
+    assert_eq!(listed(&store, MemoryFilter { kind: Some(MemoryType::Rule), ..all }).await, ["rule of tea"]);
+    assert_eq!(listed(&store, MemoryFilter { scope: Some("profile"), ..all }).await, ["wrote tea"]);
+    let said = MemoryFilter { said: Some(true), ..all };
+    assert_eq!(listed(&store, said).await, ["said tea"]);
+    assert_eq!(listed(&store, MemoryFilter { said: Some(false), scope: Some("pair"), ..all }).await, ["rule of tea"]);
+    let query = Query::any_of(["tea"]);
+    let found = store.read(move |r| r.memories().search_of_character(CHARACTER, &query, said, 9)).await.unwrap();
+    assert_eq!(found.into_iter().map(|found| found.memory.text).collect::<Vec<_>>(), ["said tea"]);
+}
+
+#[tokio::test]
+async fn whole_peoples_memories_are_named_and_taken_out_of_every_block_at_once() {
+    let store = furnished().await;
+    say(&store, 1, "Hm.").await;
+    let persona = MemoryScope::Pair { character: CHARACTER, persona: None };
+    for (number, scope) in (1..).zip([MemoryScope::Profile, MemoryScope::Character(CHARACTER), persona, MemoryScope::Chat(CHAT)]) {
+        remember(&store, memory(number, scope, "tea")).await;
+    }
+    let all_of = async |of: MemoriesOf| store.read(move |r| r.memories().all_of(of)).await.unwrap();
+    assert_eq!(all_of(MemoriesOf::Everybody).await, [id(1), id(2), id(3), id(4)]);
+    assert_eq!(all_of(MemoriesOf::Character(CHARACTER)).await, [id(2), id(3), id(4)]);
+    assert_eq!(all_of(MemoriesOf::Pair(CHARACTER, None)).await, [id(3)]);
+    let quote = |number| format!(r#"{{"kind":"fact","source":{{"type":"memory","id":"{}"}},"text":"tea"}}"#, id(number));
+    let blocks = format!(r#"[{},{{"kind":"clock"}},{},{}]"#, quote(1), quote(2), quote(3));
+    let frozen = format!(r#"{{"digest":[{}],"marks":[]}}"#, quote(4));
+    store
+        .write(move |w| {
+            w.messages_mut().set_context_block(message_id(1), Some(&blocks))?;
+            let window = domain::chat::WindowState { frozen, fingerprint: "f".into(), ..Default::default() };
+            w.chats_mut().set_window(CHAT, &window)?;
+            w.memories_mut().soft_delete_all(&[id(2), id(3), id(3)], Timestamp(9))?;
+            w.memories_mut().withdraw_all(&[id(2).0, id(3).0].into())
+        })
+        .await
+        .unwrap();
+    let block = store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap().context_block.unwrap();
+    assert!(block.contains(&id(1).to_string()) && block.contains("clock"), "{block}");
+    assert!(!block.contains(&id(2).to_string()) && !block.contains(&id(3).to_string()), "{block}");
+    assert_eq!(store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap().window.fingerprint, "");
+    assert_eq!(all_of(MemoriesOf::Everybody).await, [id(1), id(4)]);
+    let storage = store.read(|r| r.memories().storage()).await.unwrap();
+    assert_eq!((storage.memories, storage.memory_bytes, storage.vectors, storage.unread), (2, 6, 0, 1));
 }
 
 /// What was said before anything was remembered can be found as well.

@@ -1,6 +1,6 @@
 import { SvelteMap } from "svelte/reactivity";
 import { asApiError } from "../../api/errors";
-import type { ApiError, Chat, Memory, MemoryDraft, Receipt } from "../../api/generated";
+import type { ApiError, Chat, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, SettingOwner } from "../../api/generated";
 import type { Api } from "../api";
 import { Later } from "../later";
 import { Recall } from "./recall.svelte";
@@ -10,13 +10,33 @@ export interface Surroundings {
 	failed(error: ApiError): void;
 	/** A memory is forgotten; `undo` brings it back. */
 	forgot(text: string, undo: () => Promise<void>): void;
+	/** Many are forgotten at once; `undo` brings them back. */
+	forgotMany(count: number, undo: () => Promise<void>): void;
+	/** Two have become one; `undo` makes them two again. */
+	merged(undo: () => Promise<void>): void;
+	/** A file was read. */
+	took(imported: MemoryImport): void;
 }
 
-/** Whose memories are shown. */
-export type Of = Pick<Chat, "id" | "character" | "persona">;
+/** Whose memories are shown: seen from a chat, or from a character alone. */
+export interface Of {
+	/** The chat. */
+	id: string | null;
+	character: string;
+	persona: Chat["persona"];
+}
 
-/** What is looked at: the memories, what would come back, or what came back in the last turn. */
-export const VIEWS = ["list", "try", "turn"] as const;
+/** Two memories that are to become one. */
+export interface Merging {
+	first: Memory;
+	second: Memory | null;
+	text: string;
+}
+
+const ALL: MemoryFilter = { type: null, scope: null, made: null };
+
+/** What is looked at: the memories as a list or by their dates, what would come back, or what came back in the last turn. */
+export const VIEWS = ["list", "timeline", "try", "turn"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** What is remembered for the character of a chat, each with the words it was made from. */
@@ -29,6 +49,10 @@ export class Memories {
 	loaded = $state(false);
 	failure = $state.raw<ApiError | null>(null);
 	query = $state("");
+	filter = $state<MemoryFilter>({ ...ALL });
+	merging = $state<Merging | null>(null);
+	/** What everything that is remembered takes, of all characters. */
+	storage = $state.raw<MemoryStorage | null>(null);
 	/** The memory being written or changed; a new one has no id. */
 	draft = $state<MemoryDraft | null>(null);
 	saving = $state(false);
@@ -38,10 +62,17 @@ export class Memories {
 	target = $state.raw<{ id: string } | null>(null);
 	/** Memory works in the chat. */
 	on = $state(true);
+	/** The same for this chat, its character and everywhere, once it was asked for. */
+	switches = $state.raw<Partial<Record<SettingOwner["scope"], boolean>>>({});
 	/** By the ids of their messages. */
 	readonly receipts = new SvelteMap<string, Receipt>();
 	/** The target is not on the list: it has been forgotten, or its words are gone. */
-	readonly missing = $derived(this.loaded && this.query === "" && this.target !== null && !this.items.some(({ id }) => id === this.target?.id));
+	readonly missing = $derived(this.loaded && this.query === "" && !this.narrowed && this.target !== null && !this.items.some(({ id }) => id === this.target?.id));
+
+	/** Some memories are left out of the list. */
+	get narrowed(): boolean {
+		return this.filter.type !== null || this.filter.scope !== null || this.filter.made !== null;
+	}
 
 	#of: Of | null = null;
 	/** Where each memory stood first, so that what is pinned or brought back does not jump under the reader. */
@@ -60,7 +91,9 @@ export class Memories {
 	show(memory: string | null): void {
 		this.open = true;
 		this.target = memory === null ? null : { id: memory };
-		if (memory !== null) [this.query, this.view] = ["", "list"];
+		if (memory === null) return;
+		[this.query, this.view] = ["", "list"];
+		this.filter = { ...ALL };
 	}
 
 	look = (view: View): void => {
@@ -76,13 +109,14 @@ export class Memories {
 		this.open = false;
 		this.#later.cancel();
 		this.#asked++;
-		[this.#of, this.draft, this.refused, this.target, this.query] = [null, null, null, null, ""];
+		[this.#of, this.draft, this.refused, this.merging, this.target, this.query] = [null, null, null, null, null, ""];
+		this.filter = { ...ALL };
 	};
 
 	/** The chat beside the list. */
 	async follow(of: Of): Promise<void> {
 		if (this.#of?.character !== of.character) {
-			[this.items, this.loaded, this.failure, this.draft, this.#order] = [[], false, null, null, []];
+			[this.items, this.loaded, this.failure, this.draft, this.merging, this.#order] = [[], false, null, null, null, []];
 			this.receipts.clear();
 		}
 		if (this.#of?.id !== of.id) {
@@ -98,6 +132,11 @@ export class Memories {
 		this.#later.run(this.load);
 	}
 
+	narrow(change: Partial<MemoryFilter>): Promise<void> {
+		this.filter = { ...this.filter, ...change };
+		return this.load();
+	}
+
 	load = async (): Promise<void> => {
 		const of = this.#of;
 		if (!of) return;
@@ -105,7 +144,7 @@ export class Memories {
 		const asked = ++this.#asked;
 		const { query } = this;
 		try {
-			const found = await this.api.listMemories(of.character, query);
+			const found = await this.api.findMemories(of.character, query, $state.snapshot(this.filter));
 			const sources = found.flatMap((memory) => memory.sources);
 			const said = await this.api.receipts(sources.filter((source, at) => sources.indexOf(source) === at));
 			if (asked !== this.#asked) return;
@@ -119,6 +158,10 @@ export class Memories {
 		this.loaded = true;
 	};
 
+	async measure(): Promise<void> {
+		this.storage = await this.api.memoryStorage().catch(() => null);
+	}
+
 	/** Something was remembered, changed or forgotten, here or in the chat. */
 	async changed(): Promise<void> {
 		if (this.open) await this.load();
@@ -126,10 +169,27 @@ export class Memories {
 
 	/** Whether the chat recalls and learns at all. */
 	async readSwitch(): Promise<void> {
-		const of = this.#of;
-		if (!of) return;
-		const all = await this.api.layeredSettings({ scope: "chat", id: of.id }).catch(() => null);
+		const chat = this.#of?.id;
+		if (!chat) return;
+		const all = await this.api.layeredSettings({ scope: "chat", id: chat }).catch(() => null);
 		this.on = all?.settings.find(({ key }) => key === "memory")?.value !== false;
+	}
+
+	/** Whether memory works for each of those owners, by their scopes. */
+	async readSwitches(owners: SettingOwner[]): Promise<void> {
+		const read = async (owner: SettingOwner) => {
+			const all = await this.api.layeredSettings(owner).catch(() => null);
+			return [owner.scope, all?.settings.find(({ key }) => key === "memory")?.value !== false] as const;
+		};
+		this.switches = Object.fromEntries(await Promise.all(owners.map(read)));
+	}
+
+	async switchTo(owner: SettingOwner, on: boolean): Promise<void> {
+		await this.#do(async () => {
+			await this.api.setSetting(owner, "memory", on);
+			this.switches = { ...this.switches, [owner.scope]: on };
+			await this.readSwitch();
+		});
 	}
 
 	write(): void {
@@ -189,6 +249,59 @@ export class Memories {
 			if (this.target?.id === memory.id) this.target = null;
 			if (this.draft?.id === memory.id) this.giveUp();
 			this.around.forgot(memory.text, () => this.api.restoreMemory(memory.id));
+		});
+	}
+
+	/** Takes a memory to be merged; the next one that is chosen is the other. */
+	mergeFrom(memory: Memory): void {
+		this.giveUp();
+		const first = this.merging?.first;
+		if (first?.id === memory.id) this.merging = null;
+		else if (!first) this.merging = { first: memory, second: null, text: "" };
+		else this.merging = { first, second: memory, text: `${first.text}\n${memory.text}` };
+	}
+
+	stopMerging = (): void => {
+		this.merging = null;
+	};
+
+	/** The memory that two have become; `null` where it was refused. */
+	async merge(): Promise<Memory | null> {
+		const { first, second, text } = this.merging ?? {};
+		if (!first || !second || !text?.trim() || this.saving) return null;
+		[this.saving, this.refused] = [true, null];
+		try {
+			const merged = await this.api.mergeMemories(first.id, second.id, text);
+			this.#order = this.#order.flatMap((id) => (id === first.id ? [merged.id] : id === second.id ? [] : [id]));
+			this.merging = null;
+			await this.load();
+			this.around.merged(() => this.api.unmergeMemories(merged.id, [first.id, second.id]));
+			return merged;
+		} catch (thrown) {
+			this.refused = asApiError(thrown);
+			return null;
+		} finally {
+			this.saving = false;
+		}
+	}
+
+	async forgetAll(of: MemoryOwner): Promise<void> {
+		await this.#do(async () => {
+			const forgotten = await this.api.forgetMemories(of);
+			[this.draft, this.merging, this.target] = [null, null, null];
+			await this.load();
+			this.around.forgotMany(forgotten.length, () => this.api.restoreMemories(forgotten));
+		});
+	}
+
+	/** Takes in a file that was exported here or elsewhere. */
+	async take(file: File): Promise<void> {
+		const of = this.#of;
+		if (!of) return;
+		await this.#do(async () => {
+			const imported = await this.api.importMemories(of.character, await file.text());
+			await this.load();
+			this.around.took(imported);
 		});
 	}
 

@@ -20,7 +20,7 @@ function memories(stored: Memory[], answers: Record<string, (args: never) => unk
 	const undos: (() => Promise<void>)[] = [];
 	const gone: Memory[] = [];
 	const shell = new FakeShell({
-		list_memories: ({ query }: { query: string }) => stored.filter(({ text }) => text.includes(query)).toSorted((a, b) => Number(b.pinned) - Number(a.pinned)),
+		find_memories: ({ query }: { query: string }) => stored.filter(({ text }) => text.includes(query)).toSorted((a, b) => Number(b.pinned) - Number(a.pinned)),
 		receipts: ({ messages }: { messages: string[] }) => messages.map((message) => ({ message, chat: "chat", title: "Mira", name: "Sam", line: `${message}!`, created: "" })),
 		pin_memory: ({ id, pinned }: { id: string; pinned: boolean }) => Object.assign(stored.find((one) => one.id === id) ?? {}, { pinned }),
 		delete_memory: ({ id }: { id: string }) => void gone.push(...stored.splice(stored.findIndex((one) => one.id === id), 1)),
@@ -32,7 +32,13 @@ function memories(stored: Memory[], answers: Record<string, (args: never) => unk
 		},
 		...answers,
 	});
-	const list = new Memories(api(shell), { failed: (error) => failures.push(error), forgot: (_, undo) => undos.push(undo) });
+	const list = new Memories(api(shell), {
+		failed: (error) => failures.push(error),
+		forgot: (_, undo) => undos.push(undo),
+		forgotMany: (_, undo) => undos.push(undo),
+		merged: (undo) => undos.push(undo),
+		took: () => {},
+	});
 	list.show(null);
 	return { list, shell, failures, undos };
 }
@@ -113,7 +119,7 @@ test("a memory that was asked for and is gone is told of", async () => {
 
 test("of two lists that are asked for, only the later one is shown, and a closed one asks nothing", async () => {
 	let late: (found: Memory[]) => void = () => {};
-	const { list, shell } = memories([], { list_memories: ({ character }: { character: string }) => (character === "mira" ? new Promise((resolve) => (late = resolve)) : [memory("o sea")]) });
+	const { list, shell } = memories([], { find_memories: ({ character }: { character: string }) => (character === "mira" ? new Promise((resolve) => (late = resolve)) : [memory("o sea")]) });
 	const first = list.follow(MIRA);
 	await Promise.resolve();
 	await list.follow({ ...MIRA, character: "osei" });
@@ -122,7 +128,7 @@ test("of two lists that are asked for, only the later one is shown, and a closed
 	expect(ids(list)).toBe("o");
 	list.close();
 	await list.changed();
-	expect(shell.count("list_memories")).toBe(2);
+	expect(shell.count("find_memories")).toBe(2);
 });
 
 test("memory that is off in the chat is told of", async () => {
@@ -130,4 +136,41 @@ test("memory that is off in the chat is told of", async () => {
 	await list.follow(MIRA);
 	await list.readSwitch();
 	expect(list.on).toBe(false);
+});
+
+test("two memories are chosen, become one in the place of the first, and are two again", async () => {
+	const { list, shell, undos } = memories([memory("a tea"), memory("b cake"), memory("c rain")], {
+		merge_memories: ({ first, second, text }: { first: string; second: string; text: string }) => memory(`merged ${text}`, { sources: [first, second] }),
+		unmerge_memories: () => {},
+	});
+	await list.follow(MIRA);
+	list.mergeFrom(list.items[0] as Memory);
+	expect(await list.merge()).toBeNull();
+	list.mergeFrom(list.items[0] as Memory);
+	expect(list.merging).toBeNull();
+	list.mergeFrom(list.items[0] as Memory);
+	list.mergeFrom(list.items[2] as Memory);
+	expect(list.merging?.text).toBe("tea\nrain");
+	expect((await list.merge())?.sources).toEqual(["a", "c"]);
+	expect(list.merging).toBeNull();
+	await undos[0]?.();
+	expect(shell.asked.at(-1)).toEqual({ operation: "unmerge_memories", args: { merged: "merged", parts: ["a", "c"] } });
+});
+
+test("a memory that is asked for is shown, whatever the list was narrowed to", async () => {
+	const { list, shell } = memories([memory("a tea")]);
+	await list.follow(MIRA);
+	await list.narrow({ type: "rule" });
+	expect(shell.asked.findLast(({ operation }) => operation === "find_memories")?.args).toMatchObject({ filter: { type: "rule", scope: null, made: null } });
+	expect(list.narrowed).toBe(true);
+	list.show("a");
+	expect([list.narrowed, list.view]).toEqual([false, "list"]);
+});
+
+test("everything of somebody is forgotten, with a way back", async () => {
+	const { list, undos, shell } = memories([memory("a tea"), memory("b cake")], { forget_memories: () => ["a", "b"], restore_memories: () => {} });
+	await list.follow(MIRA);
+	await list.forgetAll({ of: "everybody" });
+	await undos[0]?.();
+	expect(shell.asked.at(-1)).toEqual({ operation: "restore_memories", args: { memories: ["a", "b"] } });
 });

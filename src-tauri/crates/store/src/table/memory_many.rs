@@ -1,0 +1,134 @@
+//! Many memories at once: listed by what they are, forgotten together, measured.
+
+use std::collections::HashSet;
+
+use domain::memory::{Memory, MemoryType};
+use domain::{CharacterId, MemoryId, PersonaId, Timestamp};
+use rusqlite::params;
+use uuid::Uuid;
+
+use crate::StoreError;
+use crate::sql::Col;
+use crate::table::memory::{Memories, MemoriesMut, STANDS};
+
+/// Which memories are listed or looked for: all that is set must fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryFilter {
+    pub kind: Option<MemoryType>,
+    /// The name of its kind of scope.
+    pub scope: Option<&'static str>,
+    /// Made from words that were said in a chat, or from none.
+    pub said: Option<bool>,
+}
+
+impl MemoryFilter {
+    pub(crate) fn fits(&self, memory: &Memory) -> bool {
+        self.kind.is_none_or(|kind| kind == memory.kind) && self.scope.is_none_or(|scope| scope == memory.scope.as_str())
+    }
+}
+
+/// Whose memories are forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoriesOf {
+    /// All that count with a character and with no other.
+    Character(CharacterId),
+    /// Those of a character and one persona; no persona is the nameless user.
+    Pair(CharacterId, Option<PersonaId>),
+    Everybody,
+}
+
+/// What memories, and the vectors of what was said and remembered, take in the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryStorage {
+    pub memories: u64,
+    pub memory_bytes: u64,
+    pub vectors: u64,
+    pub vector_bytes: u64,
+    /// Texts that no vectors were made of yet.
+    pub unread: u64,
+}
+
+impl Memories<'_> {
+    /// Every memory of those that stands.
+    pub fn all_of(&self, of: MemoriesOf) -> Result<Vec<MemoryId>, StoreError> {
+        let (condition, character, persona) = match of {
+            MemoriesOf::Everybody => ("?1 IS ?2", None, None),
+            MemoriesOf::Character(character) => (
+                "?2 IS NULL AND (character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1))",
+                Some(character),
+                None,
+            ),
+            MemoriesOf::Pair(character, persona) => {
+                ("scope = 'pair' AND character = ?1 AND persona IS ?2", Some(character), persona)
+            }
+        };
+        let sql = format!("SELECT id FROM memory WHERE {condition} AND {STANDS} ORDER BY number");
+        let ids = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_map(params![character.map(Col), persona.map(Col)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(ids)
+    }
+
+    /// It is in the file, whether it stands or not.
+    pub fn exists(&self, id: MemoryId) -> Result<bool, StoreError> {
+        Ok(self.conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?.exists([Col(id)])?)
+    }
+
+    /// What everything that is remembered takes.
+    pub fn storage(&self) -> Result<MemoryStorage, StoreError> {
+        let number = |sql: &str| self.conn.query_row(sql, [], |row| Ok(row.get::<_, i64>(0)?.unsigned_abs()));
+        let bytes = "SELECT coalesce(sum(octet_length(vector) + octet_length(pieces)), 0) FROM message_vector";
+        let of_pieces = "SELECT coalesce(sum(octet_length(vectors)), 0) FROM message_pieces";
+        Ok(MemoryStorage {
+            memories: number("SELECT count(*) FROM memory WHERE deleted IS NULL")?,
+            memory_bytes: number("SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE deleted IS NULL")?,
+            vectors: number("SELECT count(*) FROM message_vector")?,
+            vector_bytes: number(bytes)? + number(of_pieces)?,
+            unread: number("SELECT count(*) FROM message_unread")?,
+        })
+    }
+}
+
+impl MemoriesMut<'_> {
+    /// Hides all of them until `restore` or a purge; one that is hidden already stays as it is.
+    pub fn soft_delete_all(&mut self, ids: &[MemoryId], when: Timestamp) -> Result<(), StoreError> {
+        let mut hide =
+            self.conn.prepare_cached("UPDATE memory SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?;
+        ids.iter().try_for_each(|id| hide.execute(params![Col(*id), Col(when)]).map(drop))?;
+        Ok(())
+    }
+
+    /// [`Self::withdraw`] for many, in one walk through the chats.
+    pub fn withdraw_all(&mut self, quoted: &HashSet<Uuid>) -> Result<(), StoreError> {
+        let ids: Vec<String> = quoted.iter().map(|id| format!("\"{id}\"")).collect();
+        let ids = format!("[{}]", ids.join(","));
+        let of = |column: &str, path: &str| {
+            format!(
+                "EXISTS (SELECT 1 FROM json_each(iif(json_valid({column}), {column}, '{{}}'), '{path}') AS block
+                     WHERE json_extract(block.value, '$.source.id') IN (SELECT value FROM json_each(?1)))"
+            )
+        };
+        let (in_digest, in_block) = (of("window_frozen", "$.digest"), of("context_block", "$"));
+        let quoting = format!("SELECT chat FROM message WHERE context_block IS NOT NULL AND {in_block}");
+        self.conn.execute(
+            &format!(
+                "UPDATE chat SET window_fingerprint = '', window_frozen = ''
+                 WHERE window_frozen <> '' AND {in_digest} OR id IN ({quoting})"
+            ),
+            [&ids],
+        )?;
+        self.conn.execute(
+            &format!(
+                "UPDATE message SET context_block = (
+                     SELECT json_group_array(json(value)) FROM json_each(context_block)
+                     WHERE json_extract(value, '$.source.id') NOT IN (SELECT value FROM json_each(?1))
+                         OR json_extract(value, '$.source.id') IS NULL)
+                 WHERE context_block IS NOT NULL AND {in_block}"
+            ),
+            [&ids],
+        )?;
+        Ok(())
+    }
+}
