@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use context::{CountTokens as _, Estimate};
 use domain::chat::{Chat, Role, SwipeState, WindowState};
+use domain::prompt::Segment;
 use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -105,6 +107,29 @@ pub async fn rank(
         rankings.push(CorpusRanking { conversation_id, question_id, ranked_ids, took });
     }
     Ok(rankings)
+}
+
+/// Leaves of each ranking what has room in a prompt with `budget` tokens for it, best first; what is too long gives way to what
+/// comes after it (C28). A message costs its line, by an estimate: no model answers here.
+pub fn within(rankings: &mut [CorpusRanking], messages: &[CorpusMessage], budget: u32) {
+    let cost = |message: &CorpusMessage| {
+        let caption = message.caption.as_ref().map_or_else(String::new, |caption| format!("\n{caption}"));
+        let text = format!("{}: {}{caption}", message.speaker, message.text);
+        Estimate.count(&Segment { text, control: false }).unwrap_or_default()
+    };
+    let costs: HashMap<(&str, &str), u32> = messages
+        .iter()
+        .map(|message| ((message.conversation_id.as_str(), message.id.as_str()), cost(message)))
+        .collect();
+    for ranking in rankings {
+        let mut room = budget;
+        let conversation = ranking.conversation_id.as_str();
+        ranking.ranked_ids.retain(|id| {
+            let left = costs.get(&(conversation, id.as_str())).and_then(|cost| room.checked_sub(*cost));
+            room = left.unwrap_or(room);
+            left.is_some()
+        });
+    }
 }
 
 impl Conversation {
@@ -244,5 +269,19 @@ mod tests {
             "the hit, those near it, the longer first, then the others"
         );
         assert!(rank(corpus, vec![query("c", "Parrot?")], &[], None).await.is_err());
+    }
+
+    #[test]
+    fn a_ranking_is_cut_to_a_budget_and_what_is_too_long_gives_way() {
+        // "A: " and the text, a token for four letters.
+        let corpus = [("1", 17), ("2", 97), ("3", 13), ("4", 1)];
+        let corpus = corpus.map(|(id, letters)| message("a", id, "A", &"x".repeat(letters)));
+        let ranked_ids = ["1", "2", "3", "4"].map(str::to_owned).to_vec();
+        let (conversation_id, question_id) = ("a".to_owned(), "q".to_owned());
+        let mut rankings = [CorpusRanking { conversation_id, question_id, ranked_ids, took: Duration::ZERO }];
+        within(&mut rankings, &corpus, 10);
+        assert_eq!(rankings[0].ranked_ids, ["1", "3", "4"]);
+        within(&mut rankings, &corpus, 9);
+        assert_eq!(rankings[0].ranked_ids, ["1", "3"]);
     }
 }

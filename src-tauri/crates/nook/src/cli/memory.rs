@@ -82,6 +82,9 @@ pub(crate) struct RankArgs {
     /// Who says "I" in the questions, one for each conversation; else whoever speaks first in it
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Vec<String>,
+    /// Only the messages that have room in a prompt with so many tokens for them, by an estimate
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<u32>,
     /// Without the model that understands what was said
     #[arg(long)]
     pub(crate) words_only: bool,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use engine::Encoder;
-use engine::corpus::{self, CorpusRanking};
+use engine::corpus::{self, CorpusMessage, CorpusRanking};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
@@ -18,7 +18,11 @@ use crate::output::Output;
 
 pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), Failure> {
     let encoder = if args.words_only { None } else { encoder()? };
-    let rankings = corpus::rank(read(&args.messages)?, read(&args.queries)?, &args.user, encoder.as_ref()).await?;
+    let messages: Vec<CorpusMessage> = read(&args.messages)?;
+    let mut rankings = corpus::rank(messages.clone(), read(&args.queries)?, &args.user, encoder.as_ref()).await?;
+    if let Some(budget) = args.budget {
+        corpus::within(&mut rankings, &messages, budget);
+    }
     let mut lines = String::new();
     for ranking in &rankings {
         let line = serde_json::to_string(ranking)

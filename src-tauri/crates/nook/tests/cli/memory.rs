@@ -90,6 +90,10 @@ fn a_corpus_is_ranked_without_a_data_folder() {
     assert_eq!((&run["question_id"], &run["ranked_ids"][0]), (&json!("q1"), &json!("2")));
     assert_eq!(run["ranked_ids"].as_array().unwrap().len(), 4);
     assert!(!world.data_dir().exists());
+    // "Bea: I sold my boat to a man from Lisbon." takes 11 of them; of the others, 3 or 4 each, one has room.
+    world.json(&[&rank[..], &["--budget", "15"]].concat());
+    let run: Value = serde_json::from_slice(&std::fs::read(&ranked).unwrap()).unwrap();
+    assert_eq!((&run["ranked_ids"][0], run["ranked_ids"].as_array().unwrap().len()), (&json!("2"), 2));
 
     world.file("questions.jsonl", "{}");
     world.run(&[&rank[..], &["--json"]].concat()).assert_failed("badInput");
