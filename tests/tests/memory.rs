@@ -328,13 +328,17 @@ async fn recall_is_tried_as_a_turn_would_do_it_and_says_why() {
     let before = engine.whole_chat(second.clone()).await.unwrap().page.messages.len();
     let tried = engine.try_recall(second.clone(), words.into()).await.unwrap();
 
-    let of = |kind: &str| tried.items.iter().find(|item| item.kind == kind).unwrap_or_else(|| panic!("no {kind}: {tried:?}"));
+    let of = |kind: &str| {
+        tried.items.iter().find(|item| item.kind == kind).unwrap_or_else(|| panic!("no {kind}: {tried:?}"))
+    };
     let (fact, message, document) = (of("fact"), of("message"), of("document"));
     assert_eq!((fact.id.as_str(), fact.importance), (parrot.id.as_str(), Some(5)));
     assert_eq!((message.chat.as_deref(), message.created.is_some()), (Some(&*first), true));
     assert!(message.text.contains("ZEBULON") && document.text.contains("seeds"), "{tried:?}");
     let signals = |kinds: &[SignalKind], item: &engine::api::Recollected| {
-        kinds.iter().all(|kind| item.signals.iter().any(|signal| signal.of == *kind && (0.0..=1.0).contains(&signal.value)))
+        kinds
+            .iter()
+            .all(|kind| item.signals.iter().any(|signal| signal.of == *kind && (0.0..=1.0).contains(&signal.value)))
     };
     assert!(signals(&[SignalKind::Words, SignalKind::Importance, SignalKind::Recency], fact), "{fact:?}");
     assert!(signals(&[SignalKind::Words, SignalKind::Who], message) && signals(&[SignalKind::Words], document));
@@ -345,7 +349,10 @@ async fn recall_is_tried_as_a_turn_would_do_it_and_says_why() {
     assert!(tried.items.iter().filter(|item| item.kept).all(|item| sent.contains(&item.text)), "{sent}\n{tried:?}");
     let recalled = engine.recalled(second.clone()).await.unwrap();
     assert_eq!(told(&recalled), told(&tried), "the turn did what was shown, and says so");
-    assert!(signals(&[SignalKind::Words, SignalKind::Who], recalled.items.iter().find(|item| item.kind == "message").unwrap()));
+    assert!(signals(
+        &[SignalKind::Words, SignalKind::Who],
+        recalled.items.iter().find(|item| item.kind == "message").unwrap()
+    ));
     assert!(matches!(engine.try_recall(second, "  ".into()).await, Err(ApiError::BadInput { .. })));
     assert_eq!(engine.recalled(pair.chat(&pair.bo).await).await.unwrap(), Recollection::default());
 }

@@ -154,7 +154,8 @@ async fn memories_are_taken_along_and_come_in_once() {
 
     let forgotten = other.app.engine.forget_memories(MemoryOwner::Everybody).await.unwrap();
     assert_eq!(forgotten.len(), 3);
-    let back = other.app.engine.import_memories(other.character.clone(), json.replace("Likes green tea.", " ")).await.unwrap();
+    let back =
+        other.app.engine.import_memories(other.character.clone(), json.replace("Likes green tea.", " ")).await.unwrap();
     assert_eq!((back.added, back.known, back.refused.len()), (2, 0, 1), "{back:?}");
     for broken in ["", "{}", "[1]", r#"{"items":[{}]}"#] {
         let refused = other.app.engine.import_memories(other.character.clone(), broken.into()).await;

@@ -1,11 +1,11 @@
-import type { ApiError, Event, Lorebook, LorebookBinding, LorebookEntry, LorebookFields, LorebookSummary, LoreTrial } from "../../src/lib/api/generated";
+import type { ApiError, EntryMeaning, Event, Lorebook, LorebookBinding, LorebookEntry, LorebookFields, LorebookSummary, LoreTrial } from "../../src/lib/api/generated";
 import { NEW_ENTRY } from "../../src/lib/state/books/fields";
 
 const entry = (id: string, over: Partial<LorebookEntry>): LorebookEntry => ({ ...structuredClone(NEW_ENTRY), id, ...over });
 
 const TOWN = [
 	entry("0", { title: "The bell", keys: ["bell", "tower"], content: "The bell of the hill town has not rung since the flood. Nobody says why, and everybody listens for it." }),
-	entry("1", { title: "The mill", keys: ["mill", "miller", "wheel"], secondaryKeys: ["winter"], content: "@@depth 2\nIn winter the wheel of the mill turns the wrong way.", position: "atDepth", depth: 2, order: 120 }),
+	entry("1", { title: "The mill", keys: ["mill", "miller", "wheel"], secondaryKeys: ["winter"], content: "@@depth 2\nIn winter the wheel of the mill turns the wrong way.", position: "atDepth", depth: 2, order: 120, vectorized: true }),
 	entry("2", { title: "The road up", constant: true, content: "One road leads up to the town, and it is longer on the way down." }),
 	entry("3", { keys: ["/lamp(light)?er/i"], content: "The lamplighter is paid by the lamp, and counts aloud.", probability: 60, order: 90 }),
 	entry("4", { title: "The ferryman's third name, which is written down nowhere but in the margin of a drowned ledger", keys: ["ferryman", "Osei"], content: "He answers to it only by night.", enabled: false, group: "names", sticky: 3 }),
@@ -40,6 +40,8 @@ export class MockBooks {
 
 	op_list_lorebooks = () => this.#all.map(({ about }) => about);
 	op_get_lorebook = ({ id }: { id: string }) => this.#book(id);
+	op_entry_meanings = ({ book: id }: { book: string }): EntryMeaning[] =>
+		this.#book(id).entries.filter(({ vectorized }) => vectorized).map((one) => ({ entry: one.id, ready: one.id !== "3" }));
 	op_create_lorebook = ({ name }: { name: string }) => {
 		const made = book(`b${this.#next++}`, name, []);
 		this.#all.unshift(made);

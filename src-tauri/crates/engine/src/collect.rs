@@ -30,7 +30,7 @@ use crate::group::{self, Group, Line};
 use crate::history::{in_prompt, near};
 use crate::lore::Lore;
 use crate::macro_variables::Changes;
-use crate::memory::Recalled;
+use crate::memory::{Asked, Recalled};
 use crate::report::refusal;
 use crate::scripts::Scripts;
 use crate::step::Step;
@@ -84,6 +84,8 @@ pub(crate) struct Collected {
     pub(crate) notes: HashMap<MessageId, String>,
     pub(crate) lore: Lore,
     pub(crate) memory: Recalled,
+    /// The question as it is understood, once something asked for it.
+    pub(crate) asked: Asked,
     /// What is in the chat before the history.
     pub(crate) earlier: Earlier,
     /// Which of the card's greetings the chat began with: 0 the first message, then the alternates.
@@ -242,6 +244,7 @@ impl Engine {
             notes,
             lore: Lore::default(),
             memory: Recalled::default(),
+            asked: Asked::default(),
             earlier,
             greeting,
             position,
@@ -260,7 +263,8 @@ impl Engine {
         let (memory, lore) =
             tokio::join!(self.recall(&collected, answerer), self.lore(&collected, answerer, options, head_at));
         (collected.memory, collected.lore) = (memory, lore?);
-        collected.notices.extend(collected.memory.notices.iter().cloned());
+        let unread = collected.asked.notice().cloned();
+        collected.notices.extend(collected.memory.notices.iter().cloned().chain(unread));
         collected.timings.activate_ms = millis(started);
         Step::Activate.done(id);
         if let Some(ask) = options.ask {

@@ -65,6 +65,7 @@ mod lore;
 mod lore_books;
 mod lore_counts;
 mod lore_entries;
+mod lore_near;
 mod lore_reading;
 mod lore_trial;
 mod lorebooks;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use context::frame::{BlockKind, Candidate, Place, Placed, Source};
+use context::frame::{BlockKind, Candidate, Place, Placed, SignalKind, Source};
 use context::lore::{
     self, Activated, CardTexts, Chance, Found, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, PreparedBooks,
     Reason, TimedState,
@@ -22,7 +22,9 @@ use crate::api;
 use crate::clock::Clock;
 use crate::collect::{Collected, placement};
 use crate::error::Answer;
+use crate::lore_books::Shelved;
 use crate::lore_counts::{Counting, LoreCounts};
+use crate::lore_near::NearEntry;
 use crate::lore_reading::Reading;
 use crate::macro_variables::Changes;
 use crate::scripts::Run;
@@ -79,7 +81,7 @@ impl Lore {
 /// The books that were prepared last: the next turn is likely of the same chat.
 #[derive(Default)]
 pub(crate) struct LoreCache {
-    pub(crate) last: Option<(u64, Arc<PreparedBooks>)>,
+    pub(crate) last: Option<(u64, Arc<Shelved>)>,
     pub(crate) counts: LoreCounts,
 }
 
@@ -100,20 +102,21 @@ impl Engine {
         options: &TurnOptions,
         head_at: Timestamp,
     ) -> Answer<Lore> {
-        let scene = Scene::new(collected, answerer, options, (self.clock(), head_at));
+        let mut scene = Scene::new(collected, answerer, options, (self.clock(), head_at));
         let Some(books) = self.books(collected).await? else {
             return Ok(Lore { variables: scene.of_head, ..Lore::default() });
         };
+        scene.near = self.near_entries(collected, &books.ids).await;
         for _ in 0..MAX_RUNS {
             let counting = Counting::new(self, answerer);
-            let lore = activate(collected, &books, &scene, &counting);
+            let lore = activate(collected, &books.prepared, &scene, &counting);
             let guessed = counting.finish();
             if guessed.is_empty() {
                 return Ok(lore);
             }
             self.count_lore(answerer, guessed).await?;
         }
-        Ok(activate(collected, &books, &scene, &Counting::new(self, answerer)))
+        Ok(activate(collected, &books.prepared, &scene, &Counting::new(self, answerer)))
     }
 }
 
@@ -129,6 +132,8 @@ pub(crate) struct Scene<'a> {
     timed: TimedState,
     /// Tokens of the prompt.
     room: u32,
+    /// Entries that are told for what they mean.
+    pub(crate) near: Vec<NearEntry>,
 }
 
 impl<'a> Scene<'a> {
@@ -152,7 +157,14 @@ impl<'a> Scene<'a> {
             of_head,
             timed: kept.timed,
             room: answerer.budget.limit.saturating_sub(answerer.budget.reserve),
+            near: Vec::new(),
         }
+    }
+
+    /// How near an entry is that is told for what it means.
+    fn nearness(&self, entry: &Activated) -> Option<f32> {
+        let same = |near: &&NearEntry| *near.book == *entry.book && near.uid == entry.uid.as_str();
+        self.near.iter().find(same).filter(|_| entry.reason == Reason::External).map(|near| near.nearness)
     }
 
     /// Whether an entry stands in the head.
@@ -184,7 +196,8 @@ fn activate(collected: &Collected, books: &PreparedBooks, scene: &Scene<'_>, cou
         // What scripts put in may tell of the moment as well.
         lore.volatile |= in_head && !rewritten.scripts.is_empty();
         entry.content = rewritten.text;
-        lore.add(entry, &rewritten.scripts, books, collected);
+        let nearness = scene.nearness(&entry);
+        lore.add(entry, nearness, &rewritten.scripts, books, collected);
     }
     lore.notices.extend(of_now.0.notices().chain(of_head.0.notices()));
     lore.notices.dedup();
@@ -212,6 +225,7 @@ pub(crate) fn outcome(
     let shown = |text: &str| words.expand(text, &scene.now, &mut scene.of_now.clone()).text;
     let (persona, depth_prompt) = (shown(&collected.persona.description), shown(words::depth_prompt(card)));
     let (description, personality) = (shown(card.description()), shown(card.personality()));
+    let external: Vec<(&str, &str)> = scene.near.iter().map(|near| (near.book.as_str(), near.uid.as_str())).collect();
     let (scenario, creator_notes) = (shown(card.scenario()), shown(card.creator_notes()));
     lore::activate(
         books,
@@ -230,7 +244,7 @@ pub(crate) fn outcome(
             character: LoreCharacter { file: card.name(), tags: &tags },
             kind: collected.kind,
             dry_run: false,
-            external: &[],
+            external: &external,
             context_tokens: scene.room,
             chance: Chance::Seeded(scene.now.seed),
             timed: &scene.timed,
@@ -244,7 +258,14 @@ pub(crate) fn outcome(
 }
 
 impl Lore {
-    fn add(&mut self, entry: Activated, scripts: &[String], books: &PreparedBooks, collected: &Collected) {
+    fn add(
+        &mut self,
+        entry: Activated,
+        nearness: Option<f32>,
+        scripts: &[String],
+        books: &PreparedBooks,
+        collected: &Collected,
+    ) {
         if entry.content.trim().is_empty() {
             return;
         }
@@ -260,10 +281,11 @@ impl Lore {
         };
         let title = books.title(&entry).to_owned();
         let source = Source::Lore { book: entry.book.to_string(), entry: entry.uid.to_string(), title: title.clone() };
-        let reason = regex_script::reason(&why(&entry, collected), scripts);
+        let reason = regex_script::reason(&why(&entry, nearness, collected), scripts);
         let written = books.written(&entry).map_or("", |written| &written.content);
         let candidate = Candidate::new(BlockKind::Lore, source, reason, entry.content)
             .made_of(written)
+            .because(nearness.map(|cosine| SignalKind::Nearness.is(cosine)).into_iter().collect())
             // Later passes found it by what lore said, not by what people said.
             .scored(entry.order as f32 - entry.pass as f32 * 1_000.0);
         let role = match entry.role {
@@ -315,7 +337,7 @@ fn place(place: &lore::Place, collected: &Collected) -> Result<Place, Option<Str
 }
 
 /// In words, for the X-ray.
-fn why(entry: &Activated, collected: &Collected) -> String {
+fn why(entry: &Activated, nearness: Option<f32>, collected: &Collected) -> String {
     let key = entry.key.as_deref().unwrap_or_default();
     let place = match entry.found {
         Some(Found::Message(index)) => match collected.history.get(index) {
@@ -336,7 +358,7 @@ fn why(entry: &Activated, collected: &Collected) -> String {
         Reason::Constant => "always on".to_owned(),
         Reason::Sticky => "held by an earlier turn".to_owned(),
         Reason::Decorator => "asked for by its own text".to_owned(),
-        Reason::External => "found by meaning".to_owned(),
+        Reason::External => format!("by meaning, {:.2}", nearness.unwrap_or_default()),
         Reason::Kept => "found once, and kept".to_owned(),
     }
 }

@@ -6,10 +6,10 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use context::lore::{Bindings, LoreSettings, NamedBook, PreparedBooks, Strategy};
-use domain::LorebookId;
 use domain::card::Card;
 use domain::lorebook::{Binding, Book, Entry};
 use domain::settings::{LoreStrategy, Values};
+use domain::{CharacterId, LorebookId};
 use store::{BoundLorebook, Company, Lorebook};
 
 use crate::Engine;
@@ -22,11 +22,19 @@ use crate::lorebooks::{Found, free_name};
 pub(crate) struct Shelf {
     books: Vec<NamedBook>,
     bindings: Bindings,
+    ids: Vec<(LorebookId, String)>,
+}
+
+/// The books of a chat as a turn runs them.
+pub(crate) struct Shelved {
+    pub(crate) prepared: PreparedBooks,
+    /// As the store knows them, and as prompts call them.
+    pub(crate) ids: Vec<(LorebookId, String)>,
 }
 
 impl Engine {
     /// The chat's books, prepared; `None` if there is not one entry.
-    pub(crate) async fn books(&self, collected: &Collected) -> Answer<Option<Arc<PreparedBooks>>> {
+    pub(crate) async fn books(&self, collected: &Collected) -> Answer<Option<Arc<Shelved>>> {
         let bound = self.bound(collected).await?;
         if bound.is_empty() && collected.card.character_book().is_none() {
             return Ok(None);
@@ -37,12 +45,13 @@ impl Engine {
             Some((_, prepared)) => prepared,
             None => {
                 let shelf = self.shelf(collected, bound).await?;
-                let prepared = Arc::new(shelf.prepared(&settings(&collected.values)));
+                let prepared = shelf.prepared(&settings(&collected.values));
+                let prepared = Arc::new(Shelved { prepared, ids: shelf.ids });
                 self.lore_cache().last = Some((key, prepared.clone()));
                 prepared
             }
         };
-        Ok(Some(prepared).filter(|prepared| !prepared.is_empty()))
+        Ok(Some(prepared).filter(|shelved| !shelved.prepared.is_empty()))
     }
 
     pub(crate) async fn bound(&self, collected: &Collected) -> Answer<Vec<BoundLorebook>> {
@@ -58,19 +67,21 @@ impl Engine {
             let books = ids.into_iter().map(|id| store.lorebooks().get(id));
             books.filter_map(Result::transpose).collect::<Result<Vec<Lorebook>, _>>()
         });
-        Ok(Shelf::new(&collected.card, &bound, rows.await?))
+        Ok(Shelf::new((&collected.card, collected.chat.character), &bound, rows.await?))
     }
 }
 
 impl Shelf {
-    fn new(card: &Card, bound: &[BoundLorebook], rows: Vec<Lorebook>) -> Self {
+    fn new((card, character): (&Card, CharacterId), bound: &[BoundLorebook], rows: Vec<Lorebook>) -> Self {
         let mut shelf = Self::default();
         let mut names: HashMap<LorebookId, String> = HashMap::new();
         for row in rows {
             let id = row.id;
             // Odd data never stops a turn; reading it has logged why.
             if let Ok(found) = Found::in_library(row) {
-                names.insert(id, shelf.put(&found.name(), found.book));
+                let name = shelf.put(&found.name(), found.book);
+                shelf.ids.push((id, name.clone()));
+                names.insert(id, name);
             }
         }
         let linked = linked(card, bound);
@@ -79,6 +90,7 @@ impl Shelf {
             if !shelf.books.iter().any(|known| tells_the_same(&known.book, &own)) {
                 let name = if own.name().is_empty() { card.name() } else { own.name() }.to_owned();
                 let name = shelf.put(&name, own);
+                shelf.ids.push((LorebookId(character.0), name.clone()));
                 shelf.bindings.character.push(name);
             }
         }
@@ -101,6 +113,10 @@ impl Shelf {
         let name = self.put(name, book);
         self.bindings.global.push(name.clone());
         name
+    }
+
+    pub(crate) fn ids(&self) -> &[(LorebookId, String)] {
+        &self.ids
     }
 
     pub(crate) fn prepared(&self, settings: &LoreSettings) -> PreparedBooks {

@@ -188,6 +188,7 @@ fn view(entry: &Entry, id: String) -> LorebookEntry {
             scenario: entry.match_scenario,
             creator_notes: entry.match_creator_notes,
         },
+        vectorized: entry.vectorized,
         content: entry.content.clone(),
         order: entry.order,
         priority: entry.priority,
@@ -236,6 +237,7 @@ fn apply(entry: &mut Entry, edited: &LorebookEntry) {
         whole_words => entry.match_whole_words = edited.whole_words;
         scan_depth => entry.scan_depth = edited.scan_depth.map(i64::from);
         sources => set_sources(entry, edited.sources);
+        vectorized => entry.vectorized = edited.vectorized;
         content => entry.content.clone_from(&edited.content);
         order => entry.order = edited.order;
         priority => entry.priority = edited.priority;

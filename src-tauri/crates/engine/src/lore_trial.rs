@@ -64,7 +64,8 @@ impl Engine {
         let shelf = self.shelf_with(&collected, book).await?;
         let books = shelf.prepared(&lore_books::settings(&collected.values));
         let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
-        let scene = Scene::new(&collected, &answerer, &options, (self.clock(), head_at));
+        let mut scene = Scene::new(&collected, &answerer, &options, (self.clock(), head_at));
+        scene.near = self.near_entries(&collected, shelf.ids()).await;
         let run = |counting: &Counting<'_>| {
             let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
             let reading = Reading::new(&words, &scene);

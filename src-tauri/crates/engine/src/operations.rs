@@ -75,6 +75,10 @@ macro_rules! operations {
             /// Copies entries into another lorebook; with `leave` they are moved.
             copy_lore_entries(book: String, ids: Vec<String>, to: String, leave: bool) -> ();
 
+            /// The entries of a book that are marked to be found by their meaning, and whether each is read; nothing without an
+            /// encoder.
+            entry_meanings(book: String) -> Vec<EntryMeaning>;
+
             /// What `text` would wake as the next message of `chat`, with `book` besides the chat's own books; without a chat, in
             /// `book` alone. Nothing is stored.
             try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;

@@ -108,7 +108,11 @@ impl Made {
             turn: planned.turn.map(|turn| turn as u32),
             segment: planned.segment.map(|segment| segment as u32),
             score: planned.score,
-            signals: planned.signals.iter().map(|signal| api::Signal { of: of(signal.of), value: signal.value }).collect(),
+            signals: planned
+                .signals
+                .iter()
+                .map(|signal| api::Signal { of: of(signal.of), value: signal.value })
+                .collect(),
             tokens: planned.tokens,
             kept: planned.dropped.is_none(),
             dropped_reason: planned.dropped.map(|dropped| dropped.words().to_owned()),

@@ -20,6 +20,7 @@ use crate::table::keyframe::{Keyframes, KeyframesMut};
 use crate::table::listing::{Listings, ListingsMut};
 use crate::table::lorebook::{Lorebooks, LorebooksMut};
 use crate::table::manifest::{Manifests, ManifestsMut};
+use crate::table::meaning::{Meanings, MeaningsMut};
 use crate::table::memory::{Memories, MemoriesMut};
 use crate::table::message::{Messages, MessagesMut};
 use crate::table::message_text::MessageTexts;
@@ -98,6 +99,7 @@ tables! {
     lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
     vectors: Vectors, vectors_mut: VectorsMut;
     keyframes: Keyframes, keyframes_mut: KeyframesMut;
+    meanings: Meanings, meanings_mut: MeaningsMut;
     memories: Memories, memories_mut: MemoriesMut;
     manifests: Manifests, manifests_mut: ManifestsMut;
     token_counts: TokenCounts, token_counts_mut: TokenCountsMut;

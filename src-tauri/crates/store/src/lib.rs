@@ -54,6 +54,7 @@ pub use table::keyframe::{Keyframes, KeyframesMut};
 pub use table::listing::{Listed, Listing, Listings, ListingsMut};
 pub use table::lorebook::{BoundLorebook, Company, Lorebook, Lorebooks, LorebooksMut};
 pub use table::manifest::{Manifests, ManifestsMut, StoredManifest};
+pub use table::meaning::{Among, LoreEntry, MeaningOf, Meanings, MeaningsMut, Meant, UnreadThing};
 pub use table::memory::{Found, Memories, MemoriesMut};
 pub use table::memory_many::{MemoriesOf, MemoryFilter, MemoryStorage};
 pub use table::message::{Messages, MessagesMut, NewMessage, WindowMessage};

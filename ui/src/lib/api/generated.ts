@@ -74,6 +74,8 @@ export function client(call: Call) {
 		orderLoreEntries: (book: string, ids: string[]) => call("order_lore_entries", { book, ids }) as Promise<Lorebook>,
 		/** Copies entries into another lorebook; with `leave` they are moved. */
 		copyLoreEntries: (book: string, ids: string[], to: string, leave: boolean) => call("copy_lore_entries", { book, ids, to, leave }) as Promise<void>,
+		/** The entries of a book that are marked to be found by their meaning, and whether each is read; nothing without an encoder. */
+		entryMeanings: (book: string) => call("entry_meanings", { book }) as Promise<EntryMeaning[]>,
 		/** What `text` would wake as the next message of `chat`, with `book` besides the chat's own books; without a chat, in `book` alone. Nothing is stored. */
 		tryLore: (book: string | null, text: string, chat: string | null) => call("try_lore", { book, text, chat }) as Promise<LoreTrial>,
 		/** Pictures that another app showed behind its chats, as they came; nothing here shows them. */
@@ -155,13 +157,27 @@ export function client(call: Call) {
 		/** Turns with a manifest, newest first; `before` is a message's id. */
 		pastTurns: (chat: string, before: string | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
 		/** Everything that counts with a character; with a query what fits it, best first. */
-		listMemories: (character: string, query: string) => call("list_memories", { character, query }) as Promise<Memory[]>,
+		findMemories: (character: string, query: string, filter: MemoryFilter) => call("find_memories", { character, query, filter }) as Promise<Memory[]>,
 		/** An empty `id` makes a new one. */
 		saveMemory: (draft: MemoryDraft) => call("save_memory", { draft }) as Promise<Memory>,
 		/** Gone from every later prompt; can be undone by `restore_memory` until the app ends. */
 		deleteMemory: (id: string) => call("delete_memory", { id }) as Promise<void>,
 		restoreMemory: (id: string) => call("restore_memory", { id }) as Promise<void>,
 		pinMemory: (id: string, pinned: boolean) => call("pin_memory", { id, pinned }) as Promise<Memory>,
+		/** One memory in the place of two, in the words of `text`, made from all that both were made from; can be undone by `unmerge_memories` until the app ends. */
+		mergeMemories: (first: string, second: string, text: string) => call("merge_memories", { first, second, text }) as Promise<Memory>,
+		unmergeMemories: (merged: string, parts: string[]) => call("unmerge_memories", { merged, parts }) as Promise<void>,
+		/** Forgets all of a character's, a pair's or everything, and answers with which they were; can be undone by `restore_memories` until the app ends. */
+		forgetMemories: (of: MemoryOwner) => call("forget_memories", { of }) as Promise<string[]>,
+		restoreMemories: (memories: string[]) => call("restore_memories", { memories }) as Promise<void>,
+		/** Takes in the memories of an exported file for a character; what is there stays as it is. */
+		importMemories: (character: string, json: string) => call("import_memories", { character, json }) as Promise<MemoryImport>,
+		/** What memories and vectors take in the file, of all characters. */
+		memoryStorage: () => call("memory_storage", {  }) as Promise<MemoryStorage>,
+		/** What a turn with those words would recall in a chat, and why, best first. Nothing is sent or stored. */
+		tryRecall: (chat: string, words: string) => call("try_recall", { chat, words }) as Promise<Recollection>,
+		/** What the newest reply of a chat was written with, and why; nothing where no reply has a manifest. */
+		recalled: (chat: string) => call("recalled", { chat }) as Promise<Recollection>,
 		/** The messages with those ids, in their order; one that is gone is left out. */
 		receipts: (messages: string[]) => call("receipts", { messages }) as Promise<Receipt[]>,
 		listTemplates: () => call("list_templates", {  }) as Promise<TemplateSummary[]>,
@@ -548,6 +564,14 @@ export type EndpointTest = {
 	tookMs: number | null,
 };
 
+/**  How far an entry is that is found by its meaning. */
+export type EntryMeaning = {
+	/**  Its uid: of several with one the first. */
+	entry: string,
+	/**  It is read, and found; else it waits for idle time. */
+	ready: boolean,
+};
+
 /**  News from the engine, to any number of listeners. Events of one chat name it, so that none shows up in another (S1.20). */
 export type Event = 
 /**  A reply has begun. `message` has its new, empty swipe selected. */
@@ -821,6 +845,8 @@ export type LorebookEntry = {
 	/**  In messages. */
 	scanDepth: number | null,
 	sources: LoreSources,
+	/**  Found by its meaning as well as by its keys. */
+	vectorized: boolean,
 	/**  With its decorators. */
 	content: string,
 	/**  The higher, the nearer to the end of the prompt, and the sooner within the budget. */
@@ -891,6 +917,13 @@ export type LorebookSummary = {
 	bindings: LorebookBinding[],
 };
 
+/**  What a memory was made from. */
+export type MadeFrom = 
+/**  From what was said in a chat. */
+"words" | 
+/**  Written by the user. */
+"hand";
+
 /**  One thing remembered. */
 export type Memory = {
 	id: string,
@@ -929,12 +962,46 @@ export type MemoryDraft = {
 	chat: string | null,
 };
 
+/**  Which memories are listed: all that is set must fit. */
+export type MemoryFilter = {
+	type?: string | null,
+	scope?: MemoryScope | null,
+	made?: MadeFrom | null,
+};
+
+/**  What became of a file of memories. */
+export type MemoryImport = {
+	added: number,
+	/**  They were there already. */
+	known: number,
+	/**  How each of the others begins, and why it is not there. */
+	refused: string[],
+};
+
+/**  Whose memories are forgotten. */
+export type MemoryOwner = 
+/**  All that count with the character and with no other. */
+{ of: "character"; character: string } | 
+/**  Without a persona, the nameless user's. */
+{ of: "pair"; character: string; persona: string | null } | { of: "everybody" };
+
 /**  Where a memory counts. */
 export type MemoryScope = 
 /**  Everywhere. */
 "profile" | "character" | 
 /**  Of a character with one persona. */
 "pair" | "chat";
+
+/**  What is remembered takes so much of the file. */
+export type MemoryStorage = {
+	memories: number,
+	memoryBytes: number,
+	/**  Of what was said and remembered, to be found by its meaning. */
+	vectors: number,
+	vectorBytes: number,
+	/**  Texts that are still to be read. */
+	unread: number,
+};
 
 /**  A place in a chat with its alternative texts. */
 export type Message = {
@@ -1062,6 +1129,8 @@ export type PromptBlock = {
 	/**  Segment of the prompt that has its text. */
 	segment: number | null,
 	score: number | null,
+	/**  What the score is made of, where several things make it; none in prompts that older versions sent. */
+	signals?: Signal[],
 	tokens: number,
 	kept: boolean,
 	droppedReason: string | null,
@@ -1168,6 +1237,49 @@ export type Receipt = {
 	/**  The start of it. */
 	line: string,
 	created: string,
+};
+
+/**  Something that comes back: a memory, an older message, a passage of a document, a lorebook entry. */
+export type Recollected = {
+	/**  Of the memory, the message, the document or the entry. */
+	id: string,
+	/**  A memory's own type; `message`, `document`, `lore`. */
+	type: string,
+	text: string,
+	/**  Of a memory, 1 to 10. */
+	importance: number | null,
+	/**  Of a memory. */
+	scope: MemoryScope | null,
+	/**  Ids of the messages it was made from. */
+	sources: string[],
+	/**  Where a message was said. */
+	chat: string | null,
+	created: string | null,
+	/**  Where it comes from, in words. */
+	source: string,
+	origin: Origin,
+	/**  Why it was found. */
+	reason: string,
+	score: number | null,
+	/**  What the score is made of. */
+	signals: Signal[],
+	tokens: number,
+	/**  It stands in the prompt. */
+	kept: boolean,
+	/**  Why it does not. */
+	droppedReason: string | null,
+};
+
+/**  What comes back in a turn, and what it costs. */
+export type Recollection = {
+	/**  What stands in the prompt before what does not; each best first. */
+	items: Recollected[],
+	/**  Of what stands in the prompt. */
+	tokens: number,
+	/**  Tokens that there were for it. */
+	budget: number,
+	/**  What the user may want to know, such as that the encoder was too slow. */
+	notices: string[],
 };
 
 /**  What was refused, and why. */
@@ -1307,6 +1419,24 @@ export type Severity =
 "error" | 
 /**  It can, and does not do what it seems to. */
 "warning";
+
+/**  What speaks for something that was found, from 0 to 1. */
+export type Signal = {
+	of: SignalKind,
+	value: number,
+};
+
+export type SignalKind = 
+/**  Words of the question, in it or around it. */
+"words" | 
+/**  How near its meaning is. */
+"nearness" | 
+/**  How well each rare piece of the question is met in it. */
+"pieces" | 
+/**  Said by the one who is asked about. */
+"who" | 
+/**  Of the time that is asked about. */
+"when" | "importance" | "recency";
 
 /**  An entry that was considered and is not told. */
 export type SilentEntry = {

@@ -69,7 +69,7 @@ export class App {
 	/** What an import did, where the user looks at it. */
 	imported = $state.raw<ImportReport | null>(null);
 	/** Lists of memories beside that of the panel. */
-	readonly #watched = new Set<Memories>();
+	readonly #watched = new SvelteSet<Memories>();
 	readonly #imports = new ImportNews(this.toasts, {
 		talk: (id, kind) => void (kind === "chat" ? this.openChat(id) : this.talkTo(id)),
 		openBook: (book) => this.openBook(book),

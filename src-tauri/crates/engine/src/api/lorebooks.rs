@@ -151,6 +151,8 @@ pub struct LorebookEntry {
     /// In messages.
     pub scan_depth: Option<i32>,
     pub sources: LoreSources,
+    /// Found by its meaning as well as by its keys.
+    pub vectorized: bool,
     /// With its decorators.
     pub content: String,
     /// The higher, the nearer to the end of the prompt, and the sooner within the budget.
@@ -186,6 +188,16 @@ pub struct LorebookEntry {
     pub character_filter: Option<LoreFilter>,
     /// Kinds of turns: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`. None: all.
     pub triggers: Vec<String>,
+}
+
+/// How far an entry is that is found by its meaning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct EntryMeaning {
+    /// Its uid: of several with one the first.
+    pub entry: String,
+    /// It is read, and found; else it waits for idle time.
+    pub ready: bool,
 }
 
 /// What a turn would wake.

@@ -64,9 +64,14 @@ pub enum MadeFrom {
 #[serde(tag = "of", rename_all = "camelCase")]
 pub enum MemoryOwner {
     /// All that count with the character and with no other.
-    Character { character: String },
+    Character {
+        character: String,
+    },
     /// Without a persona, the nameless user's.
-    Pair { character: String, persona: Option<String> },
+    Pair {
+        character: String,
+        persona: Option<String>,
+    },
     Everybody,
 }
 

@@ -126,6 +126,7 @@ pub struct PromptBlock {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
 pub struct Signal {
     pub of: SignalKind,
+    #[specta(type = u32)]
     pub value: f32,
 }
 

@@ -9,10 +9,12 @@ use store::{Found, Query, Read, StoreError};
 
 /// Of one scope, for the digest: more than its share of any budget has room for.
 const STANDING: u32 = 60;
-/// Called up by words, of all scopes (S2.14).
+/// Called up, of all scopes (S2.14).
 const CALLED: u32 = 15;
 /// Less is too little for the digest.
 const SURE: u8 = 5;
+/// Near ones that are looked at for those of these scopes.
+const LOOKED_AT: usize = 200;
 /// What is this important is told whatever the words (C11).
 const VITAL: u8 = 9;
 const DAY: f32 = 86_400_000.0;
@@ -23,15 +25,58 @@ const HALF_LIFE: f32 = 30.0;
 #[derive(Default)]
 pub(crate) struct Facts {
     pub(crate) standing: Vec<Memory>,
-    pub(crate) called: Vec<Found>,
+    pub(crate) called: Vec<Called>,
 }
 
-pub(crate) fn find(store: &Read<'_>, scopes: &[MemoryScope], query: &Query) -> Result<Facts, StoreError> {
+/// What this turn calls up: how well it has its words, and how near its meaning is, each from 0 to 1.
+pub(crate) struct Called {
+    memory: Memory,
+    words: f32,
+    nearness: f32,
+}
+
+impl Called {
+    fn fit(&self) -> f32 {
+        (self.words + self.nearness).min(1.0)
+    }
+}
+
+/// `near` are numbers of memories, the nearest first, each with how near it is.
+pub(crate) fn find(
+    store: &Read<'_>,
+    scopes: &[MemoryScope],
+    query: &Query,
+    near: &[(i64, f32)],
+) -> Result<Facts, StoreError> {
     let mut standing = Vec::new();
     for scope in scopes {
         standing.extend(store.memories().standing(*scope, STANDING)?);
     }
-    Ok(Facts { standing, called: store.memories().search(scopes, query, CALLED)? })
+    let mut called = by_words(store.memories().search(scopes, query, CALLED)?);
+    let mut left = CALLED;
+    for (number, nearness) in near.iter().take(LOOKED_AT) {
+        let Some(memory) = store.memories().numbered(*number)?.filter(|memory| scopes.contains(&memory.scope)) else {
+            continue;
+        };
+        match called.iter_mut().find(|known| known.memory.id == memory.id) {
+            Some(known) => known.nearness = *nearness,
+            None => called.push(Called { memory, words: 0.0, nearness: *nearness }),
+        }
+        left -= 1;
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(Facts { standing, called })
+}
+
+/// The one that has the words best has them whole.
+fn by_words(found: Vec<Found>) -> Vec<Called> {
+    let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
+    let share = |score: f64| if best > 0.0 { (score / best) as f32 } else { 0.0 };
+    let called =
+        found.into_iter().map(|found| Called { words: share(found.score), memory: found.memory, nearness: 0.0 });
+    called.collect()
 }
 
 impl Facts {
@@ -50,17 +95,16 @@ impl Facts {
 
     /// Messages that say nothing but what a memory of these says: somebody asked in them to remember it.
     pub(crate) fn repeated(&self) -> HashSet<MessageId> {
-        let all = self.standing.iter().chain(self.called.iter().map(|found| &found.memory));
+        let all = self.standing.iter().chain(self.called.iter().map(|called| &called.memory));
         let all = all.filter(|memory| memory.origin == MemoryOrigin::Rule);
         all.filter_map(|memory| <[MessageId; 1]>::try_from(memory.sources.as_slice()).ok()).flatten().collect()
     }
 
-    /// What this turn's words call up, best first: each with how well it has them.
-    fn called(&self, now: Timestamp) -> Vec<(&Memory, f32)> {
-        let best = self.called.iter().map(|found| found.score).fold(0.0, f64::max);
-        let fit = |found: &Found| if best > 0.0 { (found.score / best) as f32 } else { 0.0 };
-        let mut called: Vec<_> = self.called.iter().map(|found| (&found.memory, fit(found))).collect();
-        called.sort_by(|a, b| weigh(b.0, b.1, now).total_cmp(&weigh(a.0, a.1, now)));
+    /// What this turn calls up, best first.
+    fn called(&self, now: Timestamp) -> Vec<&Called> {
+        let mut called: Vec<_> = self.called.iter().collect();
+        let weight = |called: &Called| weigh(&called.memory, called.fit(), now);
+        called.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
         called
     }
 
@@ -68,11 +112,14 @@ impl Facts {
     pub(crate) fn context(&self, now: Timestamp) -> Vec<Candidate> {
         let mut told: HashSet<MemoryId> = HashSet::new();
         let mut candidates = Vec::new();
-        for (memory, fit) in self.called(now) {
-            told.insert(memory.id);
-            let score = weigh(memory, fit, now);
-            let found = candidate(memory, format!("has words of this turn, {score:.2}"), score);
-            candidates.push(found.because(signals(memory, fit, now)));
+        for called in self.called(now) {
+            told.insert(called.memory.id);
+            let score = weigh(&called.memory, called.fit(), now);
+            let reason = match called.words > 0.0 {
+                true => format!("has words of this turn, {score:.2}"),
+                false => format!("by meaning, {:.2}", called.nearness),
+            };
+            candidates.push(candidate(&called.memory, reason, score).because(signals(called, now)));
         }
         let vital = |memory: &&Memory| {
             memory.pinned
@@ -92,12 +139,13 @@ fn weigh(memory: &Memory, fit: f32, now: Timestamp) -> f32 {
     0.5 * fit + 0.3 * f32::from(memory.importance) / 10.0 + 0.2 * recency(memory, now)
 }
 
-fn signals(memory: &Memory, fit: f32, now: Timestamp) -> Vec<Signal> {
-    let importance = f32::from(memory.importance) / 10.0;
+fn signals(called: &Called, now: Timestamp) -> Vec<Signal> {
+    let importance = f32::from(called.memory.importance) / 10.0;
     vec![
-        SignalKind::Words.is(fit),
+        SignalKind::Words.is(called.words),
+        SignalKind::Nearness.is(called.nearness),
         SignalKind::Importance.is(importance),
-        SignalKind::Recency.is(recency(memory, now)),
+        SignalKind::Recency.is(recency(&called.memory, now)),
     ]
 }
 
@@ -161,10 +209,10 @@ mod tests {
     fn what_fits_comes_first_and_the_vital_is_never_missing() {
         let facts = Facts {
             standing: vec![memory(1, 10, false, 400), memory(2, 5, false, 0), memory(4, 5, true, 0)],
-            called: vec![
+            called: by_words(vec![
                 Found { memory: memory(3, 3, false, 400), score: 7.0 },
                 Found { memory: memory(5, 3, false, 400), score: 1.0 },
-            ],
+            ]),
         };
         assert_eq!(order(facts.context(Timestamp(0))), "m3 m4 m1 m5");
     }

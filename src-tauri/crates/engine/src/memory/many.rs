@@ -79,9 +79,8 @@ impl Engine {
     /// Undoes [`Engine::forget_memories`].
     pub async fn restore_memories(&self, memories: Vec<String>) -> Answer<()> {
         let ids = ids(&memories)?;
-        let restored = self.store().write(move |store| {
-            ids.into_iter().try_for_each(|id| untold::remember_again(store, id))
-        });
+        let restored =
+            self.store().write(move |store| ids.into_iter().try_for_each(|id| untold::remember_again(store, id)));
         restored.await?;
         self.memories_changed("");
         Ok(())

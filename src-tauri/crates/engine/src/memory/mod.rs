@@ -19,10 +19,12 @@ mod facts;
 mod keyframes;
 mod learning;
 mod many;
+mod nearness;
 mod older;
 mod panel;
 mod passages;
 mod reading;
+mod reading_things;
 mod receipts;
 mod scores;
 mod shapes;
@@ -46,7 +48,7 @@ use domain::chat::{Chat, Role};
 use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
 use domain::{ChatId, DocumentId, MessageId, PersonaId};
-use store::{Query, StoreError, Stretch, Write};
+use store::{Among, Query, StoreError, Stretch, Write};
 use tokio::time::error::Elapsed;
 
 use crate::Engine;
@@ -59,6 +61,7 @@ pub use encoder::Encoder;
 use facts::Facts;
 pub(crate) use keyframes::Cover;
 pub(crate) use keyframes::keep as keep_covers;
+pub(crate) use nearness::Asked;
 use older::{Hit, Question};
 pub(crate) use reading::Reading;
 pub(crate) use wishes::{Said, obey};
@@ -69,8 +72,6 @@ const EXCERPTS: u32 = 200;
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The encoder may have to start. Behind that words alone must do (S2.31).
 const UNDERSTANDING: Duration = Duration::from_millis(250);
-/// What a turn tells that the encoder did not help.
-const LEXICAL: &str = "Memory: by words only, the model that understands them did not answer in time.";
 /// Chats of a pair that are looked through, the latest first.
 const OTHER_CHATS: u32 = 50;
 /// A question with fewer words to look for than this is about what was said right before it.
@@ -86,8 +87,6 @@ const BYTES_A_TOKEN: usize = 3;
 struct Found {
     facts: Facts,
     older: Vec<Hit>,
-    /// Why it was no better.
-    notice: Option<String>,
 }
 
 /// What was found for one turn.
@@ -168,10 +167,7 @@ impl Engine {
             Vec::new()
         });
         let mut recalled = Recalled { digest, ..Recalled::default() };
-        if let Some(Found { facts, older, notice }) =
-            found.and_then(|found| recalled.unless_late("Memory", "it", found))
-        {
-            recalled.notices.extend(notice);
+        if let Some(Found { facts, older }) = found.and_then(|found| recalled.unless_late("Memory", "it", found)) {
             self.lay_out(collected, &mut recalled, &facts, older);
         }
         if let Some(keyframes) = keyframes.and_then(|found| recalled.unless_late("The story so far", "it", found)) {
@@ -187,54 +183,65 @@ impl Engine {
         // What was said before helps where this turn's own words find nothing, and drowns them where they do.
         let queries = [question(collected, 0), question(collected, TELLING)];
         let (chat, told) = (collected.chat.id, passages::told(&collected.history));
-        Ok(self.store().read(move |store| passages::find(store, chat, &queries, &told)).await?)
+        let among = Among::Passages(chat);
+        let (understood, cache) = (self.understood_for(collected, vec![among]).await, self.reading().near());
+        let find = move |store: &store::Read<'_>| {
+            let near = understood.map(|asked| cache.near(store, among, &asked)).transpose()?.unwrap_or_default();
+            passages::find(store, chat, &queries, &near, &told)
+        };
+        Ok(self.store().read(find).await?)
     }
 
     async fn find(&self, collected: &Collected, answerer: &Answerer) -> Answer<Found> {
         let query = question(collected, TELLING);
-        let scopes = scopes(&collected.chat, collected.persona.id);
-        let (words, older) = (query.clone(), self.older(collected, answerer, query));
         // Threads of the store look side by side.
-        let facts = async { Ok(self.store().read(move |store| facts::find(store, &scopes, &words)).await?) };
-        let (facts, (older, notice)) = tokio::try_join!(facts, older)?;
-        Ok(Found { facts, older, notice })
+        let (facts, older) =
+            tokio::try_join!(self.facts(collected, query.clone()), self.older(collected, answerer, query))?;
+        Ok(Found { facts, older })
+    }
+
+    /// What is remembered of the people, and what of it this turn calls up.
+    async fn facts(&self, collected: &Collected, words: Query) -> Answer<Facts> {
+        let scopes = scopes(&collected.chat, collected.persona.id);
+        let understood = self.understood_for(collected, vec![Among::Memories]).await;
+        let cache = self.reading().near();
+        let find = move |store: &store::Read<'_>| {
+            let near = understood.map(|asked| cache.near(store, Among::Memories, &asked)).transpose()?;
+            facts::find(store, &scopes, &words, &near.unwrap_or_default())
+        };
+        Ok(self.store().read(find).await?)
     }
 
     /// What was said before the window and in other chats, if this turn may ask for it.
-    async fn older(
-        &self,
-        collected: &Collected,
-        answerer: &Answerer,
-        words: Query,
-    ) -> Answer<(Vec<Hit>, Option<String>)> {
+    async fn older(&self, collected: &Collected, answerer: &Answerer, words: Query) -> Answer<Vec<Hit>> {
         let stretches = match asks(collected) {
             true => self.stretches(collected, answerer).await?,
             false => Vec::new(),
         };
         if stretches.iter().all(|stretch| stretch.before == 0) {
-            return Ok((Vec::new(), None));
+            return Ok(Vec::new());
         }
-        let (meaning, notice) = self.meaning(&plain_words(collected)).await;
+        let meaning = self.understood(collected).await.map(|understood| (*understood).clone());
         if words.is_empty() && meaning.is_none() {
-            return Ok((Vec::new(), notice));
+            return Ok(Vec::new());
         }
         let question = Question { words, about: about(collected), meaning };
         let (cache, clock) = (self.reading().cache(), self.clock().clone());
         let find = move |store: &store::Read<'_>| older::find(store, &stretches, &question, (&cache, &clock));
-        Ok((self.store().read(find).await?, notice))
+        Ok(self.store().read(find).await?)
     }
 
-    /// The question as the encoder understands it, and why not.
-    async fn meaning(&self, question: &str) -> (Option<(local::Embedding, String)>, Option<String>) {
-        let Some(encoder) = self.reading().encoder() else { return (None, None) };
+    /// The question as the encoder understands it, and whether it should have and did not.
+    async fn meaning(&self, question: &str) -> (Option<(local::Embedding, String)>, bool) {
+        let Some(encoder) = self.reading().encoder() else { return (None, false) };
         let understood = tokio::time::timeout(UNDERSTANDING, encoder.understand(question)).await;
         match understood {
-            Ok(Ok(understood)) => (understood.map(|asked| (asked, encoder.model().to_owned())), None),
+            Ok(Ok(understood)) => (understood.map(|asked| (asked, encoder.model().to_owned())), false),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "a question was not understood");
-                (None, Some(LEXICAL.to_owned()))
+                (None, true)
             }
-            Err(_) => (None, Some(LEXICAL.to_owned())),
+            Err(_) => (None, true),
         }
     }
 

@@ -13,12 +13,27 @@ use super::older::leave_out_the_weak;
 /// window, in which they stay.
 const PASSAGES: u32 = 6;
 
-/// What fits the first of `queries` that finds something, best first; and of a document that the window says nothing of, how it begins, so that
-/// the model knows it is there whatever it is asked ("What do you make of this?").
+/// A passage that fits: how well it has the words, and how near its meaning is, each from 0 to 1.
+struct Fitting {
+    passage: FoundPassage,
+    words: f32,
+    nearness: f32,
+}
+
+impl Fitting {
+    fn score(&self) -> f32 {
+        (self.words + self.nearness).min(1.0)
+    }
+}
+
+/// What fits the first of `queries` that finds something, and what is `near`, best first: numbers of passages, each with how near
+/// it is. Of a document that the window says nothing of, how it begins as well, so that the model knows it is there whatever it is
+/// asked ("What do you make of this?").
 pub(crate) fn find(
     store: &Read<'_>,
     chat: ChatId,
     queries: &[Query],
+    near: &[(i64, f32)],
     told: &HashSet<String>,
 ) -> Result<Vec<Candidate>, StoreError> {
     let documents = store.documents().of(chat)?;
@@ -31,7 +46,17 @@ pub(crate) fn find(
             found = store.documents().search(chat, query, PASSAGES)?;
         }
     }
-    let mut candidates = ranked(found);
+    let mut fitting = by_words(found);
+    for (number, nearness) in near.iter().take(PASSAGES as usize) {
+        let Some(passage) = store.documents().numbered(chat, *number)? else { continue };
+        let same =
+            |known: &&mut Fitting| (known.passage.document, known.passage.place) == (passage.document, passage.place);
+        match fitting.iter_mut().find(same) {
+            Some(known) => known.nearness = *nearness,
+            None => fitting.push(Fitting { passage, words: 0.0, nearness: *nearness }),
+        }
+    }
+    let mut candidates = ranked(fitting);
     for document in documents.into_iter().filter(|document| !told.contains(&document.id.to_string())) {
         for passage in store.documents().beginning(document.id, 1)? {
             let source = Source::Document { id: document.id.to_string(), passage: 0, name: document.name.clone() };
@@ -53,22 +78,30 @@ pub(crate) fn told(history: &[HistoryMessage]) -> HashSet<String> {
     quoted.collect()
 }
 
-/// Scores from 0 to 1; what fits much worse than the best is not about the question.
-fn ranked(found: Vec<FoundPassage>) -> Vec<Candidate> {
+/// The one that has the words best has them whole.
+fn by_words(found: Vec<FoundPassage>) -> Vec<Fitting> {
     let best = found.first().map_or(0.0, |best| best.score);
-    let scored = |found: FoundPassage| {
-        let score = if best > 0.0 { (found.score / best) as f32 } else { 0.0 };
-        (found, score)
-    };
-    let mut ranked: Vec<(FoundPassage, f32)> = found.into_iter().map(scored).collect();
-    leave_out_the_weak(&mut ranked, |(_, score)| *score);
-    let one = |(found, score): (FoundPassage, f32)| {
+    let share = |score: f64| if best > 0.0 { (score / best) as f32 } else { 0.0 };
+    found.into_iter().map(|passage| Fitting { words: share(passage.score), passage, nearness: 0.0 }).collect()
+}
+
+/// What fits much worse than the best is not about the question.
+fn ranked(mut fitting: Vec<Fitting>) -> Vec<Candidate> {
+    fitting.sort_by(|a, b| b.score().total_cmp(&a.score()));
+    fitting.truncate(PASSAGES as usize);
+    leave_out_the_weak(&mut fitting, Fitting::score);
+    let one = |fitting: Fitting| {
+        let (score, Fitting { passage: found, words, nearness }) = (fitting.score(), fitting);
         let FoundPassage { document, name, place, passage, .. } = found;
         let source = Source::Document { id: document.to_string(), passage: place, name: name.clone() };
-        candidate(source, &name, passage, format!("has words of this turn, {score:.2}"), score)
-            .because(vec![SignalKind::Words.is(score)])
+        let reason = match words > 0.0 {
+            true => format!("has words of this turn, {score:.2}"),
+            false => format!("by meaning, {nearness:.2}"),
+        };
+        candidate(source, &name, passage, reason, score)
+            .because(vec![SignalKind::Words.is(words), SignalKind::Nearness.is(nearness)])
     };
-    ranked.into_iter().map(one).collect()
+    fitting.into_iter().map(one).collect()
 }
 
 fn candidate(source: Source, name: &str, passage: Passage, reason: String, score: f32) -> Candidate {

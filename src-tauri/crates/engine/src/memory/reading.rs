@@ -8,13 +8,14 @@ use domain::chat::Chat;
 use store::{Store, UnreadText};
 
 use super::encoder::Encoder;
+use super::nearness::NearCache;
 use super::vectors::VectorCache;
 use crate::Engine;
 use crate::engine::WeakEngine;
 use crate::error::Answer;
 
 /// Texts that are looked up at a time.
-const AT_ONCE: u32 = 32;
+pub(super) const AT_ONCE: u32 = 32;
 /// Texts that are read between two looks whether the user waits.
 const AT_A_TIME: usize = 4;
 /// Between two looks whether the user still waits for a reply.
@@ -24,11 +25,12 @@ const REST: Duration = Duration::from_millis(200);
 pub(crate) struct Reading {
     encoder: Option<Encoder>,
     cache: Arc<VectorCache>,
+    near: Arc<NearCache>,
 }
 
 impl Reading {
     pub(crate) fn new(encoder: Option<Encoder>) -> Self {
-        Self { encoder, cache: Arc::default() }
+        Self { encoder, cache: Arc::default(), near: Arc::default() }
     }
 
     pub(crate) fn encoder(&self) -> Option<&Encoder> {
@@ -37,6 +39,10 @@ impl Reading {
 
     pub(crate) fn cache(&self) -> Arc<VectorCache> {
         Arc::clone(&self.cache)
+    }
+
+    pub(crate) fn near(&self) -> Arc<NearCache> {
+        Arc::clone(&self.near)
     }
 
     pub(crate) async fn shutdown(&self) {
@@ -48,7 +54,7 @@ impl Reading {
 
 /// What became of a round of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Round {
+pub(super) enum Round {
     /// There is more.
     Read,
     /// Somebody waits for a reply.
@@ -72,7 +78,9 @@ impl Engine {
     pub async fn learn(&self) -> Answer<u32> {
         let Some(encoder) = self.reading().encoder() else { return Ok(0) };
         self.begin_reading(encoder).await?;
-        let unread = self.store().read(|store| store.vectors().count_unread()).await?;
+        self.look_through_books(|| false).await?;
+        let count = |store: &store::Read<'_>| Ok(store.vectors().count_unread()? + store.meanings().count_unread()?);
+        let unread = self.store().read(count).await?;
         while self.read_some(encoder, || false).await? == Round::Read {}
         Ok(unread)
     }
@@ -80,13 +88,22 @@ impl Engine {
     /// What another encoder read, and what was passed over, is to be read.
     async fn begin_reading(&self, encoder: &Encoder) -> Answer<()> {
         let model = encoder.model().to_owned();
-        Ok(self.store().write(move |store| store.vectors_mut().read_anew(&model)).await?)
+        let begin = move |store: &mut store::Write<'_>| {
+            store.vectors_mut().read_anew(&model)?;
+            store.meanings_mut().read_anew(&model)
+        };
+        Ok(self.store().write(begin).await?)
     }
 
     /// Reads a few texts; between two of them it looks whether it is to stop.
     async fn read_some(&self, encoder: &Encoder, stop: impl Fn() -> bool) -> Answer<Round> {
         if stop() {
             return Ok(Round::Interrupted);
+        }
+        // They are few and short, and who has just written one expects it to count at once (S2.32).
+        match self.read_things(encoder, &stop).await? {
+            Round::Done => {}
+            round => return Ok(round),
         }
         let unread = self.store().read(|store| store.vectors().unread(AT_ONCE)).await?;
         if unread.is_empty() {

@@ -1,7 +1,7 @@
 //! What comes back, and why: for words that are tried, and in the last turn (memory.md, section 4). Both are read off a prompt, so
 //! nothing is shown that a turn would not do.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use context::frame::{BlockKind, Share};
 use domain::chat::Message;
@@ -76,9 +76,19 @@ fn found(blocks: Vec<PromptBlock>) -> Vec<PromptBlock> {
         block.score = block.signals.first().map(|signal| signal.value);
     }
     found.sort_by(|a, b| b.kept.cmp(&a.kept).then(b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0))));
-    let mut seen = HashSet::new();
-    found.retain(|block| seen.insert(block.key.clone()));
-    found
+    let mut once: Vec<PromptBlock> = Vec::with_capacity(found.len());
+    for block in found {
+        match once.iter_mut().find(|known| known.key == block.key) {
+            Some(known) if known.signals.is_empty() && !block.signals.is_empty() => {
+                // It stands there anyway, and this turn asks for it besides.
+                known.reason = format!("{}; {}", known.reason, block.reason);
+                (known.signals, known.score) = (block.signals, block.score);
+            }
+            Some(_) => {}
+            None => once.push(block),
+        }
+    }
+    once
 }
 
 /// Lore comes back by its keys, which is another matter, unless it was found by its meaning.
@@ -138,7 +148,14 @@ fn recollected(block: PromptBlock, made: &Made) -> Recollected {
     };
     if let Some(memory) = made.memories.get(&bare.id) {
         let api::Memory { kind, importance, scope, sources, created, .. } = shown(memory.clone(), None);
-        return Recollected { kind, importance: Some(importance), scope: Some(scope), sources, created: Some(created), ..bare };
+        return Recollected {
+            kind,
+            importance: Some(importance),
+            scope: Some(scope),
+            sources,
+            created: Some(created),
+            ..bare
+        };
     }
     match made.messages.get(&bare.id) {
         Some(message) => Recollected {
@@ -185,12 +202,14 @@ mod tests {
     #[test]
     fn what_is_told_comes_first_and_nothing_twice_or_that_was_always_there() {
         let near = Signal { of: SignalKind::Nearness, value: 0.6 };
+        let called =
+            PromptBlock { signals: vec![near], reason: "called".into(), ..block("fact", "b", Some(7.0), false) };
         let found = found(vec![
             block("rules", "a", None, true),
             block("fact", "b", Some(0.4), true),
             block("excerpt", "c", Some(0.9), false),
             block("excerpt", "d", Some(0.8), true),
-            block("fact", "b", Some(7.0), false),
+            called,
             block("message", "e", None, true),
             block("lore", "f", Some(100.0), true),
             PromptBlock { signals: vec![near], ..block("lore", "g", Some(0.1), true) },
@@ -198,5 +217,7 @@ mod tests {
         let keys: Vec<&str> = found.iter().map(|block| block.key.as_str()).collect();
         assert_eq!(keys, ["d", "g", "b", "c"]);
         assert_eq!(found[1].score, Some(0.6), "lore by how near it is");
+        let standing = &found[2];
+        assert_eq!((standing.kept, standing.reason.as_str(), standing.signals.len()), (true, "; called", 1));
     }
 }

@@ -92,6 +92,24 @@ impl Documents<'_> {
         Ok(found.into_iter().map(|(_, passage)| passage).collect())
     }
 
+    /// The passage with a number of the file; `None` if it is in no document of `chat`.
+    pub fn numbered(&self, chat: ChatId, number: i64) -> Result<Option<FoundPassage>, StoreError> {
+        let sql = "SELECT document.id, document.name, passage.heading, passage.text,
+                 passage.number - (SELECT min(number) FROM passage AS first WHERE first.document = document.id)
+             FROM passage JOIN document ON document.id = passage.document
+             WHERE passage.number = ?1 AND document.chat = ?2 AND document.deleted IS NULL";
+        let found = |row: &Row<'_>| {
+            Ok(FoundPassage {
+                document: row.get::<_, Col<_>>(0)?.0,
+                name: row.get(1)?,
+                place: row.get(4)?,
+                passage: Passage { heading: row.get(2)?, text: row.get(3)? },
+                score: 0.0,
+            })
+        };
+        Ok(self.conn.prepare_cached(sql)?.query_row(params![number, Col(chat)], found).optional()?)
+    }
+
     fn hits(
         &self,
         stretch: &Stretch,

@@ -24,7 +24,7 @@ pub(crate) const STANDS: &str = "memory.deleted IS NULL AND NOT EXISTS (
         AND (message.deleted IS NOT NULL OR chat.deleted IS NOT NULL OR swipe.id IS NOT memory_source.swipe))";
 
 /// What [`from_row`] reads, in its order: a turn reads hundreds, and columns are slow to find by name.
-const COLUMNS: &str =
+pub(crate) const COLUMNS: &str =
     "memory.number, memory.id, memory.type, memory.scope, memory.character, memory.persona, memory.chat,
     memory.text, memory.importance, memory.pinned, memory.created, memory.updated, memory.origin, memory.confidence";
 
@@ -155,7 +155,7 @@ impl Memories<'_> {
         Ok(found)
     }
 
-    fn with_sources(&self, rows: Vec<(i64, Memory)>) -> Result<Vec<Memory>, StoreError> {
+    pub(crate) fn with_sources(&self, rows: Vec<(i64, Memory)>) -> Result<Vec<Memory>, StoreError> {
         let numbers: Vec<String> = rows.iter().map(|(number, _)| number.to_string()).collect();
         let mut statement = self.conn.prepare_cached(
             "SELECT memory, message FROM memory_source WHERE memory IN (SELECT value FROM json_each(?1))
@@ -368,7 +368,7 @@ fn owners(scope: MemoryScope) -> (Option<CharacterId>, Option<PersonaId>, Option
 }
 
 /// The number, and the memory without its sources; of [`COLUMNS`].
-fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
+pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
     let memory = Memory {
         id: row.get::<_, Col<_>>(1)?.0,
         kind: row.get::<_, Col<_>>(2)?.0,

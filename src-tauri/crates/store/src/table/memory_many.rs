@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use domain::memory::{Memory, MemoryType};
 use domain::{CharacterId, MemoryId, PersonaId, Timestamp};
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 use uuid::Uuid;
 
 use crate::StoreError;
 use crate::sql::Col;
-use crate::table::memory::{Memories, MemoriesMut, STANDS};
+use crate::table::memory::{COLUMNS, Memories, MemoriesMut, STANDS, from_row};
 
 /// Which memories are listed or looked for: all that is set must fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,7 +23,8 @@ pub struct MemoryFilter {
 
 impl MemoryFilter {
     pub(crate) fn fits(&self, memory: &Memory) -> bool {
-        self.kind.is_none_or(|kind| kind == memory.kind) && self.scope.is_none_or(|scope| scope == memory.scope.as_str())
+        self.kind.is_none_or(|kind| kind == memory.kind)
+            && self.scope.is_none_or(|scope| scope == memory.scope.as_str())
     }
 }
 
@@ -71,6 +72,13 @@ impl Memories<'_> {
         Ok(ids)
     }
 
+    /// The memory with a number of the file; `None` if it does not stand.
+    pub fn numbered(&self, number: i64) -> Result<Option<Memory>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM memory WHERE number = ?1 AND {STANDS}");
+        let row = self.conn.prepare_cached(&sql)?.query_row([number], from_row).optional()?;
+        Ok(self.with_sources(row.into_iter().collect())?.pop())
+    }
+
     /// It is in the file, whether it stands or not.
     pub fn exists(&self, id: MemoryId) -> Result<bool, StoreError> {
         Ok(self.conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?.exists([Col(id)])?)
@@ -81,12 +89,13 @@ impl Memories<'_> {
         let number = |sql: &str| self.conn.query_row(sql, [], |row| Ok(row.get::<_, i64>(0)?.unsigned_abs()));
         let bytes = "SELECT coalesce(sum(octet_length(vector) + octet_length(pieces)), 0) FROM message_vector";
         let of_pieces = "SELECT coalesce(sum(octet_length(vectors)), 0) FROM message_pieces";
+        let of_meanings = "SELECT coalesce(sum(octet_length(vector)), 0) FROM meaning";
         Ok(MemoryStorage {
             memories: number("SELECT count(*) FROM memory WHERE deleted IS NULL")?,
             memory_bytes: number("SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE deleted IS NULL")?,
-            vectors: number("SELECT count(*) FROM message_vector")?,
-            vector_bytes: number(bytes)? + number(of_pieces)?,
-            unread: number("SELECT count(*) FROM message_unread")?,
+            vectors: number("SELECT (SELECT count(*) FROM message_vector) + (SELECT count(*) FROM meaning)")?,
+            vector_bytes: number(bytes)? + number(of_pieces)? + number(of_meanings)?,
+            unread: number("SELECT (SELECT count(*) FROM message_unread) + (SELECT count(*) FROM meaning_unread)")?,
         })
     }
 }
@@ -94,8 +103,7 @@ impl Memories<'_> {
 impl MemoriesMut<'_> {
     /// Hides all of them until `restore` or a purge; one that is hidden already stays as it is.
     pub fn soft_delete_all(&mut self, ids: &[MemoryId], when: Timestamp) -> Result<(), StoreError> {
-        let mut hide =
-            self.conn.prepare_cached("UPDATE memory SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?;
+        let mut hide = self.conn.prepare_cached("UPDATE memory SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?;
         ids.iter().try_for_each(|id| hide.execute(params![Col(*id), Col(when)]).map(drop))?;
         Ok(())
     }

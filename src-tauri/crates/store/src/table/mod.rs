@@ -15,6 +15,7 @@ pub(crate) mod keyframe;
 pub(crate) mod listing;
 pub(crate) mod lorebook;
 pub(crate) mod manifest;
+pub(crate) mod meaning;
 pub(crate) mod memory;
 pub(crate) mod memory_many;
 pub(crate) mod message;

@@ -201,11 +201,11 @@ fn text(conn: &Connection, number: i64) -> Result<Option<UnreadText>, StoreError
     Ok(statement.query_row([number], read).optional()?)
 }
 
-fn signed(bytes: &[u8]) -> Vec<i8> {
+pub(crate) fn signed(bytes: &[u8]) -> Vec<i8> {
     bytes.iter().map(|byte| byte.cast_signed()).collect()
 }
 
-fn bytes(numbers: &[i8]) -> Vec<u8> {
+pub(crate) fn bytes(numbers: &[i8]) -> Vec<u8> {
     numbers.iter().map(|number| number.cast_unsigned()).collect()
 }
 

@@ -10,6 +10,7 @@ mod keyframes;
 mod library;
 mod listings;
 mod lorebooks;
+mod meanings;
 mod memories;
 mod messages;
 mod opening;

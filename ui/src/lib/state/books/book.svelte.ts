@@ -1,5 +1,5 @@
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
-import type { ApiError, Lorebook, LorebookBinding, LorebookEntry, LorebookFields } from "../../api/generated";
+import type { ApiError, EntryMeaning, Lorebook, LorebookBinding, LorebookEntry, LorebookFields } from "../../api/generated";
 import type { Api } from "../api";
 import { attempt } from "../attempt";
 import { NEW_ENTRY } from "./fields";
@@ -12,6 +12,8 @@ export class Book {
 	failure = $state.raw<ApiError | null>(null);
 	query = $state("");
 	sort = $state<Sort>("own");
+	/** Entries that are found by their meaning, and whether each is read. */
+	meanings = $state.raw<EntryMeaning[]>([]);
 	/** The entries that a change of several is for. */
 	readonly chosen = new SvelteSet<string>();
 	/** What is typed into the book's own fields. */
@@ -40,6 +42,11 @@ export class Book {
 	) {}
 
 	load = (): Promise<boolean> => attempt(this, async () => this.#show(await this.api.getLorebook(this.id)));
+
+	/** How far each entry is that is found by its meaning. */
+	readMeanings = async (): Promise<void> => {
+		this.meanings = await this.api.entryMeanings(this.id).catch(() => []);
+	};
 
 	isOpen = (key: string): boolean => this.#current === key;
 

@@ -25,6 +25,7 @@ export const GROUPS = [
 			{ key: "caseSensitive", kind: "asSettings" },
 			{ key: "wholeWords", kind: "asSettings" },
 			{ key: "useRegex", kind: "switch" },
+			{ key: "vectorized", kind: "switch" },
 		],
 	},
 	{
@@ -89,6 +90,7 @@ export const NEW_ENTRY: LorebookEntry = {
 	wholeWords: null,
 	scanDepth: null,
 	sources: { persona: false, description: false, personality: false, depthPrompt: false, scenario: false, creatorNotes: false },
+	vectorized: false,
 	content: "",
 	order: 100,
 	priority: null,

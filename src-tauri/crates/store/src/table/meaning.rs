@@ -1,0 +1,238 @@
+//! What is found by its meaning besides messages: memories, passages of documents, entries of lorebooks. Triggers keep the
+//! queue of what nothing has read.
+
+use domain::{ChatId, LorebookId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use crate::StoreError;
+use crate::table::vector::{VectorRevision, bytes, signed};
+
+/// What has a meaning to be found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MeaningOf {
+    Memory,
+    Passage,
+    Entry,
+}
+
+impl MeaningOf {
+    const ALL: [Self; 3] = [Self::Entry, Self::Memory, Self::Passage];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Passage => "passage",
+            Self::Entry => "entry",
+        }
+    }
+}
+
+/// Things that are looked for together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Among {
+    Memories,
+    /// The passages of a chat's documents.
+    Passages(ChatId),
+    /// The entries of a book; one in a card goes by the id of its character.
+    Entries(LorebookId),
+}
+
+impl Among {
+    fn kind(self) -> MeaningOf {
+        match self {
+            Self::Memories => MeaningOf::Memory,
+            Self::Passages(_) => MeaningOf::Passage,
+            Self::Entries(_) => MeaningOf::Entry,
+        }
+    }
+
+    fn id(self) -> [u8; 16] {
+        match self {
+            Self::Memories => [0; 16],
+            Self::Passages(chat) => chat.0.into_bytes(),
+            Self::Entries(book) => book.0.into_bytes(),
+        }
+    }
+}
+
+/// A thing to make vectors of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadThing {
+    pub kind: MeaningOf,
+    pub(crate) owner: i64,
+    pub text: String,
+}
+
+/// A part of a thing that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Meant {
+    /// Rises; what is written later has the higher one.
+    pub number: i64,
+    /// Of the memory, the passage or the entry.
+    pub owner: i64,
+    pub vector: Vec<i8>,
+    pub scale: f32,
+}
+
+/// An entry of a lorebook that is found by its meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoreEntry {
+    pub uid: String,
+    pub text: String,
+}
+
+pub struct Meanings<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Meanings<'_> {
+    /// At most `limit` things that nothing has read: entries first, then memories, then passages; of each the newest first.
+    pub fn unread(&self, limit: u32) -> Result<Vec<UnreadThing>, StoreError> {
+        let mut queue = self
+            .conn
+            .prepare_cached("SELECT owner FROM meaning_unread WHERE kind = ?1 ORDER BY owner DESC LIMIT ?2")?;
+        let mut unread = Vec::new();
+        for kind in MeaningOf::ALL {
+            let left = limit as usize - unread.len();
+            let owners = queue.query_map(params![kind.as_str(), left as i64], |row| row.get::<_, i64>(0))?;
+            for owner in owners {
+                let owner = owner?;
+                let text = text_of(self.conn, kind, owner)?.map(|(_, text)| text).unwrap_or_default();
+                unread.push(UnreadThing { kind, owner, text });
+            }
+        }
+        Ok(unread)
+    }
+
+    /// How many things nothing has read.
+    pub fn count_unread(&self) -> Result<u32, StoreError> {
+        Ok(self.conn.query_row("SELECT count(*) FROM meaning_unread", [], |row| row.get(0))?)
+    }
+
+    /// At most `limit` books to look through for entries that are found by their meaning; one in a card goes by the id of its
+    /// character.
+    pub fn unread_books(&self, limit: u32) -> Result<Vec<LorebookId>, StoreError> {
+        let books = self
+            .conn
+            .prepare_cached("SELECT book FROM lore_unread LIMIT ?1")?
+            .query_map([limit], |row| Ok(LorebookId(Uuid::from_bytes(row.get(0)?))))?
+            .collect::<Result<_, _>>()?;
+        Ok(books)
+    }
+
+    pub fn revision(&self, among: Among) -> Result<VectorRevision, StoreError> {
+        let sql = "SELECT count(*), coalesce(max(number), 0) FROM meaning WHERE kind = ?1 AND among = ?2";
+        let revision = self.conn.prepare_cached(sql)?.query_row(params![among.kind().as_str(), among.id()], |row| {
+            Ok(VectorRevision { passages: row.get(0)?, last: row.get(1)? })
+        })?;
+        Ok(revision)
+    }
+
+    /// What `model` has read of them.
+    pub fn of(&self, among: Among, model: &str) -> Result<Vec<Meant>, StoreError> {
+        let meant = |row: &Row<'_>| {
+            Ok(Meant {
+                number: row.get(0)?,
+                owner: row.get(1)?,
+                vector: signed(row.get_ref(2)?.as_blob()?),
+                scale: row.get(3)?,
+            })
+        };
+        let sql = "SELECT number, owner, vector, scale FROM meaning
+             WHERE kind = ?1 AND among = ?2 AND model = ?3 ORDER BY number";
+        let rows = self
+            .conn
+            .prepare_cached(sql)?
+            .query_map(params![among.kind().as_str(), among.id(), model], meant)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// The uid of an entry by its number; `None` if it is gone.
+    pub fn entry(&self, number: i64) -> Result<Option<String>, StoreError> {
+        let mut uid = self.conn.prepare_cached("SELECT uid FROM lore_entry WHERE number = ?1")?;
+        Ok(uid.query_row([number], |row| row.get(0)).optional()?)
+    }
+
+    /// The entries of a book that are to be found by their meaning and were looked through, and whether each is read.
+    pub fn entries(&self, book: LorebookId) -> Result<Vec<(String, bool)>, StoreError> {
+        let sql = "SELECT uid, EXISTS (SELECT 1 FROM meaning WHERE kind = 'entry' AND owner = lore_entry.number)
+             FROM lore_entry WHERE book = ?1 ORDER BY number";
+        let rows = self
+            .conn
+            .prepare_cached(sql)?
+            .query_map([book.0.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+}
+
+pub struct MeaningsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl MeaningsMut<'_> {
+    /// Keeps what `model` made of a thing, unless it has changed meanwhile; it is read then, with whatever came of it. A vector and
+    /// what a byte of it is worth, for each part.
+    pub fn keep(&mut self, thing: &UnreadThing, model: &str, parts: &[(Vec<i8>, f32)]) -> Result<(), StoreError> {
+        let now = text_of(self.conn, thing.kind, thing.owner)?;
+        let Some((among, _)) = now.filter(|(_, text)| *text == thing.text) else { return Ok(()) };
+        let (kind, owner) = (thing.kind.as_str(), thing.owner);
+        self.conn
+            .prepare_cached("DELETE FROM meaning WHERE kind = ?1 AND owner = ?2")?
+            .execute(params![kind, owner])?;
+        let mut insert = self.conn.prepare_cached(
+            "INSERT INTO meaning (kind, owner, among, part, model, scale, vector) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?;
+        for (part, (vector, scale)) in (0_i64..).zip(parts) {
+            insert.execute(params![kind, owner, among, part, model, scale, bytes(vector)])?;
+        }
+        self.pass_over(thing)
+    }
+
+    /// Leaves a thing out until [`Self::read_anew`].
+    pub fn pass_over(&mut self, thing: &UnreadThing) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("DELETE FROM meaning_unread WHERE kind = ?1 AND owner = ?2")?
+            .execute(params![thing.kind.as_str(), thing.owner])?;
+        Ok(())
+    }
+
+    /// A book was looked through: these of its entries, and no others, are found by their meaning.
+    pub fn put_entries(&mut self, book: LorebookId, entries: &[LoreEntry]) -> Result<(), StoreError> {
+        let id = book.0.as_bytes();
+        let uids: Vec<&str> = entries.iter().map(|entry| entry.uid.as_str()).collect();
+        let uids = serde_json::to_string(&uids).unwrap_or_default();
+        self.conn
+            .prepare_cached("DELETE FROM lore_entry WHERE book = ?1 AND uid NOT IN (SELECT value FROM json_each(?2))")?
+            .execute(params![id, uids])?;
+        let mut put = self.conn.prepare_cached(
+            "INSERT INTO lore_entry (book, uid, text) VALUES (?1, ?2, ?3)
+             ON CONFLICT (book, uid) DO UPDATE SET text = excluded.text",
+        )?;
+        for entry in entries {
+            put.execute(params![id, entry.uid, entry.text])?;
+        }
+        self.conn.prepare_cached("DELETE FROM lore_unread WHERE book = ?1")?.execute([id])?;
+        Ok(())
+    }
+
+    /// Everything that `model` has not read is to be read. What another model made of it goes.
+    pub fn read_anew(&mut self, model: &str) -> Result<(), StoreError> {
+        self.conn.execute("DELETE FROM meaning WHERE model <> ?1", [model])?;
+        self.conn.execute(
+            "INSERT OR IGNORE INTO meaning_unread (kind, owner) SELECT kind, owner FROM meaningful AS thing
+             WHERE NOT EXISTS (SELECT 1 FROM meaning WHERE meaning.kind = thing.kind AND meaning.owner = thing.owner)",
+            [],
+        )?;
+        Ok(())
+    }
+}
+
+/// What a thing is looked for among, and its text; `None` if it is gone.
+fn text_of(conn: &Connection, kind: MeaningOf, owner: i64) -> Result<Option<([u8; 16], String)>, StoreError> {
+    let sql = "SELECT among, text FROM meaningful WHERE kind = ?1 AND owner = ?2";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    Ok(conn.prepare_cached(sql)?.query_row(params![kind.as_str(), owner], row).optional()?)
+}

@@ -1,0 +1,163 @@
+//! What is found by its meaning besides messages: it is read once, and goes with its owner.
+
+use domain::document::{Document, Passage};
+use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::{DocumentId, LorebookId, MemoryId, Timestamp};
+use uuid::Uuid;
+
+use super::{CHARACTER, CHAT, furnished};
+use crate::{Among, LoreEntry, Lorebook, MemoryFilter, Store, UnreadThing, VectorRevision};
+
+const MODEL: &str = "encoder";
+const BOOK: LorebookId = LorebookId(Uuid::from_u128(70));
+const DOCUMENT: DocumentId = DocumentId(Uuid::from_u128(80));
+
+fn memory(text: &str) -> Memory {
+    Memory {
+        id: MemoryId(Uuid::from_u128(60)),
+        kind: MemoryType::Fact,
+        scope: MemoryScope::Character(CHARACTER),
+        text: text.into(),
+        importance: 5,
+        pinned: false,
+        sources: Vec::new(),
+        created: Timestamp(1),
+        updated: Timestamp(1),
+    }
+}
+
+fn book(json: &str) -> Lorebook {
+    Lorebook {
+        id: BOOK,
+        name: "Sea".into(),
+        json: json.into(),
+        source: None,
+        enabled: true,
+        created: Timestamp(1),
+        updated: Timestamp(1),
+    }
+}
+
+fn entry(uid: &str, text: &str) -> LoreEntry {
+    LoreEntry { uid: uid.into(), text: text.into() }
+}
+
+async fn with_things() -> Store {
+    let store = furnished().await;
+    store
+        .write(|w| {
+            w.memories_mut().insert(&memory("Allergic to nuts."))?;
+            let document =
+                Document { id: DOCUMENT, chat: CHAT, name: "guide.md".into(), bytes: 9, created: Timestamp(1) };
+            let passages = [("The lamp", "It burns oil."), ("", "Eighty steps.")];
+            let passages = passages.map(|(heading, text)| Passage { heading: heading.into(), text: text.into() });
+            w.documents_mut().insert(&document, &passages)?;
+            w.lorebooks_mut().insert(&book(r#"{"entries":{},"vectorized":true}"#))?;
+            w.meanings_mut().put_entries(BOOK, &[entry("1", "The mill is dark.")])
+        })
+        .await
+        .unwrap();
+    store
+}
+
+async fn unread(store: &Store) -> Vec<UnreadThing> {
+    store.read(|r| r.meanings().unread(10)).await.unwrap()
+}
+
+async fn texts(store: &Store) -> Vec<String> {
+    unread(store).await.into_iter().map(|thing| thing.text).collect()
+}
+
+async fn read_all(store: &Store) {
+    for thing in unread(store).await {
+        store.write(move |w| w.meanings_mut().keep(&thing, MODEL, &[(vec![1, -2], 0.5)])).await.unwrap();
+    }
+}
+
+async fn kept(store: &Store) -> [u32; 3] {
+    let among = [Among::Memories, Among::Passages(CHAT), Among::Entries(BOOK)];
+    store
+        .read(move |r| {
+            let [one, two, three] = among.map(|among| r.meanings().revision(among).map(|revision| revision.passages));
+            Ok([one?, two?, three?])
+        })
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn things_are_unread_until_their_vectors_are_kept_and_are_kept_among_their_own() {
+    let store = with_things().await;
+    let all = ["The mill is dark.", "Allergic to nuts.", "Eighty steps.", "The lamp\nIt burns oil."];
+    assert_eq!(texts(&store).await, all);
+    read_all(&store).await;
+    assert_eq!((texts(&store).await.len(), kept(&store).await), (0, [1, 2, 1]));
+    let meant = store.read(|r| r.meanings().of(Among::Memories, MODEL)).await.unwrap();
+    assert_eq!((meant[0].vector.as_slice(), meant[0].scale), (&[1, -2][..], 0.5));
+    assert!(store.read(|r| r.meanings().of(Among::Memories, "another")).await.unwrap().is_empty());
+    let entries = store.read(|r| r.meanings().entries(BOOK)).await.unwrap();
+    assert_eq!(entries, [("1".to_owned(), true)]);
+    store.write(|w| w.meanings_mut().read_anew("another")).await.unwrap();
+    assert_eq!((texts(&store).await, kept(&store).await), (all.map(str::to_owned).to_vec(), [0, 0, 0]));
+}
+
+#[tokio::test]
+async fn what_changed_is_read_anew_and_a_late_reading_of_it_is_not_kept() {
+    let store = with_things().await;
+    let late = unread(&store).await;
+    read_all(&store).await;
+    store
+        .write(|w| {
+            w.memories_mut().update(&Memory { pinned: true, ..memory("Allergic to nuts.") })?;
+            w.meanings_mut().put_entries(BOOK, &[entry("1", "The mill is lit."), entry("2", "The road is long.")])
+        })
+        .await
+        .unwrap();
+    let mut again = texts(&store).await;
+    again.sort();
+    assert_eq!(again, ["The mill is lit.", "The road is long."], "a pin changes no words");
+    store.write(|w| w.memories_mut().update(&memory("Allergic to eggs."))).await.unwrap();
+    assert_eq!(kept(&store).await, [0, 2, 0]);
+    for thing in late {
+        store.write(move |w| w.meanings_mut().keep(&thing, MODEL, &[(vec![9], 1.0)])).await.unwrap();
+    }
+    assert_eq!(kept(&store).await, [0, 2, 0], "what nobody says any more is no meaning");
+    store.write(|w| w.meanings_mut().put_entries(BOOK, &[])).await.unwrap();
+    assert_eq!(texts(&store).await, ["Allergic to eggs."]);
+}
+
+/// Nothing is left after compaction.
+#[tokio::test]
+async fn vectors_go_with_their_owners() {
+    let store = with_things().await;
+    read_all(&store).await;
+    store
+        .write(|w| {
+            w.memories_mut().soft_delete(memory("").id, Timestamp(9))?;
+            w.documents_mut().soft_delete(DOCUMENT, Timestamp(9))?;
+            w.lorebooks_mut().soft_delete(BOOK, Timestamp(9))
+        })
+        .await
+        .unwrap();
+    store.purge(Timestamp(9)).await.unwrap();
+    assert_eq!((kept(&store).await, texts(&store).await.len()), ([0, 0, 0], 0));
+    assert!(store.read(|r| r.meanings().entries(BOOK)).await.unwrap().is_empty());
+    let revision = store.read(|r| r.meanings().revision(Among::Memories)).await.unwrap();
+    assert_eq!(revision, VectorRevision::default());
+    let left = store.read(|r| r.memories().of_character(CHARACTER, MemoryFilter::default(), 9)).await.unwrap();
+    assert!(left.is_empty());
+}
+
+#[tokio::test]
+async fn only_books_that_name_the_field_are_looked_through() {
+    let store = furnished().await;
+    let books = async || store.read(|r| r.meanings().unread_books(9)).await.unwrap();
+    store.write(|w| w.lorebooks_mut().insert(&book(r#"{"entries":{}}"#))).await.unwrap();
+    assert!(books().await.is_empty());
+    store.write(|w| w.lorebooks_mut().update(&book(r#"{"vectorized":true}"#))).await.unwrap();
+    assert_eq!(books().await, [BOOK]);
+    store.write(|w| w.meanings_mut().put_entries(BOOK, &[])).await.unwrap();
+    assert!(books().await.is_empty());
+    store.write(|w| w.lorebooks_mut().update(&book(r#"{"entries":{}}"#))).await.unwrap();
+    assert_eq!(books().await, [BOOK], "its entries may be no such ones any more");
+}
