@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use domain::chat::{Role, SwipeState};
-use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, MemoryId, MessageId, SwipeId, Timestamp};
 use engine::api::{AssemblyTimings, PromptReport, RegexScriptRow, WhatIf};
 use engine::{Engine, Options, TurnOptions};
@@ -184,6 +184,8 @@ async fn remember(dir: &Path, character: CharacterId) {
             importance: (index % 10 + 1) as u8,
             pinned: false,
             sources: Vec::new(),
+            origin: MemoryOrigin::User,
+            confidence: CERTAIN,
             created,
             updated: created,
         }

@@ -211,7 +211,7 @@ async fn an_entry_is_read_in_idle_time_and_after_a_restart() {
     };
     tokio::time::timeout(Duration::from_secs(60), read).await.expect("the new entry is read");
     desk.engine.settle().await;
-    assert!(desk.lore("How do they get their seasoning?").await.iter().any(|block| block.text.contains("QUILLON")));
+    assert!(desk.lore("How do they make salt here?").await.iter().any(|block| block.text.contains("QUILLON")));
     eprintln!("both were read after {:?}", started.elapsed());
     desk.engine.shutdown().await;
 }

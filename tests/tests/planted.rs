@@ -21,20 +21,18 @@ const GATES: [&str; 3] = ["F ", "G ", "J "];
 
 /// What falls short of its goal as yet: percents a few points below what is measured, so that it gets no worse unnoticed. To be
 /// raised with recall, and to go where the goal is met. No encoder is asked here, so a question that shares no word with the
-/// answer cannot find it; excerpts have a third of the tokens that are asked for, and share it with what stands around them.
+/// answer cannot find it.
 /// Where eight are asked, one more makes 12 points.
 const FLOORS: [(usize, &[(&str, f64)]); 2] = [
     (
         1_000,
         &[
             ("A no word, 1000 tokens", 8.0),
-            ("A shared words, 1000 tokens", 93.0),
-            ("A some words, 1000 tokens", 85.0),
             ("B never a stale one alone", 74.0),
-            ("B the newest, older ones dated", 65.0),
+            ("B the newest, older ones dated", 68.0),
             ("B what was before", 81.0),
             ("C before a trip", 75.0),
-            ("D several facts", 53.0),
+            ("D several facts", 60.0),
             ("L Chinese", 62.0),
             ("L Japanese", 62.0),
         ],
@@ -54,6 +52,22 @@ const FLOORS: [(usize, &[(&str, f64)]); 2] = [
             ("L Japanese", 62.0),
         ],
     ),
+];
+
+/// The same where the encoder has read everything. A machine that is so slow that it is not waited for has words alone, so the
+/// floor of what shares no word is far below what is measured (82).
+const BY_MEANING: &[(&str, f64)] = &[
+    ("A no word, 1000 tokens", 30.0),
+    ("A shared words, 1000 tokens", 93.0),
+    ("A some words, 1000 tokens", 93.0),
+    ("B never a stale one alone", 75.0),
+    ("B the newest, older ones dated", 55.0),
+    ("B what was before", 75.0),
+    ("C before a trip", 62.0),
+    ("C yesterday", 81.0),
+    ("D several facts", 46.0),
+    ("L Chinese", 37.0),
+    ("L Japanese", 37.0),
 ];
 
 /// Where nothing is to be found, excerpts are called up all the same. No floor could fail; so it is told when the goal is met.
@@ -82,8 +96,7 @@ fn tell_why(plan: &Plan, table: &Table, answers: &[Probed], group: &str) {
 }
 
 /// The gates, and every goal or its floor.
-fn hold(messages: usize, table: &Table) {
-    let floors = FLOORS.iter().find(|(size, _)| *size == messages).map_or(&[][..], |(_, floors)| floors);
+fn hold(floors: &[(&str, f64)], table: &Table) {
     for (name, percent, goal) in table.cases() {
         if name == FAR_OFF {
             assert!(percent < f64::from(goal), "{name} meets its goal: hold it to that");
@@ -97,16 +110,16 @@ fn hold(messages: usize, table: &Table) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_messages() {
-    hold(1_000, &table(1_000, None).await);
+    hold(FLOORS[0].1, &table(FLOORS[0].0, None).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_thousand_messages() {
-    hold(5_000, &table(5_000, None).await);
+    hold(FLOORS[1].1, &table(FLOORS[1].0, None).await);
 }
 
 /// The encoder that comes with the app has read all of it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_messages_by_their_meaning() {
-    table(1_000, Some(models_dir())).await;
+    hold(BY_MEANING, &table(1_000, Some(models_dir())).await);
 }

@@ -196,7 +196,8 @@ impl Measure {
         let moved = engine.manifest(swipe.id.clone()).await.expect("a manifest").new_epoch.is_some();
         // The last token of a reply is never read.
         let known = if moved { 0 } else { held.unread.saturating_sub(1) };
-        held.ours.add(figures.prompt.expect("a prompt's size"), reused + known);
+        let prompt = figures.prompt.expect("a prompt's size");
+        held.ours.add(prompt, (reused + known).min(prompt));
         if !self.prepared() {
             held.generated += u64::from(figures.generated.unwrap_or(0));
         }

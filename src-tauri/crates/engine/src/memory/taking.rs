@@ -1,6 +1,6 @@
 //! Memories as a file: written whole, and read again here or on another machine (memory.md, section 4).
 
-use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::{StoreError, Write};
@@ -102,6 +102,9 @@ fn read(
         importance: item.importance.clamp(1, 10) as u8,
         pinned: item.pinned,
         sources,
+        // Who takes a file in vouches for it.
+        origin: MemoryOrigin::User,
+        confidence: CERTAIN,
         created,
         updated,
     }))

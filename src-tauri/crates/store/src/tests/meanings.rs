@@ -1,7 +1,7 @@
 //! What is found by its meaning besides messages: it is read once, and goes with its owner.
 
 use domain::document::{Document, Passage};
-use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{DocumentId, LorebookId, MemoryId, Timestamp};
 use uuid::Uuid;
 
@@ -21,6 +21,8 @@ fn memory(text: &str) -> Memory {
         importance: 5,
         pinned: false,
         sources: Vec::new(),
+        origin: MemoryOrigin::User,
+        confidence: CERTAIN,
         created: Timestamp(1),
         updated: Timestamp(1),
     }
