@@ -37,6 +37,8 @@ fn supplied() -> Given {
         .text("user.citations", "guide.md: Lamps burn oil.")
         .text("lore.before", "The town is small.")
         .text("lore.after", "The sea is cold.")
+        .text("transcript", "")
+        .text("summary.words", "")
 }
 
 fn mira_as_the_engine_knows_her() -> Given {
