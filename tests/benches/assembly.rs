@@ -16,16 +16,19 @@ use domain::chat::{Role, SwipeState};
 use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, MemoryId, MessageId, SwipeId, Timestamp};
 use engine::api::{AssemblyTimings, PromptReport, RegexScriptRow, WhatIf};
-use engine::{Engine, Options, TurnOptions};
+use engine::{Encoder, Engine, Options, TurnOptions};
+use local::Embedding;
 use provider::fake::FakeProvider;
 use serde_json::{Value, json};
-use store::{NewMessage, NewSwipe, Store};
+use store::{NewMessage, NewSwipe, NewVector, Store};
 use tests::headless::{NOW, ended, models_dir, worker};
 use tests::reuse::script;
 
 const ENTRIES: usize = 1_000;
 const SCRIPTS: usize = 100;
 const MEMORIES: usize = 10_000;
+/// Texts that the encoder reads.
+const READ: usize = 50;
 const WARM_UP: usize = 10;
 const ROUNDS: usize = 100;
 
@@ -77,6 +80,9 @@ impl Case {
         fill(dir.path(), chat.parse().unwrap(), self.messages).await;
         remember(dir.path(), character.parse().unwrap()).await;
 
+        if self.local {
+            read(dir.path()).await;
+        }
         let engine = self.open(dir.path()).await;
         // A turn is sent, as in any chat that is older than its window: from then on the window has its anchor.
         let sampler = domain::sampling::SamplerOptions { max_tokens: Some(1), ..Default::default() };
@@ -194,6 +200,39 @@ async fn remember(dir: &Path, character: CharacterId) {
         (0..MEMORIES).try_for_each(|index| store.memories_mut().insert(&memory(index)))
     };
     store.write(insert).await.unwrap();
+}
+
+/// Everything is read, so that a search looks at all of it. What is kept for a text is what the encoder makes of one of
+/// [`READ`]: to read them all would take minutes.
+async fn read(dir: &Path) {
+    let settings = local::Settings { worker: worker(), ..local::Settings::default() };
+    let encoder = Encoder::run_by(&settings, &[models_dir()]).unwrap().unwrap();
+    let store = Store::open(dir, store::Options { now: NOW, backups: 1 }).unwrap().store;
+    let mut known = Vec::new();
+    for round in 0..READ {
+        let text = format!("{} {}", script::said(round), script::said(round + 1));
+        known.push(passage(&encoder.understand(&text).await.unwrap().unwrap()));
+    }
+    let model = encoder.model().to_owned();
+    encoder.shutdown().await;
+    let keep = move |store: &mut store::Write<'_>| {
+        let mut of = known.iter().cycle();
+        for unread in store.vectors().unread(u32::MAX)? {
+            store.vectors_mut().keep(&unread, &model, of.by_ref().take(1).cloned().collect::<Vec<_>>().as_slice())?;
+        }
+        for unread in store.meanings().unread(u32::MAX)? {
+            let part = of.next().map(|known| (known.vector.clone(), known.scale));
+            store.meanings_mut().keep(&unread, &model, part.as_slice())?;
+        }
+        Ok(())
+    };
+    store.write(keep).await.unwrap();
+}
+
+fn passage(read: &Embedding) -> NewVector {
+    let (vector, scale) = context::similarity::bytes(&read.mean);
+    let pieces = read.tokens.iter().map(|piece| u16::try_from(*piece).unwrap()).collect();
+    NewVector { vector, scale, pieces, vectors: read.vectors.clone() }
 }
 
 const SYLLABLES: [&str; 20] = [

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use domain::Timestamp;
-use engine::api::{Chat, EndReason, Event, Message};
+use engine::api::{Chat, EndReason, Event, MemoryDraft, MemoryScope, Message};
 use engine::{Clock, Engine, Events, Options};
 use provider::fake::FakeProvider;
 use tempfile::TempDir;
@@ -120,6 +120,21 @@ pub async fn first_token(events: &mut Events, chat: &str) {
             Event::Ended { chat: of, reason, .. } if of == chat => panic!("no token came: {reason:?}"),
             _ => {}
         }
+    }
+}
+
+/// A fact of a character and whoever the user plays, as somebody writes it down.
+pub fn fact(character: &str, text: &str, importance: u32) -> MemoryDraft {
+    MemoryDraft {
+        id: String::new(),
+        kind: "fact".into(),
+        text: text.into(),
+        importance,
+        pinned: false,
+        scope: MemoryScope::Pair,
+        character: character.into(),
+        persona: None,
+        chat: None,
     }
 }
 

@@ -6,7 +6,7 @@
 use engine::api::{MemoryDraft, MemoryScope, PromptReport, WhatIf};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tests::headless::{Headless, ended};
+use tests::headless::{Headless, ended, fact};
 
 /// What a memory says, and nobody else.
 const CANARY: &str = "the seventh lantern is green";
@@ -131,17 +131,7 @@ impl Stage {
         let report = app.engine.import_bytes("odile.json".into(), world.card().to_string().into_bytes()).await.unwrap();
         let character = report.imported[0].id.clone();
         let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
-        let draft = MemoryDraft {
-            id: String::new(),
-            kind: "fact".into(),
-            text: CANARY.into(),
-            importance: 9,
-            pinned: false,
-            scope: MemoryScope::Character,
-            character: character.clone(),
-            persona: None,
-            chat: None,
-        };
+        let draft = MemoryDraft { scope: MemoryScope::Character, ..fact(&character, CANARY, 9) };
         app.engine.save_memory(draft).await.unwrap();
         Self { app, world, chat, character, before: None }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use engine::{Clock, Engine, Options};
 use provider::fake::FakeProvider;
-use tests::headless::{NOW, ended};
+use tests::headless::{NOW, ended, fact};
 
 struct Told {
     engine: Engine,
@@ -45,6 +45,12 @@ impl Told {
         prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
     }
 
+    async fn remember(&self, text: &str) {
+        let character = self.engine.whole_chat(self.chat.clone()).await.unwrap().character;
+        let draft = fact(&character, text, 2);
+        self.engine.save_memory(draft).await.unwrap();
+    }
+
     async fn another_chat(&self) -> String {
         let character = self.engine.whole_chat(self.chat.clone()).await.unwrap().character;
         self.engine.new_chat(character).await.unwrap().id
@@ -55,6 +61,14 @@ impl Told {
         let reply = chat.page.messages.last().unwrap();
         self.engine.manifest(reply.swipes[reply.selected as usize].id.clone()).await.unwrap().notices
     }
+}
+
+/// To the worker of this process that understands words.
+#[cfg(unix)]
+fn signal_encoder(signal: &str) {
+    let parent = std::process::id().to_string();
+    let sent = std::process::Command::new("pkill").args([signal, "-P", &parent, "-f", "embeddings"]).status().unwrap();
+    assert!(sent.success(), "no encoder runs");
 }
 
 fn models() -> PathBuf {
@@ -112,5 +126,23 @@ async fn a_broken_encoder_is_told_of_and_words_do() {
     let next = told.another_chat().await;
     assert!(told.say(&next, "Which puppy did we adopt?").await.contains("ZEBULON"));
     assert!(told.notices(&next).await.iter().any(|notice| notice.contains("by words only")));
+    told.engine.shutdown().await;
+}
+
+/// S3.32: what was said before has been understood while nobody waited, and an encoder that hangs keeps no turn waiting.
+#[cfg(unix)]
+#[tokio::test]
+async fn an_encoder_that_hangs_leaves_a_turn_what_was_understood_in_advance() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = Told::open(dir.path(), vec![models()]).await;
+    told.say(&told.chat, "We have so many pets at home.").await;
+    told.engine.settle().await;
+    told.remember("ZEBULON is the puppy that chews on every shoe.").await;
+    told.engine.learn().await.unwrap();
+    signal_encoder("-STOP");
+    let sent = told.say(&told.chat, "Well, that is how it goes.").await;
+    signal_encoder("-CONT");
+    assert!(sent.contains("ZEBULON"), "{sent}");
+    assert!(told.notices(&told.chat).await.iter().any(|notice| notice.contains("cached")));
     told.engine.shutdown().await;
 }

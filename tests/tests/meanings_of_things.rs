@@ -6,13 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use engine::api::{
-    Changed, Event, LorebookBinding, LorebookEntry, MemoryDraft, MemoryScope, PromptBlock, Recollected, SignalKind,
-    WhatIf,
-};
+use engine::api::{Changed, Event, LorebookBinding, LorebookEntry, PromptBlock, Recollected, SignalKind, WhatIf};
 use engine::{Clock, Engine, Options};
 use provider::fake::FakeProvider;
-use tests::headless::{NOW, models_dir};
+use tests::headless::{NOW, fact, models_dir};
 
 struct Desk {
     engine: Engine,
@@ -41,17 +38,7 @@ impl Desk {
     }
 
     async fn remember(&self, text: &str) -> String {
-        let draft = MemoryDraft {
-            id: String::new(),
-            kind: "fact".into(),
-            text: text.into(),
-            importance: 5,
-            pinned: false,
-            scope: MemoryScope::Pair,
-            character: self.character.clone(),
-            persona: None,
-            chat: None,
-        };
+        let draft = fact(&self.character, text, 5);
         self.engine.save_memory(draft).await.unwrap().id
     }
 

@@ -7,7 +7,7 @@ use engine::api::{
     ApiError, Event, Memory, MemoryDraft, MemoryScope, Recollection, SettingOwner, SettingValue, SignalKind, WhatIf,
 };
 use serde_json::{Value, json};
-use tests::headless::{Headless, shown};
+use tests::headless::{Headless, fact, shown};
 
 const TOLD: &str = "Remember that I am allergic to nuts.";
 const CANARY: &str = "allergic to nuts";
@@ -47,17 +47,7 @@ impl Pair {
     }
 
     async fn add(&self, text: &str) -> Memory {
-        let draft = MemoryDraft {
-            id: String::new(),
-            kind: "fact".into(),
-            text: text.into(),
-            importance: 5,
-            pinned: false,
-            scope: MemoryScope::Pair,
-            character: self.ada.clone(),
-            persona: None,
-            chat: None,
-        };
+        let draft = fact(&self.ada, text, 5);
         self.app.engine.save_memory(draft).await.unwrap()
     }
 
@@ -295,13 +285,9 @@ async fn the_user_sees_changes_and_pins_memories() {
     let draft = MemoryDraft {
         id: tea.id.clone(),
         kind: "prophecy".into(),
-        text: "  Likes black tea. ".into(),
-        importance: 99,
         pinned: true,
-        scope: MemoryScope::Pair,
-        character: pair.ada.clone(),
         persona: tea.persona.clone(),
-        chat: None,
+        ..fact(&pair.ada, "  Likes black tea. ", 99)
     };
     let saved = engine.save_memory(draft.clone()).await.unwrap();
     assert_eq!((saved.text.as_str(), saved.kind.as_str(), saved.importance), ("Likes black tea.", "note", 10));

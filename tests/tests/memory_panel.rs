@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use engine::api::{ApiError, MadeFrom, Memory, MemoryDraft, MemoryFilter, MemoryOwner, MemoryScope};
-use tests::headless::Headless;
+use tests::headless::{Headless, fact};
 
 const TOLD: &str = "Remember that I am allergic to nuts.";
 const CANARY: &str = "allergic to nuts";
@@ -23,17 +23,7 @@ impl Panel {
     }
 
     async fn add(&self, text: &str, scope: MemoryScope, importance: u32) -> Memory {
-        let draft = MemoryDraft {
-            id: String::new(),
-            kind: "fact".into(),
-            text: text.into(),
-            importance,
-            pinned: false,
-            scope,
-            character: self.character.clone(),
-            persona: None,
-            chat: Some(self.chat.clone()),
-        };
+        let draft = MemoryDraft { scope, chat: Some(self.chat.clone()), ..fact(&self.character, text, importance) };
         self.app.engine.save_memory(draft).await.unwrap()
     }
 

@@ -263,7 +263,7 @@ impl Engine {
         let (memory, lore) =
             tokio::join!(self.recall(&collected, answerer), self.lore(&collected, answerer, options, head_at));
         (collected.memory, collected.lore) = (memory, lore?);
-        let unread = collected.asked.notice().cloned();
+        let unread = collected.asked.notice().map(str::to_owned);
         collected.notices.extend(collected.memory.notices.iter().cloned().chain(unread));
         collected.timings.activate_ms = millis(started);
         Step::Activate.done(id);

@@ -21,9 +21,6 @@ use crate::status::Status;
 /// Bytes of text in one request to count: escaped as JSON it still fits into a frame.
 const COUNT_AT_ONCE: usize = 1024 * 1024;
 
-/// Texts in one request to embed: the vectors of so many fit into a frame, and whoever asks next waits no longer than that.
-const EMBED_AT_ONCE: usize = 16;
-
 /// The local models of this process. Clones share one worker, which holds one model at a time; the worker dies with the
 /// last clone and the last provider.
 #[derive(Debug, Clone)]
@@ -93,10 +90,11 @@ impl LocalHost {
     /// # Errors
     /// The file is no model, or the worker fails.
     pub async fn embed(&self, path: &Path, texts: &[String]) -> Result<Vec<Embedding>, ProviderError> {
-        let segments: Vec<Segment> = texts.iter().map(|text| Segment { text: text.clone(), control: false }).collect();
         let mut embedded = Vec::with_capacity(texts.len());
-        for texts in segments.chunks(EMBED_AT_ONCE) {
-            embedded.extend(self.ask(path, texts, Answer::Embeddings).await?);
+        // A request each: whoever asks meanwhile waits for one text at the most.
+        for text in texts {
+            let segment = Segment { text: text.clone(), control: false };
+            embedded.extend(self.ask(path, &[segment], Answer::Embeddings).await?);
         }
         Ok(embedded)
     }

@@ -10,6 +10,7 @@ mod item;
 mod late;
 mod price;
 mod sacrifice;
+mod sheet;
 mod stretch;
 
 use domain::MessageId;

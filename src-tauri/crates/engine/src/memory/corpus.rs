@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::about::{About, without_names};
 use super::encoder::Encoder;
-use super::older::{self, Question};
+use super::older::{self, ByWords, Question};
 use super::terms;
 use super::vectors::VectorCache;
 use crate::clock::Clock;
@@ -90,11 +90,12 @@ pub async fn rank(
             let what = format!("The query {} names the conversation {}.", query.question_id, query.conversation_id);
             return Err(bad_input(what, "Give messages of that conversation."));
         };
-        let asked = conversation.asked(&query.question, encoder).await?;
+        let (words, asked) = conversation.asked(&query.question, encoder).await?;
         let (stretch, cache) = (Stretch { chat: conversation.chat, before: i64::MAX }, Arc::clone(&cache));
         let started = Instant::now();
         let find = move |store: &store::Read<'_>| {
-            older::find(store, &[stretch], &asked, (&cache, &Clock::stopped(Timestamp(0))))
+            let words = ByWords::of(store, &[stretch], &words)?;
+            older::find(store, &words, &asked, (&cache, &Clock::stopped(Timestamp(0))))
         };
         let found = store.read(find).await?;
         let took = started.elapsed();
@@ -133,7 +134,7 @@ pub fn within(rankings: &mut [CorpusRanking], messages: &[CorpusMessage], budget
 }
 
 impl Conversation {
-    async fn asked(&self, question: &str, encoder: Option<&Encoder>) -> Answer<Question> {
+    async fn asked(&self, question: &str, encoder: Option<&Encoder>) -> Answer<(Query, Question)> {
         let names: Vec<&str> = self.speakers.iter().map(String::as_str).collect();
         let words = terms::terms(question, &names);
         let (user, others) = names.split_at(names.len().min(1));
@@ -141,11 +142,9 @@ impl Conversation {
             Some(encoder) => encoder.understand(&without_names(question, user, others)).await?,
             None => None,
         };
-        Ok(Question {
-            words: Query::any_of(words.iter().map(String::as_str)),
-            about: About::of(question, user, others),
-            meaning: meaning.zip(encoder.map(|encoder| encoder.model().to_owned())),
-        })
+        let meaning = meaning.zip(encoder.map(|encoder| encoder.model().to_owned())).map(Arc::new);
+        let words = Query::any_of(words.iter().map(String::as_str));
+        Ok((words, Question { about: About::of(question, user, others), meaning }))
     }
 }
 

@@ -41,7 +41,11 @@ impl Encoder {
         Self::run_by(&local::Settings::default(), folders)
     }
 
-    pub(crate) fn run_by(settings: &local::Settings, folders: &[PathBuf]) -> std::io::Result<Option<Self>> {
+    /// [`Encoder::find`] with a worker of one's own.
+    ///
+    /// # Errors
+    /// The operating system gives no thread.
+    pub fn run_by(settings: &local::Settings, folders: &[PathBuf]) -> std::io::Result<Option<Self>> {
         let is_encoder = |path: &PathBuf| gguf::read(path).is_ok_and(|header| header.architecture.contains("bert"));
         let Some(path) = folders.iter().flat_map(|folder| gguf_files(folder)).find(is_encoder) else { return Ok(None) };
         let bytes = std::fs::metadata(&path)?.len();
@@ -51,35 +55,46 @@ impl Encoder {
     }
 
     /// Whose vectors these are. Those of another say nothing to them.
-    pub(crate) fn model(&self) -> &str {
+    pub fn model(&self) -> &str {
         &self.model
     }
 
     /// What is asked; `None` if it is in no language of the model's.
-    pub(crate) async fn understand(&self, text: &str) -> Result<Option<Embedding>, ProviderError> {
+    ///
+    /// # Errors
+    /// The file is no model, or the worker fails.
+    pub async fn understand(&self, text: &str) -> Result<Option<Embedding>, ProviderError> {
         let asked = self.host.embed(&self.path, &[text.to_owned()]).await?.pop();
         Ok(asked.filter(|asked| knows_the_words(text, asked.tokens.len())))
     }
 
-    /// The passages of each text, by themselves and among what was said around them: a long text says several things, and the
-    /// model reads a page at the most.
-    pub(crate) async fn read(&self, unread: &[UnreadText]) -> Result<Vec<Vec<NewVector>>, ProviderError> {
-        let passages: Vec<Vec<String>> = unread.iter().map(|unread| passages(unread.text.trim())).collect();
-        let windows = unread.iter().zip(&passages).flat_map(|(unread, passages)| windows(unread, passages));
-        let texts: Vec<String> = passages.iter().flatten().cloned().chain(windows).collect();
-        let mut read = self.host.embed(&self.path, &texts).await?;
-        let around = read.split_off(texts.len() / 2);
-        let mut kept = read.into_iter().zip(around).map(kept);
-        Ok(passages.iter().map(|passages| kept.by_ref().take(passages.len()).collect()).collect())
+    /// The passages of a text, by themselves and among what was said around them: a long text says several things, and the
+    /// model reads a page at the most. `None` if it was told to `stop` before it was done, which it asks between two of them.
+    pub(crate) async fn read(
+        &self,
+        unread: &UnreadText,
+        stop: impl Fn() -> bool,
+    ) -> Result<Option<Vec<NewVector>>, ProviderError> {
+        let passages = passages(unread.text.trim());
+        let mut read = Vec::with_capacity(passages.len());
+        for (window, passage) in windows(unread, &passages).into_iter().zip(passages) {
+            if stop() {
+                return Ok(None);
+            }
+            let both = self.host.embed(&self.path, &[passage, window]).await?;
+            read.extend(<[Embedding; 2]>::try_from(both).map(kept));
+        }
+        Ok(Some(read))
     }
 
-    pub(crate) async fn shutdown(&self) {
+    /// Ends the worker.
+    pub async fn shutdown(&self) {
         self.host.shutdown().await;
     }
 }
 
 /// Of a passage its pieces, of its window the whole: one says what was said, the other what it was about.
-fn kept((passage, window): (Embedding, Embedding)) -> NewVector {
+fn kept([passage, window]: [Embedding; 2]) -> NewVector {
     let (vector, scale) = bytes(&window.mean);
     let pieces = passage.tokens.iter().map(|piece| u16::try_from(*piece).unwrap_or(u16::MAX)).collect();
     NewVector { vector, scale, pieces, vectors: passage.vectors }

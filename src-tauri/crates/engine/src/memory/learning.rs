@@ -27,6 +27,7 @@ impl Engine {
         if !learner.answerer.values.memory {
             return Ok(());
         }
+        self.understand_in_advance(&learner).await?;
         let since = self.cover_with_words(&learner).await?;
         if !learner.asks() {
             return Ok(());

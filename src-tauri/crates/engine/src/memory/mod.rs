@@ -62,7 +62,7 @@ use facts::Facts;
 pub(crate) use keyframes::Cover;
 pub(crate) use keyframes::keep as keep_covers;
 pub(crate) use nearness::Asked;
-use older::{Hit, Question};
+use older::{ByWords, Hit, Question};
 pub(crate) use reading::Reading;
 pub(crate) use wishes::{Said, obey};
 
@@ -148,6 +148,7 @@ impl Recalled {
 impl Engine {
     /// What there is to remember.
     pub(crate) async fn recall(&self, collected: &Collected, answerer: &Answerer) -> Recalled {
+        let _asking = self.reading().ask();
         let find = async {
             match collected.values.memory {
                 true => Some(tokio::time::timeout(PATIENCE, self.find(collected, answerer)).await),
@@ -214,21 +215,25 @@ impl Engine {
 
     /// What was said before the window and in other chats, if this turn may ask for it.
     async fn older(&self, collected: &Collected, answerer: &Answerer, words: Query) -> Answer<Vec<Hit>> {
-        let stretches = match asks(collected) {
-            true => self.stretches(collected, answerer).await?,
-            false => Vec::new(),
-        };
-        if stretches.iter().all(|stretch| stretch.before == 0) {
+        if !asks(collected) {
             return Ok(Vec::new());
         }
-        let meaning = self.understood(collected).await.map(|understood| (*understood).clone());
-        if words.is_empty() && meaning.is_none() {
+        let wordless = words.is_empty();
+        // The words are looked for while the encoder reads them.
+        let (found, meaning) = tokio::join!(self.by_words(collected, answerer, words), self.understood(collected));
+        let found = found?;
+        if found.has_no_messages() || wordless && meaning.is_none() {
             return Ok(Vec::new());
         }
-        let question = Question { words, about: about(collected), meaning };
+        let question = Question { about: about(collected), meaning };
         let (cache, clock) = (self.reading().cache(), self.clock().clone());
-        let find = move |store: &store::Read<'_>| older::find(store, &stretches, &question, (&cache, &clock));
+        let find = move |store: &store::Read<'_>| older::find(store, &found, &question, (&cache, &clock));
         Ok(self.store().read(find).await?)
+    }
+
+    async fn by_words(&self, collected: &Collected, answerer: &Answerer, words: Query) -> Answer<ByWords> {
+        let stretches = self.stretches(collected, answerer).await?;
+        Ok(self.store().read(move |store| ByWords::of(store, &stretches, &words)).await?)
     }
 
     /// The question as the encoder understands it, and whether it should have and did not.

@@ -5,12 +5,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use context::similarity::Rows;
+use domain::ChatId;
+use domain::chat::{Chat, Role};
 use local::Embedding;
 use store::{Among, Read, StoreError, VectorRevision};
 use tokio::sync::OnceCell;
 
+use super::beside::Learner;
 use crate::Engine;
 use crate::collect::Collected;
+use crate::error::Answer;
 
 /// Groups whose vectors stay in memory: those of ten thousand memories are 4 MiB.
 const GROUPS: usize = 32;
@@ -18,42 +22,92 @@ const GROUPS: usize = 32;
 const NEAR: f32 = 0.3;
 /// What a turn tells that the encoder did not help.
 const LEXICAL: &str = "Memory: by words only, the model that understands them did not answer in time.";
+/// The same, where what was said before had been understood.
+const CACHED: &str = "Memory: cached, the model that understands words did not answer in time. Messages were looked for by words \
+                      only, and everything else by what was said before.";
+/// Messages that are understood in advance: three exchanges (S3.32).
+const IN_ADVANCE: u32 = 6;
 
 /// A question as the encoder understands it, and which encoder that is.
 pub(crate) type Understood = Arc<(Embedding, String)>;
 
 /// This turn's question, understood once, where something needs it.
 #[derive(Default)]
-pub(crate) struct Asked(OnceCell<(Option<Understood>, Option<String>)>);
+pub(crate) struct Asked(OnceCell<Understanding>);
+
+#[derive(Default)]
+struct Understanding {
+    words: Option<Understood>,
+    /// What was understood in advance, where the words were not in time.
+    before: Option<Understood>,
+    notice: Option<&'static str>,
+}
 
 impl Asked {
-    /// Why words alone had to do.
-    pub(crate) fn notice(&self) -> Option<&String> {
-        self.0.get().and_then(|(_, notice)| notice.as_ref())
+    /// Why this turn's own words did not do.
+    pub(crate) fn notice(&self) -> Option<&'static str> {
+        self.0.get()?.notice
+    }
+}
+
+/// What the user said last in one scene of a chat, understood while nobody waited.
+#[derive(Default)]
+pub(super) struct InAdvance(Mutex<Option<(ChatId, Option<i64>, Understood)>>);
+
+impl InAdvance {
+    fn put(&self, chat: &Chat, understood: Understood) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((chat.id, chat.scene_after, understood));
+    }
+
+    /// Of another scene nothing is told (S3.30).
+    fn of(&self, chat: &Chat) -> Option<Understood> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (id, scene, understood) = known.as_ref()?;
+        (*id == chat.id && *scene == chat.scene_after).then(|| Arc::clone(understood))
     }
 }
 
 impl Engine {
     /// This turn's question as the encoder understands it; `None` without an encoder, and where it was not in time.
     pub(crate) async fn understood(&self, collected: &Collected) -> Option<Understood> {
-        let understand = || async {
-            let (understood, failed) = self.meaning(&super::plain_words(collected)).await;
-            (understood.map(Arc::new), failed.then(|| LEXICAL.to_owned()))
-        };
-        collected.asked.0.get_or_init(understand).await.0.clone()
+        self.understanding(collected).await.words.clone()
     }
 
-    /// [`Self::understood`], if there is anything among `groups` that it can be compared with.
+    /// [`Self::understood`], if there is anything among `groups` that it can be compared with. Where it was not in time, what
+    /// was understood in advance.
     pub(crate) async fn understood_for(&self, collected: &Collected, groups: Vec<Among>) -> Option<Understood> {
         self.reading().encoder()?;
         let known = move |store: &Read<'_>| {
             let known = groups.iter().map(|among| Ok(store.meanings().revision(*among)?.passages > 0));
             Ok(known.collect::<Result<Vec<bool>, StoreError>>()?.into_iter().any(|known| known))
         };
-        match self.store().read(known).await {
-            Ok(true) => self.understood(collected).await,
-            _ => None,
+        if !self.store().read(known).await.unwrap_or_default() {
+            return None;
         }
+        let understanding = self.understanding(collected).await;
+        understanding.words.as_ref().or(understanding.before.as_ref()).cloned()
+    }
+
+    async fn understanding<'c>(&self, collected: &'c Collected) -> &'c Understanding {
+        let understand = || async {
+            let (words, failed) = self.meaning(&super::plain_words(collected)).await;
+            let before = if failed { self.reading().in_advance().of(&collected.chat) } else { None };
+            let notice = failed.then_some(if before.is_some() { CACHED } else { LEXICAL });
+            Understanding { words: words.map(Arc::new), before, notice }
+        };
+        collected.asked.0.get_or_init(understand).await
+    }
+
+    /// Understands what the user said last, for a turn whose own words are not understood in time (S3.32).
+    pub(super) async fn understand_in_advance(&self, learner: &Learner) -> Answer<()> {
+        let Some(encoder) = self.reading().encoder() else { return Ok(()) };
+        let chat = learner.chat.id;
+        let told = self.store().read(move |store| store.message_texts().told_after(chat, -1, IN_ADVANCE)).await?;
+        let said = told.iter().filter(|text| text.role == Role::User).map(|text| text.text.trim());
+        if let Some(understood) = encoder.understand(&said.collect::<Vec<_>>().join("\n")).await? {
+            self.reading().in_advance().put(&learner.chat, Arc::new((understood, encoder.model().to_owned())));
+        }
+        Ok(())
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use domain::document::{self, Passage};
-use local::Embedding;
 use store::{Query, Read, StoreError, Stretch, WindowMessage};
 
 use super::about::About;
+use super::nearness::Understood;
 use super::scores::Scores;
 use super::signals::{Lexical, Place, lexical};
 use super::terms::words;
@@ -27,13 +27,34 @@ const LOOKED_INTO: usize = 50;
 const FLOOR: f32 = 0.3;
 /// What words say of a message, who said it and when count half as much each as what it means.
 const WORDS: f32 = 0.5;
-/// What is looked for.
+/// What is looked for besides words.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
-    pub(crate) words: Query,
     pub(crate) about: About,
     /// Its vectors, and whose they are; without them words alone decide.
-    pub(crate) meaning: Option<(Embedding, String)>,
+    pub(crate) meaning: Option<Understood>,
+}
+
+/// What the words of a question say about messages.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ByWords {
+    /// None of them goes beyond the end of its chat.
+    stretches: Vec<Stretch>,
+    said: HashMap<Place, Lexical>,
+}
+
+impl ByWords {
+    /// Searches `stretches` for `words`.
+    pub(crate) fn of(store: &Read<'_>, stretches: &[Stretch], words: &Query) -> Result<Self, StoreError> {
+        let stretches = within(store, stretches)?;
+        let said = lexical(&store.message_texts().search(&stretches, words)?, &stretches);
+        Ok(Self { stretches, said })
+    }
+
+    /// There is no message before the window, and none in another chat.
+    pub(crate) fn has_no_messages(&self) -> bool {
+        self.stretches.iter().all(|stretch| stretch.before == 0)
+    }
 }
 
 /// A message that fits.
@@ -58,30 +79,28 @@ impl Hit {
     }
 }
 
-/// Messages in `stretches` that fit the question, best first. Where meanings are known, five signals are added (memory.md,
+/// Messages in the stretches that fit the question, best first. Where meanings are known, five signals are added (memory.md,
 /// section 3, item 7): nearness and how its pieces are met, from 0 to 1 each, and half as much for words, who said it, and when.
 pub(crate) fn find(
     store: &Read<'_>,
-    stretches: &[Stretch],
+    ByWords { stretches, said: words }: &ByWords,
     question: &Question,
     (cache, clock): (&VectorCache, &Clock),
 ) -> Result<Vec<Hit>, StoreError> {
-    let stretches = within(store, stretches)?;
-    let words = lexical(&store.message_texts().search(&stretches, &question.words)?, &stretches);
-    let meaning = question.meaning.as_ref();
-    let meaning = meaning.map(|(asked, model)| Meaning::of(store, cache, model, &stretches, asked)).transpose()?;
+    let meaning = question.meaning.as_deref();
+    let meaning = meaning.map(|(asked, model)| Meaning::of(store, cache, model, stretches, asked)).transpose()?;
     let Some(meaning) = meaning.filter(|meaning| !meaning.is_empty()) else {
-        let mut found = Scores::unknown(&stretches);
+        let mut found = Scores::unknown(stretches);
         words.iter().for_each(|(place, said)| found.add(*place, by_words(*said)));
-        let hits = load(store, &stretches, found.first(LOOKED_AT))?;
-        return Ok(judged_by_words(hits, &words, &question.about, clock));
+        let hits = load(store, stretches, found.first(LOOKED_AT))?;
+        return Ok(judged_by_words(hits, words, &question.about, clock));
     };
     let near = meaning.near();
     let mut both = near.clone();
-    for (place, said) in &words {
+    for (place, said) in words {
         both.add(*place, WORDS * said.around);
     }
-    let mut hits = load(store, &stretches, both.first(LOOKED_AT))?;
+    let mut hits = load(store, stretches, both.first(LOOKED_AT))?;
     for hit in &mut hits {
         hit.score += WORDS * question.about.fitting(hit.message.role, clock.civil(hit.message.created));
     }

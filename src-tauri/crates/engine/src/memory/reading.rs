@@ -2,13 +2,14 @@
 //! still to be read stands in the store and outlives the program (S3.30); a search does with what there is.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use domain::chat::Chat;
 use store::{Store, UnreadText};
 
 use super::encoder::Encoder;
-use super::nearness::NearCache;
+use super::nearness::{InAdvance, NearCache};
 use super::vectors::VectorCache;
 use crate::Engine;
 use crate::engine::WeakEngine;
@@ -16,9 +17,9 @@ use crate::error::Answer;
 
 /// Texts that are looked up at a time.
 pub(super) const AT_ONCE: u32 = 32;
-/// Texts that are read between two looks whether the user waits.
-const AT_A_TIME: usize = 4;
-/// Between two looks whether the user still waits for a reply.
+/// Texts that are kept at a time.
+const AT_A_TIME: usize = 8;
+/// Between two looks whether somebody still waits.
 const REST: Duration = Duration::from_millis(200);
 
 /// What the engine reads with, and what of it is at hand.
@@ -26,11 +27,43 @@ pub(crate) struct Reading {
     encoder: Option<Encoder>,
     cache: Arc<VectorCache>,
     near: Arc<NearCache>,
+    in_advance: InAdvance,
+    /// Prompts that are being made.
+    asking: Arc<AtomicUsize>,
+}
+
+/// Somebody waits for what is remembered, until it is dropped.
+pub(super) struct Asking(Arc<AtomicUsize>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Reading {
     pub(crate) fn new(encoder: Option<Encoder>) -> Self {
-        Self { encoder, cache: Arc::default(), near: Arc::default() }
+        Self {
+            encoder,
+            cache: Arc::default(),
+            near: Arc::default(),
+            in_advance: InAdvance::default(),
+            asking: Arc::default(),
+        }
+    }
+
+    pub(super) fn in_advance(&self) -> &InAdvance {
+        &self.in_advance
+    }
+
+    /// Nothing is read meanwhile: the cores, and the encoder, are for who waits.
+    pub(super) fn ask(&self) -> Asking {
+        self.asking.fetch_add(1, Ordering::Relaxed);
+        Asking(Arc::clone(&self.asking))
+    }
+
+    fn is_asked(&self) -> bool {
+        self.asking.load(Ordering::Relaxed) > 0
     }
 
     pub(crate) fn encoder(&self) -> Option<&Encoder> {
@@ -117,10 +150,9 @@ impl Engine {
             }
         }
         for few in learned.chunks(AT_A_TIME) {
-            if stop() {
+            if !read(self.store(), encoder, few, &stop).await? {
                 return Ok(Round::Interrupted);
             }
-            read(self.store(), encoder, few.to_vec()).await?;
         }
         Ok(Round::Read)
     }
@@ -136,13 +168,19 @@ impl Engine {
     }
 }
 
-async fn read(store: &Store, encoder: &Encoder, texts: Vec<UnreadText>) -> Answer<()> {
-    let (read, model) = (encoder.read(&texts).await?, encoder.model().to_owned());
+/// Whether all of `texts` was read and kept; what was read until it was told to `stop` is kept.
+async fn read(store: &Store, encoder: &Encoder, texts: &[UnreadText], stop: impl Fn() -> bool) -> Answer<bool> {
+    let (mut read, model) = (Vec::with_capacity(texts.len()), encoder.model().to_owned());
+    for text in texts {
+        let Some(passages) = encoder.read(text, &stop).await? else { break };
+        read.push((text.clone(), passages));
+    }
+    let all = read.len() == texts.len();
     let keep = move |store: &mut store::Write<'_>| {
-        let mut read = texts.iter().zip(&read);
-        read.try_for_each(|(text, passages)| store.vectors_mut().keep(text, &model, passages))
+        read.iter().try_for_each(|(text, passages)| store.vectors_mut().keep(text, &model, passages))
     };
-    Ok(store.write(keep).await?)
+    store.write(keep).await?;
+    Ok(all)
 }
 
 /// Reads all of a store at one go.
@@ -152,7 +190,7 @@ pub(crate) async fn read_all(store: &Store, encoder: &Encoder) -> Answer<()> {
         if unread.is_empty() {
             return Ok(());
         }
-        read(store, encoder, unread).await?;
+        read(store, encoder, &unread, || false).await?;
     }
 }
 
@@ -173,7 +211,7 @@ async fn read_on(engine: WeakEngine, encoder: Encoder) {
                     engine.begin_reading(&encoder).await?;
                     begun = true;
                 }
-                let stop = || ended.is_cancelled() || !engine.running().none();
+                let stop = || ended.is_cancelled() || !engine.running().none() || engine.reading().is_asked();
                 engine.read_some(&encoder, stop).await
             };
             round.await

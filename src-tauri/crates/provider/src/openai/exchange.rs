@@ -10,8 +10,9 @@ use reqwest::header::LOCATION;
 use reqwest::{Response, Url};
 
 use super::Shared;
-use super::body::{self, Dialect};
+use super::body;
 use super::diagnose::{self, Refusal};
+use super::dialect::Dialect;
 use super::retry::{Again, Failure, asked_pause};
 use super::sse::SseParser;
 use super::wire::{self, ApiError, Chunk, Payload};

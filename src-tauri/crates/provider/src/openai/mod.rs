@@ -15,6 +15,7 @@ mod body;
 mod calls;
 mod config;
 mod diagnose;
+mod dialect;
 mod exchange;
 mod probe;
 mod reply;
@@ -31,7 +32,7 @@ use reqwest::redirect::Policy;
 use tokio_util::sync::CancellationToken;
 
 use crate::{EventStream, Provider, ProviderError, ProviderErrorKind, Request, tls};
-use body::Dialect;
+use dialect::Dialect;
 
 pub use config::{EndpointConfig, Patience};
 pub use probe::{Probe, probe};

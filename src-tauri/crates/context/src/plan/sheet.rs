@@ -1,0 +1,259 @@
+//! The sheet: what was kept, laid out in the order of the prompt, as messages with their blocks.
+
+use std::collections::HashSet;
+
+use domain::MessageId;
+use domain::prompt::PromptRole;
+
+use super::draft::{Draft, prompt_role};
+use super::head::Seat;
+use super::item::Item;
+use super::{Dropped, PlannedBlock, head};
+use crate::frame::{BlockKind, Place, Priority, Source, Zone};
+use crate::frozen::FrozenBlock;
+use crate::{regex_script, wording};
+
+/// A message of the prompt while its parts are gathered.
+pub(super) struct OpenTurn {
+    pub(super) role: PromptRole,
+    pub(super) parts: Vec<usize>,
+}
+
+/// Blocks in prompt order, and the messages that the kept ones make.
+#[derive(Default)]
+pub(super) struct Sheet {
+    pub(super) blocks: Vec<PlannedBlock>,
+    pub(super) turns: Vec<OpenTurn>,
+    /// Text of each part, with the block that it is.
+    pub(super) parts: Vec<(usize, String)>,
+}
+
+impl Sheet {
+    /// Continues the last message if it is of that role and not closed.
+    fn turn(&mut self, role: PromptRole, own: bool) -> bool {
+        if !own && self.turns.last().is_some_and(|turn| turn.role == role) {
+            return true;
+        }
+        self.turns.push(OpenTurn { role, parts: Vec::new() });
+        false
+    }
+
+    fn put(&mut self, mut block: PlannedBlock, text: String) {
+        let part = self.parts.len();
+        block.turn = Some(self.turns.len() - 1);
+        if let Some(turn) = self.turns.last_mut() {
+            turn.parts.push(part);
+        }
+        self.parts.push((self.blocks.len(), text));
+        self.blocks.push(block);
+    }
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn lay_out(&self) -> Sheet {
+        let mut sheet = Sheet::default();
+        self.lay_out_head(&mut sheet);
+        self.lay_out_digest(&mut sheet);
+        self.tell_of_the_past(&mut sheet);
+        let count = self.frame.history.len();
+        let end = if self.continues() { self.last } else { count };
+        for index in self.start..count {
+            self.insert(&mut sheet, |depth| end.saturating_sub(depth as usize).max(self.start) == index && index < end);
+            self.lay_out_message(&mut sheet, index);
+            if index + 1 == end {
+                self.insert(&mut sheet, |depth| depth == 0);
+            }
+        }
+        if self.start >= count {
+            self.insert(&mut sheet, |_| true);
+        }
+        if self.input().is_none() {
+            let idle = self.late.iter().filter(|item| item.place.is_none());
+            sheet.blocks.extend(idle.map(|item| item.report(Zone::Input, PromptRole::User, None)));
+        }
+        // Behind everything: rows that come and go would part the manifest from the one before it.
+        // What this turn's context or an older block has is told of already.
+        let listed: HashSet<&Source> = sheet.blocks.iter().map(|block| &block.source).collect();
+        let waiting = self.digest.iter().filter(|item| item.dropped == Some(Dropped::NextEpoch));
+        let waiting = waiting.filter(|item| !listed.contains(&*item.source));
+        let rows: Vec<PlannedBlock> = waiting.map(|item| item.report(Zone::Digest, PromptRole::System, None)).collect();
+        sheet.blocks.extend(rows);
+        sheet
+    }
+
+    /// The head, with what classic placement puts into it this turn.
+    fn lay_out_head(&self, sheet: &mut Sheet) {
+        enum Text<'s, 'a> {
+            Head(&'s head::HeadItem<'a>),
+            Placed(&'s Item<'a>),
+        }
+        let mut texts: Vec<Text<'_, 'a>> = self.head.iter().map(Text::Head).collect();
+        let mut placed: Vec<(&Item<'a>, Place, i32)> = self
+            .late
+            .iter()
+            .filter_map(|item| item.place.map(|(place, _, order)| (item, place, order)))
+            .filter(|(_, place, _)| !matches!(place, Place::Depth(_)))
+            .collect();
+        placed.sort_by_key(|(_, place, order)| head::order(*place, *order));
+        let mut seats: Vec<Seat> = self.head.iter().map(|item| item.seat).collect();
+        for (item, place, _) in placed {
+            let at = head::place(place, &self.frame.lore, seats.iter().copied());
+            seats.insert(at, Seat { kind: item.kind, part: None, place: Some(place) });
+            texts.insert(at, Text::Placed(item));
+        }
+        let places = texts.iter().zip(&seats).map(|(text, seat)| match text {
+            Text::Placed(item) if item.kept() => seat.place,
+            _ => None,
+        });
+        let around = head::around(&self.frame.lore, &places.collect::<Vec<_>>());
+        for (text, around) in texts.into_iter().zip(around) {
+            let (block, words) = match text {
+                Text::Head(item) => (item.report(), item.words()),
+                Text::Placed(item) => {
+                    (item.report(Zone::Head, PromptRole::System, None), head::framed(around, item.text))
+                }
+            };
+            if block.dropped.is_some() {
+                sheet.blocks.push(block);
+                continue;
+            }
+            let joined = sheet.turn(block.role, false);
+            sheet.put(block, wording::paragraph(&words, joined));
+        }
+    }
+
+    fn lay_out_digest(&self, sheet: &mut Sheet) {
+        let kept: Vec<&Item<'_>> = self.digest.iter().filter(|item| item.kept()).collect();
+        if !kept.is_empty() {
+            let joined = sheet.turn(PromptRole::System, false);
+            let blocks: Vec<FrozenBlock> = kept.iter().map(|item| item.freeze()).collect();
+            for (item, part) in kept.into_iter().zip(wording::digest(&blocks, joined)) {
+                sheet.put(item.report(Zone::Digest, PromptRole::System, None), part);
+            }
+        }
+        let dropped = self.digest.iter().filter(|item| !item.kept() && item.dropped != Some(Dropped::NextEpoch));
+        sheet.blocks.extend(dropped.map(|item| item.report(Zone::Digest, PromptRole::System, None)));
+    }
+
+    /// One row for all the messages before the window.
+    fn tell_of_the_past(&self, sheet: &mut Sheet) {
+        let mut outside = self.outside();
+        let Some(first) = outside.next().map(|message| message.id) else { return };
+        let last = outside.last().map_or(first, |message| message.id);
+        sheet.blocks.push(PlannedBlock {
+            zone: Zone::Window,
+            kind: BlockKind::Message,
+            source: Source::Older { first, last, count: self.start },
+            reason: "said before".to_owned(),
+            priority: Priority::Trimmable,
+            role: PromptRole::User,
+            message: None,
+            turn: None,
+            segment: None,
+            score: None,
+            signals: Vec::new(),
+            tokens: 0,
+            dropped: Some(Dropped::OlderThanWindow),
+            text: String::new(),
+            own: None,
+            written: None,
+        });
+    }
+
+    fn lay_out_message(&self, sheet: &mut Sheet, index: usize) {
+        let message = &self.frame.history[index];
+        let is_input = index == self.last && !self.continues();
+        let (zone, reason) = match (is_input, index == self.last) {
+            (true, _) if message.task.is_some() => (Zone::Input, "what the model is asked to do"),
+            (true, _) => (Zone::Input, "what is answered"),
+            (_, true) => (Zone::Window, "the reply that goes on"),
+            _ => (Zone::Window, "in the window"),
+        };
+        let role = prompt_role(message.role);
+        sheet.turn(role, true);
+        let (text, scripts) = self.words(index);
+        let before = if is_input { self.lay_out_late(sheet, message.id) } else { self.lay_out_frozen(sheet, index) };
+        let block = PlannedBlock {
+            zone,
+            kind: if message.task.is_some() { BlockKind::Section } else { BlockKind::Message },
+            source: message
+                .task
+                .clone()
+                .unwrap_or_else(|| Source::Message { id: message.id, speaker: message.speaker.clone() }),
+            reason: regex_script::reason(&message.reason(reason), scripts),
+            priority: if index == self.last { Priority::Must } else { Priority::Trimmable },
+            role,
+            message: message.task.is_none().then_some(message.id),
+            turn: None,
+            segment: None,
+            score: None,
+            signals: Vec::new(),
+            tokens: 0,
+            dropped: None,
+            text: String::new(),
+            own: None,
+            written: message.written.clone(),
+        };
+        sheet.put(block, wording::paragraph(text, before));
+    }
+
+    /// This turn's context block. True if there is one.
+    fn lay_out_late(&self, sheet: &mut Sheet, message: MessageId) -> bool {
+        let blocks = self.late_blocks();
+        let mut parts = wording::context_block(&blocks).into_iter();
+        for item in self.late.iter().filter(|item| item.place.is_none()) {
+            let row = item.report(Zone::Input, PromptRole::User, Some(message));
+            let part = if item.kept() { parts.next() } else { None };
+            match part {
+                Some(part) => sheet.put(row, part),
+                None => sheet.blocks.push(row),
+            }
+        }
+        !blocks.is_empty()
+    }
+
+    fn lay_out_frozen(&self, sheet: &mut Sheet, index: usize) -> bool {
+        let message = &self.frame.history[index];
+        let blocks = self.sent_with(index);
+        for (block, part) in blocks.iter().zip(wording::context_block(&blocks)) {
+            let mut row = Item::from(block).report(Zone::Window, prompt_role(message.role), Some(message.id));
+            row.priority = Priority::Trimmable;
+            sheet.put(row, part);
+        }
+        !blocks.is_empty()
+    }
+
+    /// Texts at a depth, as messages of their own: of one depth the character's first and the system's last, where it
+    /// weighs most; texts of one role are lines of one message.
+    fn insert(&self, sheet: &mut Sheet, here: impl Fn(u32) -> bool) {
+        let rank = |role| match role {
+            PromptRole::Character => 0_u8,
+            PromptRole::User => 1,
+            PromptRole::System => 2,
+        };
+        let mut texts: Vec<(u32, u8, i32, PromptRole, &Item<'_>)> = Vec::new();
+        for item in &self.late {
+            match item.place {
+                Some((Place::Depth(depth), role, order)) if here(depth) => {
+                    texts.push((u32::MAX - depth, rank(role), order, role, item));
+                }
+                _ => {}
+            }
+        }
+        texts.sort_by_key(|(depth, rank, order, ..)| (*depth, *rank, *order));
+        let mut open = None;
+        for (depth, rank, _, role, item) in texts {
+            let row = item.report(Zone::Window, role, None);
+            if !item.kept() {
+                sheet.blocks.push(row);
+                continue;
+            }
+            let joined = open == Some((depth, rank));
+            if !joined {
+                sheet.turn(role, true);
+                open = Some((depth, rank));
+            }
+            sheet.put(row, if joined { format!("\n{}", item.text) } else { item.text.to_owned() });
+        }
+    }
+}
