@@ -90,7 +90,10 @@ impl Case {
         let options = TurnOptions { sampler, ..TurnOptions::default() };
         engine.send_with(chat.clone(), script::said(0), options).await.unwrap();
         ended(&mut events, &chat).await;
-        self.measure(&engine, &chat).await;
+        self.measure(&engine, &chat, true).await;
+        if self.local {
+            self.measure(&engine, &chat, false).await;
+        }
         engine.shutdown().await;
     }
 
@@ -108,12 +111,17 @@ impl Case {
         Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Every turn brings other words, as every send does.
-    async fn measure(&self, engine: &Engine, chat: &str) {
+    /// Every turn brings other words, as every send does. What was `typed` with a pause before Enter was a draft before it is
+    /// sent; else the encoder reads it first.
+    async fn measure(&self, engine: &Engine, chat: &str, typed: bool) {
         let mut taken: Vec<(Duration, AssemblyTimings)> = Vec::new();
         let mut last: Option<PromptReport> = None;
         for round in 0..WARM_UP + ROUNDS {
             let text = format!("{} And {}?", script::said(round), word(round * 7));
+            if typed {
+                engine.save_draft(chat.to_owned(), text.clone()).await.unwrap();
+                engine.settle().await;
+            }
             let started = Instant::now();
             let report = engine.preview_prompt(chat.to_owned(), text, WhatIf::default()).await.unwrap();
             if round >= WARM_UP {
@@ -129,7 +137,12 @@ impl Case {
         let ([p50, p95, worst], of) = ([50, 95, 100].map(|part| at(part).1.total_ms), at(50).1);
         println!(
             "{:<40}{p50:>7.1}{p95:>7.1}{worst:>7.1}{:>7}{call:>7.1} {:>12.1} {:.1} {:.1} {:.1}",
-            self.name, self.bar, of.collect_ms, of.activate_ms, of.count_ms, of.plan_ms
+            if typed { self.name } else { "  the same, never a draft" },
+            self.bar,
+            of.collect_ms,
+            of.activate_ms,
+            of.count_ms,
+            of.plan_ms
         );
         let report = last.unwrap();
         let kept = |kinds: &[&str]| {

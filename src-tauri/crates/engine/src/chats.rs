@@ -212,9 +212,13 @@ impl Engine {
         Ok(())
     }
 
+    /// Keeps what is being typed, and has it understood meanwhile.
     pub async fn save_draft(&self, chat: String, text: String) -> Answer<()> {
         let id = chat.parse::<ChatId>()?;
-        Ok(self.store().write(move |store| store.chats_mut().set_draft(id, &text)).await?)
+        let draft = text.clone();
+        self.store().write(move |store| store.chats_mut().set_draft(id, &text)).await?;
+        self.understand_draft(id, draft);
+        Ok(())
     }
 
     pub async fn delete_chat(&self, id: String) -> Answer<()> {

@@ -37,7 +37,7 @@ pub use error::StoreError;
 pub use files::make_private_folder;
 pub use open::{Notice, Opened, Options};
 pub use purge::Purged;
-pub use query::Query;
+pub use query::{Query, is_spaceless};
 pub use store::Store;
 pub use table::asset::{Asset, Assets, AssetsMut};
 pub use table::background::{Background, Backgrounds, BackgroundsMut};

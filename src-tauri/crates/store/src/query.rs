@@ -86,7 +86,7 @@ pub(crate) fn every_of(words: &[String]) -> (String, String) {
 }
 
 /// Something in it is of a script that puts no spaces between words.
-pub(crate) fn is_spaceless(text: &str) -> bool {
+pub fn is_spaceless(text: &str) -> bool {
     text.chars().any(spaceless)
 }
 

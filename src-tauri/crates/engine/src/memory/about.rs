@@ -91,6 +91,19 @@ impl About {
     }
 }
 
+/// A question with fewer words to look for than this is about what was said right before it.
+pub(crate) const TELLING: usize = 2;
+
+/// What the user said last, newest first, as the encoder is to read it: the message before only where the last one tells too
+/// little. A name drags a vector towards where it is called out (memory.md, section 3, item 2).
+pub(crate) fn plain(said: &[&str], user: &str, character: [&str; 2]) -> String {
+    let names = [user, character[0], character[1]];
+    let tells = said.first().is_some_and(|last| terms(last, &names).len() >= TELLING);
+    let wanted = if tells { 1 } else { 2 };
+    let plain = |text: &&str| without_names(text, &[user], &character);
+    said.iter().take(wanted).rev().map(plain).collect::<Vec<_>>().join("\n")
+}
+
 /// `text` with "I" and "you" for the names of the two who talk.
 pub(crate) fn without_names(text: &str, user: &[&str], character: &[&str]) -> String {
     let said: Vec<(HashSet<String>, &str, &str)> = [(user, "I", "my"), (character, "you", "your")]

@@ -14,6 +14,7 @@ pub mod scenario;
 mod about;
 mod beside;
 mod encoder;
+mod excerpt;
 mod extraction;
 mod facts;
 mod keyframes;
@@ -35,6 +36,7 @@ mod support;
 mod taking;
 mod terms;
 mod trial;
+mod typed;
 mod untold;
 mod vectors;
 mod wishes;
@@ -56,12 +58,13 @@ use crate::answer::Answerer;
 use crate::collect::Collected;
 use crate::error::Answer;
 use crate::history::said;
-use about::About;
+use about::{About, TELLING};
 pub use encoder::Encoder;
+use excerpt::Sought;
 use facts::Facts;
 pub(crate) use keyframes::Cover;
 pub(crate) use keyframes::keep as keep_covers;
-pub(crate) use nearness::Asked;
+pub(crate) use nearness::{Asked, Understood};
 use older::{ByWords, Hit, Question};
 pub(crate) use reading::Reading;
 pub(crate) use wishes::{Said, obey};
@@ -74,8 +77,6 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const UNDERSTANDING: Duration = Duration::from_millis(250);
 /// Chats of a pair that are looked through, the latest first.
 const OTHER_CHATS: u32 = 50;
-/// A question with fewer words to look for than this is about what was said right before it.
-const TELLING: usize = 2;
 /// Marks of a question, in the scripts that have one.
 const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 /// Words that ask for what is past without one.
@@ -237,11 +238,14 @@ impl Engine {
     }
 
     /// The question as the encoder understands it, and whether it should have and did not.
-    async fn meaning(&self, question: &str) -> (Option<(local::Embedding, String)>, bool) {
+    async fn meaning(&self, question: &str) -> (Option<Understood>, bool) {
         let Some(encoder) = self.reading().encoder() else { return (None, false) };
-        let understood = tokio::time::timeout(UNDERSTANDING, encoder.understand(question)).await;
+        if let Some(known) = self.reading().lately().of(question) {
+            return (Some(known), false);
+        }
+        let understood = tokio::time::timeout(UNDERSTANDING, self.understand(encoder, question)).await;
         match understood {
-            Ok(Ok(understood)) => (understood.map(|asked| (asked, encoder.model().to_owned())), false),
+            Ok(Ok(understood)) => (understood, false),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "a question was not understood");
                 (None, true)
@@ -279,7 +283,7 @@ impl Engine {
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         recalled.digest.extend(facts.digest(now));
         recalled.context.extend(facts.context(now));
-        let sought = terms::words(last_said(collected)).collect();
+        let sought = Sought::of(&telling_words(collected, TELLING));
         let excerpts =
             older.into_iter().filter_map(|hit| older::candidate(hit, &sought, &collected.speakers, self.clock()));
         recalled.context.extend(excerpts);
@@ -340,9 +344,14 @@ pub(crate) fn pair(chat: &Chat, persona: PersonaId) -> MemoryScope {
     MemoryScope::Pair { character: chat.character, persona: Some(persona).filter(|id| !id.0.is_nil()) }
 }
 
-/// The words of this turn, and where they are fewer than `telling`, those of the message before as well ("And what was her
-/// name?").
+/// [`telling_words`], to be looked for.
 fn question(collected: &Collected, telling: usize) -> Query {
+    Query::any_of(telling_words(collected, telling).iter().map(String::as_str))
+}
+
+/// The words of this turn that say something, and where they are fewer than `telling`, those of the message before as well ("And
+/// what was her name?").
+fn telling_words(collected: &Collected, telling: usize) -> Vec<String> {
     let names = [collected.persona.name.as_str(), collected.card.name(), collected.speaker()];
     let said = collected.history.iter().rev().filter(|message| message.role == Role::User);
     let mut words: Vec<String> = Vec::new();
@@ -351,22 +360,14 @@ fn question(collected: &Collected, telling: usize) -> Query {
             words.extend(terms::terms(&message.text, &names));
         }
     }
-    Query::any_of(words.iter().map(String::as_str))
+    words
 }
 
-/// The words of this turn as the encoder is to read them, with those of the message before where they tell too little: a name
-/// drags a vector towards where it is called out (memory.md, section 3, item 2).
+/// The words of this turn as the encoder is to read them.
 fn plain_words(collected: &Collected) -> String {
-    let user = [collected.persona.name.as_str()];
-    let character = [collected.card.name(), collected.speaker()];
-    let names = [user[0], character[0], character[1]];
     let said = collected.history.iter().rev().filter(|message| message.role == Role::User);
-    let mut said: Vec<&str> = said.take(2).map(|message| message.text.as_str()).collect();
-    if said.first().is_some_and(|last| terms::terms(last, &names).len() >= TELLING) {
-        said.truncate(1);
-    }
-    let plain = |text: &&str| about::without_names(text, &user, &character);
-    said.iter().rev().map(plain).collect::<Vec<_>>().join("\n")
+    let said: Vec<&str> = said.take(2).map(|message| message.text.as_str()).collect();
+    about::plain(&said, &collected.persona.name, [collected.card.name(), collected.speaker()])
 }
 
 /// Earlier messages are looked for when they may be asked about (S2.15). What a story tells shares words with all that was

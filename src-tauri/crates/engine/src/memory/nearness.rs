@@ -93,7 +93,7 @@ impl Engine {
             let (words, failed) = self.meaning(&super::plain_words(collected)).await;
             let before = if failed { self.reading().in_advance().of(&collected.chat) } else { None };
             let notice = failed.then_some(if before.is_some() { CACHED } else { LEXICAL });
-            Understanding { words: words.map(Arc::new), before, notice }
+            Understanding { words, before, notice }
         };
         collected.asked.0.get_or_init(understand).await
     }

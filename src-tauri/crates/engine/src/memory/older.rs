@@ -1,16 +1,15 @@
 //! What was said earlier and is not in the window: in this chat (S2.15), and in others of the same pair (S4.62).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
-use domain::document::{self, Passage};
 use store::{Query, Read, StoreError, Stretch, WindowMessage};
 
 use super::about::About;
+use super::excerpt::{Sought, excerpt};
 use super::nearness::Understood;
 use super::scores::Scores;
 use super::signals::{Lexical, Place, lexical};
-use super::terms::words;
 use super::vectors::{Meaning, VectorCache};
 use crate::clock::Clock;
 use crate::convert::Speakers;
@@ -67,6 +66,8 @@ pub(crate) struct Hit {
     pub(crate) score: f32,
     /// What it is made of.
     pub(crate) signals: Vec<Signal>,
+    /// Which of its passages meets the question best.
+    pub(crate) nearest: Option<usize>,
 }
 
 impl Hit {
@@ -106,10 +107,11 @@ pub(crate) fn find(
     }
     best_first(&mut hits);
     let places: Vec<Place> = hits.iter().take(LOOKED_INTO).map(Hit::place).collect();
-    let met = meaning.met(store, &places)?;
+    let (met, nearest) = meaning.met(store, &places)?;
     for hit in &mut hits {
         let place = hit.place();
         hit.score = (hit.score + met.of(place)) / (2.0 + WORDS * (1.0 + question.about.given()));
+        hit.nearest = nearest.get(&place).copied();
         let around = words.get(&place).map_or(0.0, |said| said.around);
         hit.signals = vec![
             SignalKind::Words.is(around),
@@ -135,7 +137,13 @@ fn load(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> Re
     let mut hits = Vec::with_capacity(first.len());
     for ((stretch, position), score) in first {
         let found = store.messages().at(stretches[stretch].chat, &[position])?;
-        hits.extend(found.into_iter().map(|message| Hit { message, stretch, score, signals: Vec::new() }));
+        hits.extend(found.into_iter().map(|message| Hit {
+            message,
+            stretch,
+            score,
+            signals: Vec::new(),
+            nearest: None,
+        }));
     }
     Ok(hits)
 }
@@ -179,17 +187,12 @@ pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<T>, score: impl Fn(&T) -> f
     ranked.truncate(CANDIDATES);
 }
 
-/// A message as a line of the context block: whose words, of which day. Of a long one only the passage that has most of the
-/// words that are `sought`.
-pub(crate) fn candidate(
-    Hit { message, score, signals, .. }: Hit,
-    sought: &HashSet<String>,
-    speakers: &Speakers,
-    clock: &Clock,
-) -> Option<Candidate> {
+/// A message as a line of the context block: whose words, of which day. Of a long one only what is about the question.
+pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
+    let Hit { message, score, signals, nearest, .. } = hit;
     let (id, role) = (message.id, message.role);
-    let text = passage(said(role, message.text), sought);
-    if text.trim().is_empty() {
+    let text = excerpt(&said(role, message.text), sought, nearest);
+    if text.is_empty() {
         return None;
     }
     let speaker = speakers.of(id, role);
@@ -200,35 +203,9 @@ pub(crate) fn candidate(
     Some(excerpt.scored(score).because(signals).titled(title).about(vec![id]))
 }
 
-/// What of a long message is about the question; between others, marked as no beginning and no end.
-fn passage(text: String, sought: &HashSet<String>) -> String {
-    if text.len() <= document::MAX_PASSAGE {
-        return text;
-    }
-    let passages = document::passages(&text);
-    let found =
-        |passage: &Passage| words(&passage.text).filter(|word| sought.contains(word)).collect::<HashSet<_>>().len();
-    // Of equals the first: a message says in the beginning what it is about.
-    let best = passages.iter().enumerate().rev().max_by_key(|(_, passage)| found(passage));
-    let Some((at, best)) = best else { return text };
-    let before = if at > 0 { "… " } else { "" };
-    let behind = if at + 1 < passages.len() { " …" } else { "" };
-    format!("{before}{}{behind}", best.text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn of_a_long_message_the_passage_that_was_asked_for_comes_back() {
-        let sought: HashSet<String> = ["reef".to_owned()].into();
-        let (fog, reef) = ("The fog came in over the quay. ".repeat(24), "Nobody dives at the reef. ".repeat(24));
-        let told = passage(format!("{fog}\n\n{reef}\n\n{fog}"), &sought);
-        assert!(told.starts_with("… Nobody") && told.ends_with("reef. …"), "{told}");
-        assert!(passage(format!("{fog}\n\n{fog}"), &sought).starts_with("The fog"), "found by what stands around it");
-        assert_eq!(passage("At the reef.".into(), &sought), "At the reef.");
-    }
 
     #[test]
     fn what_fits_much_worse_than_the_best_is_left_out() {

@@ -10,6 +10,7 @@ use store::{Store, UnreadText};
 
 use super::encoder::Encoder;
 use super::nearness::{InAdvance, NearCache};
+use super::typed::Lately;
 use super::vectors::VectorCache;
 use crate::Engine;
 use crate::engine::WeakEngine;
@@ -28,6 +29,7 @@ pub(crate) struct Reading {
     cache: Arc<VectorCache>,
     near: Arc<NearCache>,
     in_advance: InAdvance,
+    lately: Lately,
     /// Prompts that are being made.
     asking: Arc<AtomicUsize>,
 }
@@ -48,8 +50,13 @@ impl Reading {
             cache: Arc::default(),
             near: Arc::default(),
             in_advance: InAdvance::default(),
+            lately: Lately::default(),
             asking: Arc::default(),
         }
+    }
+
+    pub(super) fn lately(&self) -> &Lately {
+        &self.lately
     }
 
     pub(super) fn in_advance(&self) -> &InAdvance {

@@ -153,23 +153,30 @@ impl<'a> Meaning<'a> {
         near.scaled()
     }
 
-    /// How well each rare enough piece of what is asked is met somewhere in a message, from 0 to 1 over `places`. Of a message
-    /// that nothing has read nothing is known.
-    pub(crate) fn met(&self, store: &Read<'_>, places: &[Place]) -> Result<Scores, StoreError> {
+    /// How well each rare enough piece of what is asked is met somewhere in a message, from 0 to 1 over `places`, and in which
+    /// of its passages. Of a message that nothing has read nothing is known.
+    pub(crate) fn met(
+        &self,
+        store: &Read<'_>,
+        places: &[Place],
+    ) -> Result<(Scores, HashMap<Place, usize>), StoreError> {
         let mut met = Scores::unknown(self.stretches);
         let pieces = self.telling_pieces();
         let wanted: HashSet<Place> = places.iter().copied().collect();
+        let mut passages: HashMap<Place, Vec<(i64, f32)>> = HashMap::new();
         for (stretch, chat) in self.chats.iter().enumerate().filter(|_| !pieces.is_empty()) {
             for (number, position) in chat.numbers.iter().zip(&chat.positions) {
                 let place = (stretch, *position);
                 if wanted.contains(&place)
                     && let Some(vectors) = store.vectors().pieces(*number)?
                 {
-                    met.raise(place, self.late(&pieces, &vectors));
+                    let score = self.late(&pieces, &vectors);
+                    met.raise(place, score);
+                    passages.entry(place).or_default().push((*number, score));
                 }
             }
         }
-        Ok(met.scaled())
+        Ok((met.scaled(), passages.into_iter().map(|(place, passages)| (place, best(passages))).collect()))
     }
 
     /// Places of the pieces that are asked for, and what each counts: more the fewer passages have it.
@@ -196,6 +203,13 @@ impl<'a> Meaning<'a> {
         let sum: f32 = pieces.iter().map(|(place, weight)| weight * best(*place) as f32 / scale).sum();
         sum / pieces.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::MIN_POSITIVE)
     }
+}
+
+/// The place of the best among the passages of one message, which have their numbers in their order.
+fn best(mut passages: Vec<(i64, f32)>) -> usize {
+    passages.sort_unstable_by_key(|(number, _)| *number);
+    let scores = passages.iter().map(|(_, score)| *score).enumerate();
+    scores.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(place, _)| place)
 }
 
 #[cfg(test)]

@@ -1,0 +1,184 @@
+//! What of a message is told when it is recalled: of a long one the sentences that are about the question. Pure.
+
+use std::ops::Range;
+
+use domain::document::{self, MAX_PASSAGE};
+use store::is_spaceless;
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::terms::words;
+
+/// Bytes of an excerpt, about: a paragraph. In a thousand tokens ten of them have room.
+const LONGEST: usize = 400;
+/// Letters that two words have in common at the least, if they are forms of one.
+const STEM: usize = 4;
+/// Letters that an ending has at the most.
+const ENDING: usize = 3;
+/// Letters of a run, in scripts that put no spaces between words.
+const RUN: usize = 2;
+/// What the encoder finds nearest counts half as much as a word that nothing else in the message has.
+const NEAREST: f32 = 0.5;
+
+/// What an excerpt is to be about.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sought(Vec<String>);
+
+impl Sought {
+    pub(crate) fn of(said: &[String]) -> Self {
+        let mut parts: Vec<String> = said.iter().flat_map(|word| parts(word)).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        Self(parts)
+    }
+
+    /// Which of it is in each of `sentences`, each counting the more the fewer sentences have it.
+    fn weights(&self, sentences: &[&str]) -> Vec<f32> {
+        let having: Vec<Vec<bool>> = sentences.iter().map(|sentence| self.in_text(sentence)).collect();
+        let common = |part: usize| having.iter().filter(|has| has[part]).count().max(1) as f32;
+        let common: Vec<f32> = (0..self.0.len()).map(common).collect();
+        let weight = |has: &Vec<bool>| -> f32 {
+            has.iter().zip(&common).filter(|(has, _)| **has).map(|(_, common)| 1.0 / common).sum()
+        };
+        having.iter().map(weight).collect()
+    }
+
+    fn in_text(&self, text: &str) -> Vec<bool> {
+        let there: Vec<String> = words(text).flat_map(|word| parts(&word).collect::<Vec<_>>()).collect();
+        self.0.iter().map(|part| there.iter().any(|word| alike(part, word))).collect()
+    }
+}
+
+/// A word, or the runs of letters that stand for the words in it.
+fn parts(word: &str) -> impl Iterator<Item = String> + use<> {
+    let letters: Vec<char> = word.chars().collect();
+    let run = if is_spaceless(word) { RUN.min(letters.len()) } else { letters.len() };
+    let runs: Vec<String> = letters.windows(run.max(1)).map(|run| run.iter().collect()).collect();
+    runs.into_iter()
+}
+
+/// Two forms of one word, by a guess: "camp" and "camping", or "cat" and "cats".
+fn alike(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let rest = |word: &str| word.chars().count() - common;
+    let (rest, both) = (rest(one).max(rest(other)), rest(one) + rest(other));
+    common >= STEM && rest <= ENDING || common + 1 >= STEM && both == 1
+}
+
+/// What is told of `text`: all of it if it is short; else the sentences that have most of what is sought, and as much around them
+/// as has room, marked where something is left out. Where none has any of it, the passage that is `nearest` the question, by its
+/// number, or the first.
+pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<usize>) -> String {
+    let text = text.trim();
+    if text.len() <= LONGEST {
+        return text.to_owned();
+    }
+    let sentences: Vec<(usize, &str)> = text.split_sentence_bound_indices().collect();
+    let range = |(start, sentence): &(usize, &str)| *start..start + sentence.len();
+    let weights = sought.weights(&sentences.iter().map(|(_, sentence)| *sentence).collect::<Vec<_>>());
+    let near = near(text, nearest);
+    let weight = |at: usize| {
+        let there = near.as_ref().is_some_and(|near| near.contains(&sentences[at].0));
+        weights[at] + if there { NEAREST } else { 0.0 }
+    };
+    // Of equals the first: a message says in the beginning what it is about.
+    let best =
+        (0..sentences.len()).rev().filter(|at| weights[*at] > 0.0).max_by(|a, b| weight(*a).total_cmp(&weight(*b)));
+    let told = match (best, near) {
+        (Some(best), _) => around(&sentences.iter().map(range).collect::<Vec<_>>(), best),
+        (None, Some(near)) => near,
+        (None, None) => 0..MAX_PASSAGE,
+    };
+    marked(text, told)
+}
+
+/// Where the passage with that number stands; a text that is one passage has none.
+fn near(text: &str, nearest: Option<usize>) -> Option<Range<usize>> {
+    let passages = document::passages(text);
+    let passage = passages.get(nearest?).filter(|_| passages.len() > 1)?;
+    let start = text.find(&passage.text)?;
+    Some(start..start + passage.text.len())
+}
+
+/// The sentence at `best`, and its neighbours while there is room, those behind it first.
+fn around(sentences: &[Range<usize>], best: usize) -> Range<usize> {
+    let mut told = sentences[best].clone();
+    let (mut before, mut behind) = (sentences[..best].iter().rev(), sentences[best + 1..].iter());
+    loop {
+        let fits = |end: &&Range<usize>| end.len() + told.len() <= LONGEST;
+        let (next, last) = (behind.next().filter(fits), before.next().filter(fits));
+        match (next, last) {
+            (None, None) => return told,
+            (Some(next), _) if last.is_none_or(|last| told.len() + next.len() + last.len() > LONGEST) => {
+                told.end = next.end
+            }
+            (_, Some(last)) => {
+                told.start = last.start;
+                told.end = next.map_or(told.end, |next| next.end);
+            }
+            (Some(next), None) => told.end = next.end,
+        }
+    }
+}
+
+fn marked(text: &str, told: Range<usize>) -> String {
+    let start = text.floor_char_boundary(told.start);
+    let end = text.floor_char_boundary(told.end.min(start + MAX_PASSAGE));
+    let before = if text[..start].trim().is_empty() { "" } else { "… " };
+    let behind = if text[end..].trim().is_empty() { "" } else { " …" };
+    format!("{before}{}{behind}", text[start..end].trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str, said: &[&str], nearest: Option<usize>) -> String {
+        let said: Vec<String> = said.iter().map(|word| (*word).to_owned()).collect();
+        excerpt(text, &Sought::of(&said), nearest)
+    }
+
+    #[test]
+    fn of_a_long_message_the_sentences_that_were_asked_for_come_back() {
+        let fog = "The fog came in over the quay. ".repeat(30);
+        let text = format!("{fog}Nobody camps at the reef. {fog}");
+        let found = told(&text, &["camping", "fog"], None);
+        assert!(found.contains("Nobody camps at the reef.") && found.len() <= LONGEST + 10, "{found}");
+        assert!(found.starts_with("… The fog") && found.ends_with("quay. …"), "{found}");
+        let end = told(&format!("{fog}Nobody camps at the reef."), &["reef"], None);
+        assert!(end.starts_with('…') && end.ends_with("the reef."), "{end}");
+        assert_eq!(told("At the reef.", &["moon"], None), "At the reef.");
+    }
+
+    #[test]
+    fn in_scripts_without_spaces_runs_of_letters_are_looked_for() {
+        let fog = "今天的雾很大，码头上什么都看不见。".repeat(12);
+        let found = told(&format!("{fog}我妹妹养的那只鹦鹉叫泽布伦。{fog}"), &["我妹妹养的那只鹦鹉叫什么名字"], None);
+        assert!(found.contains("鹦鹉叫泽布伦"), "{found}");
+    }
+
+    #[test]
+    fn what_has_no_word_of_the_question_is_told_by_its_nearest_passage_or_from_its_beginning() {
+        let (fog, reef) = ("The fog came in over the quay. ".repeat(24), "Nobody dives at the reef. ".repeat(24));
+        let text = format!("{fog}\n\n{reef}\n\n{fog}");
+        assert!(told(&text, &["moon"], None).starts_with("The fog"));
+        let near = told(&text, &["moon"], Some(1));
+        assert!(near.starts_with("… Nobody") && near.ends_with("reef. …"), "{near}");
+        assert!(told(&"x".repeat(2_000), &["moon"], Some(9)).len() <= MAX_PASSAGE + 4);
+    }
+
+    #[test]
+    fn forms_of_one_word_are_alike_and_other_words_are_not() {
+        for (one, other, same) in [
+            ("camp", "camping", true),
+            ("works", "work", true),
+            ("cat", "car", false),
+            ("cat", "cats", true),
+            ("boat", "board", false),
+        ] {
+            assert_eq!(alike(one, other), same, "{one} {other}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What is being typed is understood while it is: when it is sent, nobody waits for the encoder.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::ChatId;
+use domain::chat::Role;
+use provider::ProviderError;
+
+use super::about;
+use super::encoder::Encoder;
+use super::nearness::Understood;
+use crate::Engine;
+use crate::error::Answer;
+
+/// Texts that stay understood: what is typed, what is looked at before it is sent, and what is asked again.
+const LATELY: usize = 16;
+/// Messages among which the user's last one is looked for.
+const NEAR: u32 = 20;
+
+/// Texts that were understood lately, the latest last.
+#[derive(Default)]
+pub(crate) struct Lately(Mutex<VecDeque<(String, Understood)>>);
+
+impl Lately {
+    pub(super) fn of(&self, text: &str) -> Option<Understood> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().find(|(of, _)| of == text).map(|(_, understood)| Arc::clone(understood))
+    }
+
+    fn put(&self, text: &str, understood: Understood) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= LATELY {
+            known.pop_front();
+        }
+        known.push_back((text.to_owned(), understood));
+    }
+}
+
+impl Engine {
+    /// What `encoder` makes of `text`, which is known from then on.
+    pub(super) async fn understand(&self, encoder: &Encoder, text: &str) -> Result<Option<Understood>, ProviderError> {
+        let Some(embedding) = encoder.understand(text).await? else { return Ok(None) };
+        let understood = Arc::new((embedding, encoder.model().to_owned()));
+        self.reading().lately().put(text, Arc::clone(&understood));
+        Ok(Some(understood))
+    }
+
+    /// Has the draft of a chat understood in the background. A turn does without.
+    pub(crate) fn understand_draft(&self, chat: ChatId, draft: String) {
+        if self.reading().encoder().is_none() || draft.trim().is_empty() {
+            return;
+        }
+        let (engine, at_work) = (self.clone(), self.reading_ahead().at_work());
+        tokio::spawn(async move {
+            if let Err(error) = engine.try_to_understand_draft(chat, &draft).await {
+                tracing::info!(%error, "a draft was not understood");
+            }
+            drop(engine);
+            drop(at_work);
+        });
+    }
+
+    async fn try_to_understand_draft(&self, id: ChatId, draft: &str) -> Answer<()> {
+        let Some(encoder) = self.reading().encoder() else { return Ok(()) };
+        let chat = self.chat(id).await?;
+        if !self.resolved(&chat, None, None).await?.values.memory {
+            return Ok(());
+        }
+        let near = self.store().read(move |store| store.messages().page(id, None, NEAR)).await?;
+        let last = near.iter().rev().find(|message| message.role == Role::User).map(|message| message.text());
+        let (card, persona) = tokio::try_join!(self.chat_card(&chat), self.persona_of(chat.persona))?;
+        let said: Vec<&str> = [draft].into_iter().chain(last).collect();
+        let words = about::plain(&said, &persona.name, [card.card.name(), card.card.spoken_name()]);
+        if self.reading().lately().of(&words).is_none() {
+            self.understand(encoder, &words).await?;
+        }
+        Ok(())
+    }
+}
