@@ -205,6 +205,8 @@ async fn remember(dir: &Path, character: CharacterId) {
             sources: Vec::new(),
             origin: MemoryOrigin::User,
             confidence: CERTAIN,
+            echoes: Vec::new(),
+            archived: None,
             created,
             updated: created,
         }

@@ -244,6 +244,10 @@ async fn what_leaves_the_window_is_covered() {
     let told: Vec<&str> =
         report.blocks.iter().filter(|block| block.kept && block.kind == "keyframe").map(|block| &*block.text).collect();
     assert_eq!(told.len(), 2, "{}", report.text);
+    let origin = report.blocks.iter().find(|block| block.kept && block.kind == "keyframe").unwrap().origin.clone();
+    let first = stage.app.engine.whole_chat(stage.chat.clone()).await.unwrap().page.messages[20].id.clone();
+    let engine::api::Origin::Keyframe { first: Some(leads_to), .. } = origin else { panic!("{origin:?}") };
+    assert_eq!(leads_to, first, "the X-ray leads to the first message it tells of");
     // 81 messages: the second keyframe tells of 21 to 40, lamps 10 to 19; the third of lamps 20 to 29.
     assert!(told[0].contains("number 1") && told[1].contains("number 2"), "{told:?}");
     assert!(!told.iter().any(|text| text.contains("number 3")), "{told:?}");
@@ -305,6 +309,10 @@ async fn a_keyframe_is_recalled_in_the_next_chat_of_the_pair() {
     let engine = &stage.app.engine;
     let next = engine.new_chat(stage.character.clone()).await.unwrap().id;
     assert!(stage.prompt(&next, "What did I tell you of the boat?").await.contains(SUMMARY));
+    // S4.55, S4.56: a new chat begins with what the one before came to, and none goes on with its own.
+    let greeted = stage.prompt(&next, "Good morning.").await;
+    assert!(greeted.contains(&format!("Last session:\n- {SUMMARY}")), "{greeted}");
+    assert!(!stage.prompt(&stage.chat, "Good morning.").await.contains("Last session:"));
     engine.delete_message(stage.message(TOLD).await).await.unwrap();
     assert!(!stage.prompt(&next, "What did I tell you of the boat?").await.contains("Zebulon"));
     assert!(stage.memories().await.is_empty() && stage.keyframes().is_empty());

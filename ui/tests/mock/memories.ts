@@ -1,4 +1,4 @@
-import type { ApiError, Event, LoreEntry, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, Recollected, Recollection, SignalKind } from "../../src/lib/api/generated";
+import type { ApiError, Consolidation, Event, LoreEntry, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, Recollected, Recollection, SignalKind } from "../../src/lib/api/generated";
 import { ago } from "./data";
 
 const memory = (id: string, text: string, over: Partial<Memory> = {}): Memory => ({
@@ -11,7 +11,11 @@ const memory = (id: string, text: string, over: Partial<Memory> = {}): Memory =>
 	persona: "p1",
 	chat: null,
 	pinned: false,
+	origin: "rule",
+	confidence: 10,
 	sources: [],
+	echoes: [],
+	archived: null,
 	created: ago(30),
 	updated: ago(30),
 	score: null,
@@ -25,6 +29,7 @@ const MEMORIES = [
 	memory("m5", "Mira never lights the mill herself; the miller asked her not to, the autumn his boy went up the tower, and she has kept to it.", { type: "rule", scope: "character", persona: null }),
 	memory("m6", "Likes tea dark and fragrant.", { type: "preference", importance: 3, scope: "profile", character: null, persona: null }),
 	memory("m7", "Tonight they speak of the map only.", { type: "note", importance: 5, scope: "chat", character: null, persona: null, chat: "chat0" }),
+	memory("m8", "Wanderer lives in the harbour.", { origin: "model", confidence: 7, importance: 6, archived: { why: "superseded", since: ago(52), by: "m4" } }),
 ];
 
 const receipt = (message: string, chat: string, title: string, name: string, line: string, hours: number): Receipt => ({ message, chat, title, name, line, created: ago(hours) });
@@ -83,8 +88,8 @@ export class MockMemories {
 	constructor(private readonly emit: (event: Event) => void) {}
 
 	op_find_memories = ({ character, query, filter }: { character: string; query: string; filter: MemoryFilter }): Memory[] => {
-		const fits = ({ type, scope, sources }: Memory) =>
-			(filter.type ?? type) === type && (filter.scope ?? scope) === scope && (filter.made === null || (filter.made === "words") === sources.length > 0);
+		const fits = ({ type, scope, sources, archived }: Memory) =>
+			(filter.archived === true) === (archived !== null) && (filter.type ?? type) === type && (filter.scope ?? scope) === scope && (filter.made === null || (filter.made === "words") === sources.length > 0);
 		const counts = this.items.filter((one) => (character === "c1" || one.scope === "profile") && fits(one));
 		const words = query.toLowerCase().split(/\W+/).filter(Boolean);
 		if (words.length > 0) return counts.filter(({ text }) => words.some((word) => text.toLowerCase().includes(word))).map((one) => ({ ...one, score: 1 }));
@@ -151,7 +156,12 @@ export class MockMemories {
 		this.#changed();
 		return { added: fresh.length, known: items.length - fresh.length, refused: [] };
 	};
-	op_memory_storage = (): MemoryStorage => ({ memories: this.items.length, memoryBytes: 412, vectors: 3_180, vectorBytes: 38_400_000, unread: 12 });
+	op_consolidate_memories = (): Consolidation => ({ merged: [], superseded: [], retired: [], crowded: [] });
+	op_unarchive_memories = ({ memories }: { memories: string[] }) => {
+		this.items = this.items.map((one) => (memories.includes(one.id) ? { ...one, archived: null } : one));
+		this.#changed();
+	};
+	op_memory_storage = (): MemoryStorage => ({ memories: this.items.filter(({ archived }) => archived === null).length, memoryBytes: 412, vectors: 3_180, vectorBytes: 38_400_000, unread: 12 });
 	op_card_lore = ({ character }: { character: string }): LoreEntry[] => (character === "c1" ? LORE : []);
 
 	#changed(): void {

@@ -33,7 +33,7 @@ function blocks(): PromptBlock[] {
 		block("head", "scenario", "card of Mira", card("scenario"), 12, "A rainy evening in Mira's workshop."),
 		block("head", "persona", "persona Wanderer", { of: "persona", id: "p1" }, 17, "A traveller who keeps a notebook and asks too many questions."),
 		block("head", "examples", "card of Mira", card("mes_example"), 340, "<START>\nWanderer: Good evening.\nMira: “Is it? I had lost count.”", { sourceText: EXAMPLES_WRITTEN, reason: "kept while there is room", ...left("no room for examples beside the history") }),
-		block("digest", "keyframe", "summary of earlier messages", { of: "keyframe", id: "k1" }, 88, "Wanderer came up from the coast road in the rain and found the workshop by its light. Mira made tea.", { reason: "stands for messages before the window" }),
+		block("digest", "keyframe", "summary of earlier messages", { of: "keyframe", id: "k1", first: "g" }, 88, "Wanderer came up from the coast road in the rain and found the workshop by its light. Mira made tea.", { reason: "stands for messages before the window" }),
 		block("digest", "pinned", "said by Wanderer", { of: "message", id: "g" }, 24, "“I promised my sister I would be home by the first snow.”", { reason: "pinned by you" }),
 		block("window", "message", "38 older messages", { of: "older", first: "g", last: "g", count: 38 }, 4210, "", { reason: "before the window", ...left("older than the window") }),
 		...talk.slice(0, -1).map((message) => said(message)),

@@ -113,6 +113,42 @@ impl MemoryOrigin {
     }
 }
 
+/// Why a memory is kept and told no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ArchivedAs {
+    /// Another one says the same.
+    Merged,
+    /// A newer one says that it is so no longer. It is still told where its words are called up, with its date.
+    Superseded,
+    /// It is old, of little weight and unsure, and nobody has called it up.
+    Retired,
+    /// There are too many of its scope, and it is worth the least.
+    Crowded,
+}
+
+impl ArchivedAs {
+    pub const ALL: [Self; 4] = [Self::Merged, Self::Superseded, Self::Retired, Self::Crowded];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Merged => "merged",
+            Self::Superseded => "superseded",
+            Self::Retired => "retired",
+            Self::Crowded => "crowded",
+        }
+    }
+}
+
+/// That a memory is archived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Archived {
+    pub why: ArchivedAs,
+    /// Of a superseded one: since when it is so no longer.
+    pub since: Timestamp,
+    /// What it gave way to: of a merged or superseded one.
+    pub by: Option<MemoryId>,
+}
+
 /// The confidence of what somebody said themselves.
 pub const CERTAIN: u8 = 10;
 
@@ -133,8 +169,24 @@ pub struct Memory {
     pub pinned: bool,
     /// The messages it was made from; it stands only while all of them do.
     pub sources: Vec<MessageId>,
+    /// The messages that say the same: those of memories that were merged into it. It stands without them.
+    pub echoes: Vec<MessageId>,
+    /// `None` while it counts.
+    pub archived: Option<Archived>,
     pub created: Timestamp,
     pub updated: Timestamp,
+}
+
+impl Memory {
+    /// Nothing archives it but its user: they wrote it down themselves, or pinned it.
+    pub fn is_kept(&self) -> bool {
+        self.pinned || self.origin == MemoryOrigin::User
+    }
+
+    /// It may be called up: it counts, or it did once and is told with its date.
+    pub fn may_be_told(&self) -> bool {
+        self.archived.is_none_or(|archived| archived.why == ArchivedAs::Superseded)
+    }
 }
 
 #[cfg(test)]

@@ -66,6 +66,12 @@ impl Engine {
             .await?;
         let mut choices = Choices::built_in();
         choices.add_templates(&self.template_library().await?.0);
+        let models = |store: &store::Read<'_>| Ok((store.models().list()?, store.endpoints().list()?));
+        let (models, endpoints) = self.store().read(models).await?;
+        let models = models.into_iter().map(|model| (model.id.to_string(), model.name));
+        for (id, name) in models.chain(endpoints.into_iter().map(|endpoint| (endpoint.id.to_string(), endpoint.name))) {
+            choices.add("memory_model", choice(&id, &name));
+        }
         for (id, preset) in self.sampler_presets().await? {
             choices.add("sampler_preset", choice(&id, &preset.name));
         }

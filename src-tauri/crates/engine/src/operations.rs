@@ -184,6 +184,11 @@ macro_rules! operations {
             restore_memories(memories: Vec<String>) -> ();
             /// Takes in the memories of an exported file for a character; what is there stays as it is.
             import_memories(character: String, json: String) -> MemoryImport;
+            /// Holds all memories against each other: what says the same is merged, what is so no longer superseded, what is old
+            /// and unsure retired. Each can be brought back by `unarchive_memories`.
+            consolidate_memories() -> Consolidation;
+            /// They count again, and are archived no more but by their user.
+            unarchive_memories(memories: Vec<String>) -> ();
             /// What memories and vectors take in the file, of all characters.
             memory_storage() -> MemoryStorage;
             /// What a turn with those words would recall in a chat, and why, best first. Nothing is sent or stored.

@@ -194,7 +194,11 @@ fn origin(source: &Source, collected: &Collected) -> api::Origin {
         Source::Persona { .. } => api::Origin::Persona { id: collected.persona.id.to_string() },
         Source::Lore { book, entry, .. } => api::Origin::Lore { book: book.clone(), entry: entry.clone() },
         Source::Memory { id } => api::Origin::Memory { id: id.clone() },
-        Source::Keyframe { id } => api::Origin::Keyframe { id: id.clone() },
+        Source::Keyframe { id } => {
+            let known = collected.memory.keyframes.iter().find(|keyframe| keyframe.id.to_string() == *id);
+            let first = known.and_then(|keyframe| keyframe.messages.first()).map(ToString::to_string);
+            api::Origin::Keyframe { id: id.clone(), first }
+        }
         Source::Message { id, .. } => api::Origin::Message { id: id.to_string() },
         Source::Older { first, last, count } => {
             api::Origin::Older { first: first.to_string(), last: last.to_string(), count: *count as u32 }

@@ -56,6 +56,7 @@ pub use table::lorebook::{BoundLorebook, Company, Lorebook, Lorebooks, Lorebooks
 pub use table::manifest::{Manifests, ManifestsMut, StoredManifest};
 pub use table::meaning::{Among, LoreEntry, MeaningOf, Meanings, MeaningsMut, Meant, UnreadThing};
 pub use table::memory::{Found, Memories, MemoriesMut};
+pub use table::memory_archive::Standing;
 pub use table::memory_many::{MemoriesOf, MemoryFilter, MemoryStorage};
 pub use table::message::{Messages, MessagesMut, NewMessage, WindowMessage};
 pub use table::message_text::{MessageTexts, Stretch, TextHit};

@@ -1,7 +1,7 @@
 //! How the domain's types look in a column.
 
 use domain::chat::{Role, SwipeState};
-use domain::memory::{MemoryOrigin, MemoryType};
+use domain::memory::{ArchivedAs, MemoryOrigin, MemoryType};
 use domain::model::ModelChoice;
 use domain::{
     CharacterId, ChatId, DocumentId, EndpointId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId,
@@ -83,6 +83,20 @@ impl FromSql for Col<MemoryOrigin> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let text = value.as_str()?;
         let known = MemoryOrigin::ALL.into_iter().find(|origin| origin.as_str() == text);
+        known.map(Self).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl ToSql for Col<ArchivedAs> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.as_str()))
+    }
+}
+
+impl FromSql for Col<ArchivedAs> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let text = value.as_str()?;
+        let known = ArchivedAs::ALL.into_iter().find(|why| why.as_str() == text);
         known.map(Self).ok_or(FromSqlError::InvalidType)
     }
 }

@@ -172,6 +172,10 @@ export function client(call: Call) {
 		restoreMemories: (memories: string[]) => call("restore_memories", { memories }) as Promise<void>,
 		/** Takes in the memories of an exported file for a character; what is there stays as it is. */
 		importMemories: (character: string, json: string) => call("import_memories", { character, json }) as Promise<MemoryImport>,
+		/** Holds all memories against each other: what says the same is merged, what is so no longer superseded, what is old and unsure retired. Each can be brought back by `unarchive_memories`. */
+		consolidateMemories: () => call("consolidate_memories", {  }) as Promise<Consolidation>,
+		/** They count again, and are archived no more but by their user. */
+		unarchiveMemories: (memories: string[]) => call("unarchive_memories", { memories }) as Promise<void>,
 		/** What memories and vectors take in the file, of all characters. */
 		memoryStorage: () => call("memory_storage", {  }) as Promise<MemoryStorage>,
 		/** What a turn with those words would recall in a chat, and why, best first. Nothing is sent or stored. */
@@ -257,6 +261,16 @@ needed: number; available: number } |
 { kind: "keychain"; message: string; hint: string } | 
 /**  A defect of ours; the log has the cause chain. */
 { kind: "internal"; message: string };
+
+/**  Why a memory is told no more. */
+export type Archived = {
+	/**  merged, superseded, retired, crowded. */
+	why: string,
+	/**  Of a superseded one: since when it is so no longer. */
+	since: string,
+	/**  The memory that a merged or superseded one gave way to. */
+	by: string | null,
+};
 
 /**  A job beside the chat, with a prompt of its own behind the chat's (S4.16). */
 export type Ask = 
@@ -473,6 +487,18 @@ export type ChatText = {
 	card: string,
 	/**  `null` where the chat says what the card says; empty where it leaves that out. */
 	own: string | null,
+};
+
+/**  What became of memories that were held against each other. Each can be brought back. */
+export type Consolidation = {
+	/**  Another one says the same. */
+	merged: Memory[],
+	/**  A newer one says that it is so no longer. */
+	superseded: Memory[],
+	/**  Old, of little weight, unsure, and never called up. */
+	retired: Memory[],
+	/**  There were too many; these are worth least. */
+	crowded: Memory[],
 };
 
 /**  How far the figures of a prompt can be trusted (S0.6). */
@@ -937,8 +963,16 @@ export type Memory = {
 	persona: string | null,
 	chat: string | null,
 	pinned: boolean,
-	/**  Ids of the messages it was made from. */
+	/**  What wrote it down: user, rule, model, keyframe. */
+	origin: string,
+	/**  1 to 10: how sure it is that it is so. */
+	confidence: number,
+	/**  Ids of the messages it was made from, and of those that say the same. */
 	sources: string[],
+	/**  Those among them that say the same: of memories that were merged into it. It stands without them. */
+	echoes: string[],
+	/**  It is kept and told no more. */
+	archived: Archived | null,
 	created: string,
 	updated: string,
 	/**  How well it fits what was looked for, from 0 to 1. */
@@ -967,6 +1001,8 @@ export type MemoryFilter = {
 	type?: string | null,
 	scope?: MemoryScope | null,
 	made?: MadeFrom | null,
+	/**  The archived ones, and not those that count. */
+	archived?: boolean,
 };
 
 /**  What became of a file of memories. */
@@ -1063,7 +1099,9 @@ export type NoteRole = "system" | "user" |
 /**  Where a block comes from, so that the X-ray can lead there. */
 export type Origin = { of: "builtIn" } | { of: "template"; template: string; section: string } | { of: "card"; character: string; field: string } | 
 /**  What the chat says instead of a field of the card. */
-{ of: "chatText"; field: string } | { of: "persona"; id: string } | { of: "lore"; book: string; entry: string } | { of: "memory"; id: string } | { of: "keyframe"; id: string } | { of: "message"; id: string } | 
+{ of: "chatText"; field: string } | { of: "persona"; id: string } | { of: "lore"; book: string; entry: string } | { of: "memory"; id: string } | { of: "keyframe"; id: string; 
+/**  The first message that it tells of, while it is known. */
+first: string | null } | { of: "message"; id: string } | 
 /**  Messages that are outside the window. */
 { of: "older"; first: string; last: string; count: number } | 
 /**  A text that is attached to the chat. */

@@ -35,7 +35,7 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
 }
 
 /** The words for a key that the engine made; its own word where we have none. */
-export function named(group: "kind" | "memoryType", name: string): string {
+export function named(group: "kind" | "memoryType" | "memoryOrigin", name: string): string {
 	return i18n.t(`${group}.${name}`, { lng: current, defaultValue: name });
 }
 

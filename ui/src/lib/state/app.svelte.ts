@@ -413,6 +413,7 @@ export class App {
 			forgot: (text, undo) => this.undoable(t("toast.forgot", { text }), undo),
 			forgotMany: (count, undo) => this.undoable(t("toast.forgotMany", { count }), undo),
 			merged: (undo) => this.undoable(t("toast.merged"), undo),
+			archived: (count, undo) => (count > 0 ? this.undoable(t("toast.archived", { count }), undo) : this.toasts.show({ kind: "news", text: t("toast.inOrder"), detail: "" })),
 			took: ({ added, known, refused }) => this.toasts.show({ kind: refused.length > 0 ? "bad" : "news", text: t("toast.took", { count: added, known }), detail: refused.join("\n") }),
 		});
 	}

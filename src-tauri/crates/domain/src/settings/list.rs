@@ -240,6 +240,8 @@ settings! {
     memory_other_chats: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
     /// Who sums up what was said, and looks for facts in it, while nobody waits (S4.58, S4.59). Off: no model is asked.
     memory_learn: MemoryLearning = text("auto"), Kind::Choice(MemoryLearning::WORDS), None, Context, PEOPLE;
+    /// Id of the model or endpoint that does it (S4.39); `auto` is the chat's own. Where it is gone, that one does it too.
+    memory_model: String = text("auto"), Kind::NameOr { word: "auto" }, None, Context, PEOPLE;
     lore_strategy: LoreStrategy = text("character-first"), Kind::Choice(LoreStrategy::WORDS), None, Context, PEOPLE;
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.

@@ -31,12 +31,46 @@ pub struct Memory {
     pub persona: Option<String>,
     pub chat: Option<String>,
     pub pinned: bool,
-    /// Ids of the messages it was made from.
+    /// What wrote it down: user, rule, model, keyframe.
+    pub origin: String,
+    /// 1 to 10: how sure it is that it is so.
+    pub confidence: u32,
+    /// Ids of the messages it was made from, and of those that say the same.
     pub sources: Vec<String>,
+    /// Those among them that say the same: of memories that were merged into it. It stands without them.
+    pub echoes: Vec<String>,
+    /// It is kept and told no more.
+    pub archived: Option<Archived>,
     pub created: String,
     pub updated: String,
     /// How well it fits what was looked for, from 0 to 1.
     pub score: Option<f32>,
+}
+
+/// Why a memory is told no more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Archived {
+    /// merged, superseded, retired, crowded.
+    pub why: String,
+    /// Of a superseded one: since when it is so no longer.
+    pub since: String,
+    /// The memory that a merged or superseded one gave way to.
+    pub by: Option<String>,
+}
+
+/// What became of memories that were held against each other. Each can be brought back.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Consolidation {
+    /// Another one says the same.
+    pub merged: Vec<Memory>,
+    /// A newer one says that it is so no longer.
+    pub superseded: Vec<Memory>,
+    /// Old, of little weight, unsure, and never called up.
+    pub retired: Vec<Memory>,
+    /// There were too many; these are worth least.
+    pub crowded: Vec<Memory>,
 }
 
 /// Which memories are listed: all that is set must fit.
@@ -47,6 +81,8 @@ pub struct MemoryFilter {
     pub kind: Option<String>,
     pub scope: Option<MemoryScope>,
     pub made: Option<MadeFrom>,
+    /// The archived ones, and not those that count.
+    pub archived: bool,
 }
 
 /// What a memory was made from.

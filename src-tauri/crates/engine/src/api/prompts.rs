@@ -55,6 +55,8 @@ pub enum Origin {
     },
     Keyframe {
         id: String,
+        /// The first message that it tells of, while it is known.
+        first: Option<String>,
     },
     Message {
         id: String,

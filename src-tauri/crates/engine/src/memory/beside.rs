@@ -19,13 +19,14 @@ use domain::settings::MemoryLearning;
 use domain::{ChatId, MessageId};
 use futures_util::StreamExt;
 use provider::{FinishReason, GenerationEvent, Request, Shape};
-use store::Told;
+use store::{Read, Told};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::pair;
 use crate::Engine;
 use crate::answer::{Answerer, Counter};
+use crate::api::ModelRef;
 use crate::convert::Speakers;
 use crate::error::{Answer, bad_input};
 use crate::history::said;
@@ -46,6 +47,8 @@ pub(super) struct Learner {
     pub(super) persona: Persona,
     pub(super) speakers: Speakers,
     pub(super) answerer: Answerer,
+    /// Somebody has said that it is this model that learns.
+    chosen: bool,
     /// Others listen.
     pub(super) is_scene: bool,
 }
@@ -54,7 +57,7 @@ impl Learner {
     /// A model may be asked.
     pub(super) fn asks(&self) -> bool {
         match self.answerer.values.memory_learn {
-            MemoryLearning::Auto => self.answerer.template.is_some(),
+            MemoryLearning::Auto => self.answerer.template.is_some() || self.chosen,
             MemoryLearning::On => true,
             MemoryLearning::Off => false,
         }
@@ -121,10 +124,33 @@ impl Engine {
     pub(super) async fn learner(&self, id: ChatId, options: &TurnOptions) -> Answer<Learner> {
         let chat = self.chat(id).await?;
         let answerer = self.answerer(&chat, options).await?;
+        let own = self.named_model(&answerer.values.memory_model).await?;
+        let chosen = own.is_some();
+        let answerer = match own {
+            Some(model) => {
+                let options = TurnOptions { model: Some(model), context: None, ..options.clone() };
+                self.answerer(&chat, &options).await?
+            }
+            None => answerer,
+        };
         let (card, persona, speakers) =
             tokio::try_join!(self.chat_card(&chat), self.persona_of(chat.persona), self.speakers(&chat))?;
         let is_scene = self.store().read(move |store| Ok(!store.groups().members(id)?.is_empty())).await?;
-        Ok(Learner { chat, card: card.card, persona, speakers, answerer, is_scene })
+        Ok(Learner { chat, card: card.card, persona, speakers, answerer, chosen, is_scene })
+    }
+
+    /// The model or endpoint with that id, if it is there.
+    async fn named_model(&self, id: &str) -> Answer<Option<ModelRef>> {
+        if id == "auto" {
+            return Ok(None);
+        }
+        let known = |store: &Read<'_>| Ok((store.models().list()?, store.endpoints().list()?));
+        let (models, endpoints) = self.store().read(known).await?;
+        let id = id.to_owned();
+        if models.iter().any(|model| model.id.to_string() == id) {
+            return Ok(Some(ModelRef::Local { id }));
+        }
+        Ok(endpoints.iter().any(|endpoint| endpoint.id.to_string() == id).then_some(ModelRef::Remote { id }))
     }
 
     /// Asks until the answer can be read: twice at the most.

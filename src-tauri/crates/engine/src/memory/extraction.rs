@@ -161,6 +161,8 @@ impl<'a> Gate<'a> {
             importance,
             origin: MemoryOrigin::Model,
             confidence: if self.learner.answerer.tiny { TINY } else { CONFIDENCE },
+            echoes: Vec::new(),
+            archived: None,
             pinned: false,
             created: self.now,
             updated: self.now,
@@ -172,7 +174,9 @@ impl<'a> Gate<'a> {
 fn known(store: &Read<'_>, scopes: &[MemoryScope], terms: &[String]) -> Result<bool, StoreError> {
     let query = Query::any_of(terms.iter().map(String::as_str));
     let found = store.memories().search(scopes, &query, LOOKED_AT)?;
-    Ok(found.iter().any(|found| Said::new([found.memory.text.as_str()]).repeats(terms)))
+    // What is so no longer may be so again.
+    let mut found = found.iter().filter(|found| found.memory.archived.is_none());
+    Ok(found.any(|found| Said::new([found.memory.text.as_str()]).repeats(terms)))
 }
 
 /// Keeps those that are new, and how far was read, unless what was read has changed meanwhile.

@@ -7,12 +7,14 @@ use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{Found, Query, Read, StoreError};
 
+use crate::Clock;
+
 /// Of one scope, for the digest: more than its share of any budget has room for.
 const STANDING: u32 = 60;
 /// Called up, of all scopes (S2.14).
 const CALLED: u32 = 15;
 /// Less is too little for the digest.
-const SURE: u8 = 5;
+pub(super) const SURE: u8 = 5;
 /// Near ones that are looked at for those of these scopes.
 const LOOKED_AT: usize = 200;
 /// What is this important is told whatever the words (C11).
@@ -20,12 +22,18 @@ const VITAL: u8 = 9;
 const DAY: f32 = 86_400_000.0;
 /// Days after which news is half as new.
 const HALF_LIFE: f32 = 30.0;
+/// And after which a memory that nobody changed is worth half as much.
+const HALF_WORTH: f32 = 365.0;
+/// What is this important never fades.
+const LASTING: u8 = 10;
 
 /// What was found of the scopes that count.
 #[derive(Default)]
 pub(crate) struct Facts {
     pub(crate) standing: Vec<Memory>,
     pub(crate) called: Vec<Called>,
+    /// What the pair's chat before came to, for one that has no story yet (S4.55).
+    pub(crate) last_session: Option<Memory>,
 }
 
 /// What this turn calls up: how well it has its words, and how near its meaning is, each from 0 to 1.
@@ -55,7 +63,8 @@ pub(crate) fn find(
     let mut called = by_words(store.memories().search(scopes, query, CALLED)?);
     let mut left = CALLED;
     for (number, nearness) in near.iter().take(LOOKED_AT) {
-        let Some(memory) = store.memories().numbered(*number)?.filter(|memory| scopes.contains(&memory.scope)) else {
+        let known = store.memories().numbered(*number)?;
+        let Some(memory) = known.filter(|memory| memory.may_be_told() && scopes.contains(&memory.scope)) else {
             continue;
         };
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
@@ -67,7 +76,7 @@ pub(crate) fn find(
             break;
         }
     }
-    Ok(Facts { standing, called })
+    Ok(Facts { standing, called, last_session: None })
 }
 
 /// The one that has the words best has them whole.
@@ -83,14 +92,18 @@ impl Facts {
     /// By importance and age, pinned ones first (S4.61). What nobody is sure of waits until it is called up, and so does what
     /// happened in a stretch of a chat: the digest has the chat's own keyframes. What the words call up is said more than once only if the plan
     /// finds that it is not visible.
-    pub(crate) fn digest(&self, now: Timestamp) -> Vec<Candidate> {
+    pub(crate) fn digest(&self, now: Timestamp, clock: &Clock) -> Vec<Candidate> {
         let one = |memory: &Memory| {
             let first = if memory.pinned { 100.0 } else { 0.0 };
             let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
-            candidate(memory, reason, first + f32::from(memory.importance) + 0.5 * recency(memory, now))
+            candidate(memory, clock, reason, first + f32::from(memory.importance) + 0.5 * recency(memory, now))
         };
         let sure = self.standing.iter().filter(|memory| memory.pinned || memory.confidence >= SURE);
-        sure.filter(|memory| memory.origin != MemoryOrigin::Keyframe).map(one).collect()
+        let last = self.last_session.iter().map(|memory| {
+            let score = f32::from(memory.importance);
+            Candidate { kind: BlockKind::LastSession, ..candidate(memory, clock, "the chat before".to_owned(), score) }
+        });
+        sure.filter(|memory| memory.origin != MemoryOrigin::Keyframe).map(one).chain(last).collect()
     }
 
     /// Messages that say nothing but what a memory of these says: somebody asked in them to remember it.
@@ -109,7 +122,7 @@ impl Facts {
     }
 
     /// What this turn's words call up, and what must not be missing whatever the words.
-    pub(crate) fn context(&self, now: Timestamp) -> Vec<Candidate> {
+    pub(crate) fn context(&self, now: Timestamp, clock: &Clock) -> Vec<Candidate> {
         let mut told: HashSet<MemoryId> = HashSet::new();
         let mut candidates = Vec::new();
         for called in self.called(now) {
@@ -119,7 +132,7 @@ impl Facts {
                 true => format!("has words of this turn, {score:.2}"),
                 false => format!("by meaning, {:.2}", called.nearness),
             };
-            candidates.push(candidate(&called.memory, reason, score).because(signals(called, now)));
+            candidates.push(candidate(&called.memory, clock, reason, score).because(signals(called, now)));
         }
         let vital = |memory: &&Memory| {
             memory.pinned
@@ -128,19 +141,25 @@ impl Facts {
         let vital = self.standing.iter().filter(vital);
         for memory in vital.filter(|memory| !told.contains(&memory.id)) {
             let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
-            candidates.push(candidate(memory, reason, weigh(memory, 0.0, now)));
+            candidates.push(candidate(memory, clock, reason, weigh(memory, 0.0, now)));
         }
         candidates
     }
 }
 
-/// C11: half how well it fits, then importance, then age. All from 0 to 1.
+/// C11: half how well it fits, then what its importance is worth now, then age. All from 0 to 1.
 fn weigh(memory: &Memory, fit: f32, now: Timestamp) -> f32 {
-    0.5 * fit + 0.3 * f32::from(memory.importance) / 10.0 + 0.2 * recency(memory, now)
+    0.5 * fit + 0.3 * worth(memory, now) / 10.0 + 0.2 * recency(memory, now)
+}
+
+/// Its importance as it has faded until `now`; what matters most, and what is pinned, does not.
+pub(super) fn worth(memory: &Memory, now: Timestamp) -> f32 {
+    let importance = f32::from(memory.importance);
+    if memory.pinned || memory.importance >= LASTING { importance } else { importance * faded(memory, now, HALF_WORTH) }
 }
 
 fn signals(called: &Called, now: Timestamp) -> Vec<Signal> {
-    let importance = f32::from(called.memory.importance) / 10.0;
+    let importance = worth(&called.memory, now) / 10.0;
     vec![
         SignalKind::Words.is(called.words),
         SignalKind::Nearness.is(called.nearness),
@@ -150,13 +169,26 @@ fn signals(called: &Called, now: Timestamp) -> Vec<Signal> {
 }
 
 fn recency(memory: &Memory, now: Timestamp) -> f32 {
-    let days = (now.0 - memory.updated.0).max(0) as f32 / DAY;
-    0.5_f32.powf(days / HALF_LIFE)
+    faded(memory, now, HALF_LIFE)
 }
 
-fn candidate(memory: &Memory, reason: String, score: f32) -> Candidate {
+/// From 1 to 0: half as much after each `half` days.
+fn faded(memory: &Memory, now: Timestamp, half: f32) -> f32 {
+    let days = (now.0 - memory.updated.0).max(0) as f32 / DAY;
+    0.5_f32.powf(days / half)
+}
+
+fn candidate(memory: &Memory, clock: &Clock, reason: String, score: f32) -> Candidate {
     let source = Source::Memory { id: memory.id.to_string() };
-    Candidate::new(kind(memory.kind), source, reason, memory.text.clone()).scored(score).about(memory.sources.clone())
+    Candidate::new(kind(memory.kind), source, reason, told(memory, clock)).scored(score).about(memory.sources.clone())
+}
+
+/// What is so no longer says until when it was.
+fn told(memory: &Memory, clock: &Clock) -> String {
+    match memory.archived {
+        Some(archived) => format!("{} (until {}; not so now)", memory.text, clock.day(archived.since)),
+        None => memory.text.clone(),
+    }
 }
 
 fn kind(kind: MemoryType) -> BlockKind {
@@ -170,7 +202,7 @@ fn kind(kind: MemoryType) -> BlockKind {
 
 #[cfg(test)]
 mod tests {
-    use domain::memory::CERTAIN;
+    use domain::memory::{Archived, ArchivedAs, CERTAIN};
     use uuid::Uuid;
 
     use super::*;
@@ -187,6 +219,8 @@ mod tests {
             confidence: CERTAIN,
             pinned,
             sources: Vec::new(),
+            echoes: Vec::new(),
+            archived: None,
             created: at,
             updated: at,
         }
@@ -201,8 +235,8 @@ mod tests {
     fn standing_facts_go_by_pin_importance_and_age() {
         let standing =
             vec![memory(1, 5, false, 0), memory(2, 9, false, 400), memory(3, 1, true, 900), memory(4, 5, false, 9)];
-        let facts = Facts { standing, called: Vec::new() };
-        assert_eq!(order(facts.digest(Timestamp(0))), "m3 m2 m1 m4");
+        let facts = Facts { standing, ..Facts::default() };
+        assert_eq!(order(facts.digest(Timestamp(0), &Clock::stopped(Timestamp(0)))), "m3 m2 m1 m4");
     }
 
     #[test]
@@ -213,7 +247,25 @@ mod tests {
                 Found { memory: memory(3, 3, false, 400), score: 7.0 },
                 Found { memory: memory(5, 3, false, 400), score: 1.0 },
             ]),
+            last_session: None,
         };
-        assert_eq!(order(facts.context(Timestamp(0))), "m3 m4 m1 m5");
+        assert_eq!(order(facts.context(Timestamp(0), &Clock::stopped(Timestamp(0)))), "m3 m4 m1 m5");
+    }
+
+    #[test]
+    fn importance_fades_but_for_what_matters_most() {
+        let worth = |importance, pinned, days| worth(&memory(1, importance, pinned, days), Timestamp(0));
+        assert_eq!((worth(8, false, 0), worth(8, false, 365), worth(8, false, 730)), (8.0, 4.0, 2.0));
+        assert_eq!((worth(10, false, 3_650), worth(3, true, 3_650)), (10.0, 3.0));
+    }
+
+    #[test]
+    fn what_is_so_no_longer_is_told_with_its_date_and_only_when_it_is_called_up() {
+        let clock = Clock::stopped(Timestamp(0));
+        let since = Timestamp(1_795_302_660_000);
+        let archived = Some(Archived { why: ArchivedAs::Superseded, since, by: None });
+        let older = Memory { archived, ..memory(1, 9, false, 0) };
+        let facts = Facts { called: by_words(vec![Found { memory: older, score: 1.0 }]), ..Facts::default() };
+        assert_eq!(order(facts.context(Timestamp(0), &clock)), "m1 (until 21 November 2026; not so now)");
     }
 }

@@ -1,4 +1,5 @@
-//! Learning while nobody waits: keyframes and facts of the chat that was just talked in (S4.31, S4.58).
+//! Learning while nobody waits: keyframes and facts of the chat that was just talked in (S4.31, S4.58), and then putting what is
+//! remembered in order.
 //!
 //! Nothing is queued: what is due follows from what was said and what is kept of it, so it is due still after a restart
 //! (S3.30). One job is done at a time, and whoever speaks ends it within a step of the model (`read_ahead`).
@@ -28,16 +29,26 @@ impl Engine {
             return Ok(());
         }
         self.understand_in_advance(&learner).await?;
-        let since = self.cover_with_words(&learner).await?;
+        let learned = self.learn_of(&learner, &leave).await;
+        // That a model cannot be asked does not keep what is there from being put in order.
+        if !matches!(learned, Ok(false)) {
+            self.keep_to_most(learner.scope()).await?;
+            self.consolidate_daily(&leave).await?;
+        }
+        learned.map(drop)
+    }
+
+    /// False if somebody waits.
+    async fn learn_of(&self, learner: &Learner, leave: &CancellationToken) -> Answer<bool> {
+        let since = self.cover_with_words(learner).await?;
         if !learner.asks() {
-            return Ok(());
+            return Ok(true);
         }
         // A summary stands in the digest by itself: a tiny model's would be believed.
-        if !learner.answerer.tiny && !self.sum_up(&learner, since, &leave).await? {
-            return Ok(());
+        if !learner.answerer.tiny && !self.sum_up(learner, since, leave).await? {
+            return Ok(false);
         }
-        self.extract_facts(&learner, &leave).await?;
-        Ok(())
+        self.extract_facts(learner, leave).await
     }
 
     /// Keyframes of first sentences where twenty messages have none; a model may read them then. Returns where it may begin.

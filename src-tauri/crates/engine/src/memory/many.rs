@@ -31,9 +31,11 @@ impl Engine {
         self.store()
             .write(move |store| {
                 // The words that it was made from are still remembered, so nothing hides them.
+                let parts = untold::with_merged(store, &parts)?;
                 store.memories_mut().soft_delete_all(&parts, now)?;
-                store.memories_mut().withdraw_all(&parts.map(|id| id.0).into())?;
-                store.memories_mut().insert(&row)
+                store.memories_mut().withdraw_all(&parts.iter().map(|id| id.0).collect())?;
+                store.memories_mut().insert(&row)?;
+                store.memories_mut().take_over(&parts, row.id)
             })
             .await?;
         self.memories_changed("");
@@ -47,7 +49,7 @@ impl Engine {
             .write(move |store| {
                 store.memories_mut().soft_delete(merged, now)?;
                 store.memories_mut().withdraw(merged.0)?;
-                parts.into_iter().try_for_each(|id| store.memories_mut().restore(id))
+                parts.into_iter().try_for_each(|id| store.memories_mut().restore(id).map(drop))
             })
             .await?;
         self.memories_changed("");
@@ -96,13 +98,16 @@ impl Engine {
 
 fn merged(first: &Memory, second: &Memory, text: String, id: MemoryId, now: domain::Timestamp) -> Memory {
     let mut seen = HashSet::new();
-    let sources = first.sources.iter().chain(&second.sources).copied().filter(|source| seen.insert(*source)).collect();
+    let said = [first, second].into_iter().flat_map(|memory| memory.sources.iter().chain(&memory.echoes));
+    let sources = said.copied().filter(|source| seen.insert(*source)).collect();
     Memory {
         id,
         text,
         importance: first.importance.max(second.importance),
         pinned: first.pinned || second.pinned,
         sources,
+        echoes: Vec::new(),
+        archived: None,
         created: first.created.min(second.created),
         updated: now,
         ..first.clone()

@@ -12,7 +12,10 @@ pub mod corpus;
 pub mod scenario;
 
 mod about;
+mod attributes;
 mod beside;
+mod consolidating;
+mod consolidation;
 mod encoder;
 mod excerpt;
 mod extraction;
@@ -27,6 +30,7 @@ mod passages;
 mod reading;
 mod reading_things;
 mod receipts;
+mod saying;
 mod scores;
 mod shapes;
 mod signals;
@@ -46,11 +50,11 @@ use std::time::Duration;
 
 use context::frame::{BlockKind, Candidate, HistoryMessage, Share, Source};
 use context::importance::{IMPORTANT, judge};
+use domain::PersonaId;
 use domain::chat::{Chat, Role};
 use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
-use domain::{ChatId, DocumentId, MessageId, PersonaId};
-use store::{Among, Query, StoreError, Stretch, Write};
+use store::{Among, Query, Stretch};
 use tokio::time::error::Elapsed;
 
 use crate::Engine;
@@ -67,6 +71,7 @@ pub(crate) use keyframes::keep as keep_covers;
 pub(crate) use nearness::{Asked, Understood};
 use older::{ByWords, Hit, Question};
 pub(crate) use reading::Reading;
+pub(crate) use untold::{withdraw, withdraw_chat, withdraw_document};
 pub(crate) use wishes::{Said, obey};
 
 /// Messages before the window that are kept word for word at the most. A tenth of the history holds fewer.
@@ -206,10 +211,13 @@ impl Engine {
     async fn facts(&self, collected: &Collected, words: Query) -> Answer<Facts> {
         let scopes = scopes(&collected.chat, collected.persona.id);
         let understood = self.understood_for(collected, vec![Among::Memories]).await;
-        let cache = self.reading().near();
+        let (cache, chat) = (self.reading().near(), collected.chat.id);
+        let others = collected.values.memory_other_chats;
         let find = move |store: &store::Read<'_>| {
             let near = understood.map(|asked| cache.near(store, Among::Memories, &asked)).transpose()?;
-            facts::find(store, &scopes, &words, &near.unwrap_or_default())
+            let facts = facts::find(store, &scopes, &words, &near.unwrap_or_default())?;
+            let last_session = if others { store.memories().last_session(scopes[1], chat)? } else { None };
+            Ok(Facts { last_session, ..facts })
         };
         Ok(self.store().read(find).await?)
     }
@@ -281,8 +289,8 @@ impl Engine {
         older.retain(|hit| !repeated.contains(&hit.message.id));
         older::leave_out_the_weak(&mut older, |hit| hit.score);
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
-        recalled.digest.extend(facts.digest(now));
-        recalled.context.extend(facts.context(now));
+        recalled.digest.extend(facts.digest(now, self.clock()));
+        recalled.context.extend(facts.context(now, self.clock()));
         let sought = Sought::of(&telling_words(collected, TELLING));
         let excerpts =
             older.into_iter().filter_map(|hit| older::candidate(hit, &sought, &collected.speakers, self.clock()));
@@ -311,27 +319,6 @@ impl Engine {
         };
         Ok(marked.into_iter().filter(|message| message.position > after).map(candidate).collect())
     }
-}
-
-/// Takes what quotes a message out of every prompt to come, and what was made from it too (S2.16; memory.md, group G).
-pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
-    for memory in store.memories_mut().made_from(message)? {
-        store.memories_mut().withdraw(memory.0)?;
-    }
-    store.memories_mut().withdraw(message.0)
-}
-
-/// Takes what was made from a chat out of every prompt to come.
-pub(crate) fn withdraw_chat(store: &mut Write<'_>, chat: ChatId) -> Result<(), StoreError> {
-    let made = store.memories_mut().made_in(chat)?;
-    made.into_iter().try_for_each(|memory| store.memories_mut().withdraw(memory.0))?;
-    let quoted = store.memories_mut().quoted_elsewhere(chat)?;
-    quoted.into_iter().try_for_each(|message| store.memories_mut().withdraw(message.0))
-}
-
-/// Takes what quotes a document out of every prompt to come.
-pub(crate) fn withdraw_document(store: &mut Write<'_>, document: DocumentId) -> Result<(), StoreError> {
-    store.memories_mut().withdraw(document.0)
 }
 
 /// Where memories count in this chat (S4.62).

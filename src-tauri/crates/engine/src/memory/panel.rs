@@ -47,12 +47,16 @@ impl Engine {
         Ok(found.into_iter().map(scored).collect())
     }
 
-    /// Everything that counts with a character, however much.
+    /// Everything that is kept with a character, however much, the archived behind the rest.
     pub async fn every_memory(&self, character: String) -> Answer<Vec<api::Memory>> {
         let character = character.parse::<CharacterId>()?;
-        let all = MemoryFilter::default();
-        let memories = self.store().read(move |store| store.memories().of_character(character, all, u32::MAX)).await?;
-        Ok(memories.into_iter().map(|memory| shown(memory, None)).collect())
+        let all = move |store: &store::Read<'_>| {
+            let of = |archived| MemoryFilter { archived, ..MemoryFilter::default() };
+            let mut all = store.memories().of_character(character, of(false), u32::MAX)?;
+            all.extend(store.memories().of_character(character, of(true), u32::MAX)?);
+            Ok(all)
+        };
+        Ok(self.store().read(all).await?.into_iter().map(|memory| shown(memory, None)).collect())
     }
 
     pub async fn save_memory(&self, draft: MemoryDraft) -> Answer<api::Memory> {
@@ -72,6 +76,8 @@ impl Engine {
             confidence: CERTAIN,
             pinned: draft.pinned,
             sources: known.as_ref().map_or_else(Vec::new, |known| known.sources.clone()),
+            echoes: known.as_ref().map_or_else(Vec::new, |known| known.echoes.clone()),
+            archived: None,
             created: known.as_ref().map_or(now, |known| known.created),
             updated: now,
         };
@@ -79,8 +85,11 @@ impl Engine {
         self.store()
             .write(move |store| match known {
                 None => store.memories_mut().insert(&memory),
-                Some(_) => {
+                Some(known) => {
                     store.memories_mut().update(&memory)?;
+                    if known.archived.is_some() {
+                        store.memories_mut().unarchive(memory.id)?;
+                    }
                     // What was sent in its old words is not sent again.
                     store.memories_mut().withdraw(memory.id.0)
                 }
@@ -106,11 +115,17 @@ impl Engine {
         Ok(())
     }
 
-    /// A pinned memory is told whatever else there is to tell.
+    /// A pinned memory is told whatever else there is to tell, so it is archived no more.
     pub async fn pin_memory(&self, id: String, pinned: bool) -> Answer<api::Memory> {
-        let memory = Memory { pinned, ..self.memory(id.parse()?).await? };
+        let known = self.memory(id.parse()?).await?;
+        let was_archived = known.archived.is_some();
+        let memory = Memory { pinned, archived: known.archived.filter(|_| !pinned), ..known };
         let row = memory.clone();
-        self.store().write(move |store| store.memories_mut().update(&row)).await?;
+        let pin = move |store: &mut store::Write<'_>| {
+            store.memories_mut().update(&row)?;
+            if was_archived && pinned { store.memories_mut().unarchive(row.id) } else { Ok(()) }
+        };
+        self.store().write(pin).await?;
         self.memories_changed("");
         Ok(shown(memory, None))
     }
@@ -167,6 +182,7 @@ fn narrowed(filter: &api::MemoryFilter) -> MemoryFilter {
             api::MemoryScope::Chat => "chat",
         }),
         said: filter.made.map(|made| made == api::MadeFrom::Words),
+        archived: filter.archived,
     }
 }
 
@@ -187,7 +203,15 @@ pub(crate) fn shown(memory: Memory, score: Option<f32>) -> api::Memory {
         persona: persona.map(|id| id.to_string()),
         chat: chat.map(|id| id.to_string()),
         pinned: memory.pinned,
-        sources: memory.sources.iter().map(ToString::to_string).collect(),
+        origin: memory.origin.as_str().to_owned(),
+        confidence: u32::from(memory.confidence),
+        sources: memory.sources.iter().chain(&memory.echoes).map(ToString::to_string).collect(),
+        echoes: memory.echoes.iter().map(ToString::to_string).collect(),
+        archived: memory.archived.map(|archived| api::Archived {
+            why: archived.why.as_str().to_owned(),
+            since: rfc3339(archived.since),
+            by: archived.by.map(|id| id.to_string()),
+        }),
         created: rfc3339(memory.created),
         updated: rfc3339(memory.updated),
         score,

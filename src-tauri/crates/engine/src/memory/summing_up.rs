@@ -103,6 +103,8 @@ impl Engine {
             importance: keyframe.rating,
             origin: MemoryOrigin::Keyframe,
             confidence: CONFIDENCE,
+            echoes: Vec::new(),
+            archived: None,
             pinned: false,
             sources: keyframe.messages.clone(),
             created: now,

@@ -34,7 +34,7 @@ impl Said {
             let begins = std::mem::replace(&mut starts, piece.ends_with(['.', '!', '?', ':', '"']));
             let capital = piece.chars().find(|letter| letter.is_alphanumeric()).is_some_and(char::is_uppercase);
             words(piece).all(|word| {
-                let number = word.contains(|letter: char| letter.is_numeric()) || is_one_of(NUMBERS, &word);
+                let number = is_number(&word);
                 match (capital, begins) {
                     _ if number => self.words.contains(&word),
                     _ if word.chars().count() == 1 => true,
@@ -81,8 +81,9 @@ impl Said {
     }
 }
 
-fn is_one_of(list: &str, word: &str) -> bool {
-    list.split(' ').any(|known| known == word)
+/// In figures, or in words of English or German.
+pub(super) fn is_number(word: &str) -> bool {
+    word.contains(|letter: char| letter.is_numeric()) || NUMBERS.split(' ').any(|number| number == word)
 }
 
 #[cfg(test)]

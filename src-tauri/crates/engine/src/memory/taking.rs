@@ -1,8 +1,11 @@
 //! Memories as a file: written whole, and read again here or on another machine (memory.md, section 4).
 
-use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
+use std::collections::HashSet;
+
+use domain::memory::{Archived, ArchivedAs, CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use store::{StoreError, Write};
 use uuid::Uuid;
 
@@ -48,7 +51,7 @@ impl Engine {
     pub async fn import_memories(&self, character: String, json: String) -> Answer<MemoryImport> {
         let character = self.character(character.parse()?).await?.id;
         let persona = self.persona_of(None).await?.id;
-        let file: MemoryFile = serde_json::from_str(&json).map_err(|error| {
+        let file = parsed(&json).map_err(|error| {
             bad_input(format!("This is no file of memories: {error}."), "Choose one that was exported here.")
         })?;
         if file.items.len() > MOST {
@@ -56,14 +59,25 @@ impl Engine {
         }
         let imported = self.store().write(move |store| {
             let mut imported = MemoryImport::default();
+            let (mut taken, mut archived) = (HashSet::new(), Vec::new());
             for item in file.items {
                 let line = item.text.chars().take(80).collect::<String>();
                 match read(store, item, character, Some(persona).filter(|id| !id.0.is_nil()))? {
                     Ok(memory) => match keep(store, &memory)? {
-                        Taken::New => imported.added += 1,
+                        Taken::New => {
+                            imported.added += 1;
+                            taken.insert(memory.id);
+                            archived.extend(memory.archived.map(|of| (memory, of)));
+                        }
                         Taken::Known => imported.known += 1,
                     },
                     Err(why) => imported.refused.push(format!("\u{201c}{line}\u{201d}: {why}")),
+                }
+            }
+            for (memory, of) in archived {
+                // What did not come in takes nobody's place.
+                if of.by.is_none_or(|by| taken.contains(&by) && by != memory.id) {
+                    store.memories_mut().archive(&memory, of)?;
                 }
             }
             Ok(imported)
@@ -72,6 +86,18 @@ impl Engine {
         self.memories_changed("");
         Ok(imported)
     }
+}
+
+/// Files of older versions say less: whoever takes one in vouches for it.
+fn parsed(json: &str) -> serde_json::Result<MemoryFile> {
+    let mut file: Value = serde_json::from_str(json)?;
+    let items = file.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten();
+    for item in items.filter_map(Value::as_object_mut) {
+        item.entry("origin").or_insert_with(|| MemoryOrigin::User.as_str().into());
+        item.entry("confidence").or_insert_with(|| CERTAIN.into());
+        item.entry("echoes").or_insert_with(|| Value::Array(Vec::new()));
+    }
+    serde_json::from_value(file)
 }
 
 /// A memory of a file as it is to be kept, or why it is not.
@@ -89,7 +115,8 @@ fn read(
         return Ok(Err("its dates cannot be read".to_owned()));
     };
     let mut sources = Vec::new();
-    for source in item.sources.iter().filter_map(|id| id.parse::<MessageId>().ok()) {
+    let own = item.sources.iter().filter(|source| !item.echoes.contains(source));
+    for source in own.filter_map(|id| id.parse::<MessageId>().ok()) {
         if store.messages().get(source)?.is_some() {
             sources.push(source);
         }
@@ -102,12 +129,22 @@ fn read(
         importance: item.importance.clamp(1, 10) as u8,
         pinned: item.pinned,
         sources,
-        // Who takes a file in vouches for it.
-        origin: MemoryOrigin::User,
-        confidence: CERTAIN,
+        origin: MemoryOrigin::ALL.into_iter().find(|origin| origin.as_str() == item.origin).unwrap_or_default(),
+        confidence: item.confidence.clamp(1, 10) as u8,
+        echoes: Vec::new(),
+        archived: item.archived.and_then(archived),
         created,
         updated,
     }))
+}
+
+/// `None` where a file says what nothing here would have written.
+fn archived(of: api::Archived) -> Option<Archived> {
+    let why = ArchivedAs::ALL.into_iter().find(|why| why.as_str() == of.why)?;
+    let by = of.by.and_then(|id| id.parse::<MemoryId>().ok());
+    let gave_way = matches!(why, ArchivedAs::Merged | ArchivedAs::Superseded);
+    let since = moment(&of.since).ok()?;
+    (gave_way == by.is_some()).then_some(Archived { why, since, by })
 }
 
 /// Where it counts here: with the character that it was taken in for.

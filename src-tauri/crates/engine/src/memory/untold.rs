@@ -1,42 +1,79 @@
 //! Forgetting a memory, and the words it was made from with it: what was said is still in its chat, but no prompt is told of it
-//! again (memory.md, group G).
+//! again (memory.md, group G). What was merged into it says the same, so it goes with it. And what quotes something that was
+//! deleted is taken out of every prompt to come.
 
 use std::collections::HashSet;
 
-use domain::{MemoryId, Timestamp};
+use domain::{ChatId, DocumentId, MemoryId, MessageId, Timestamp};
 use store::{StoreError, Write};
 use uuid::Uuid;
 
 /// Until [`remember_again`].
 pub(super) fn forget(store: &mut Write<'_>, id: MemoryId, now: Timestamp) -> Result<(), StoreError> {
-    let known = store.memories().get(id)?;
-    store.memories_mut().soft_delete(id, now)?;
-    store.memories_mut().withdraw(id.0)?;
-    for message in known.into_iter().flat_map(|memory| memory.sources) {
-        store.messages_mut().tell_no_more(message)?;
-        // As an excerpt it may stand in a context block as well.
-        store.memories_mut().withdraw(message.0)?;
+    let merged = store.memories().merged_into(id)?;
+    for id in [id].into_iter().chain(merged) {
+        let known = store.memories().get(id)?;
+        store.memories_mut().soft_delete(id, now)?;
+        store.memories_mut().withdraw(id.0)?;
+        for message in known.into_iter().flat_map(|memory| memory.sources) {
+            store.messages_mut().tell_no_more(message)?;
+            // As an excerpt it may stand in a context block as well.
+            store.memories_mut().withdraw(message.0)?;
+        }
     }
     Ok(())
 }
 
 /// [`forget`] for many, in one walk through the chats.
 pub(super) fn forget_all(store: &mut Write<'_>, ids: &[MemoryId], now: Timestamp) -> Result<(), StoreError> {
+    let ids = with_merged(store, ids)?;
     let mut quoted: HashSet<Uuid> = ids.iter().map(|id| id.0).collect();
-    for id in ids {
+    for id in &ids {
         let known = store.memories().get(*id)?;
         for message in known.into_iter().flat_map(|memory| memory.sources) {
             store.messages_mut().tell_no_more(message)?;
             quoted.insert(message.0);
         }
     }
-    store.memories_mut().soft_delete_all(ids, now)?;
+    store.memories_mut().soft_delete_all(&ids, now)?;
     store.memories_mut().withdraw_all(&quoted)
 }
 
+/// Those, and what was merged into them.
+pub(super) fn with_merged(store: &Write<'_>, ids: &[MemoryId]) -> Result<Vec<MemoryId>, StoreError> {
+    let mut all = ids.to_vec();
+    for id in ids {
+        all.extend(store.memories().merged_into(*id)?);
+    }
+    Ok(all)
+}
+
 pub(super) fn remember_again(store: &mut Write<'_>, id: MemoryId) -> Result<(), StoreError> {
-    store.memories_mut().restore(id)?;
-    let known = store.memories().get(id)?;
-    let mut sources = known.into_iter().flat_map(|memory| memory.sources);
-    sources.try_for_each(|message| store.messages_mut().tell_again(message))
+    for id in store.memories_mut().restore(id)? {
+        let known = store.memories().get(id)?;
+        let mut sources = known.into_iter().flat_map(|memory| memory.sources);
+        sources.try_for_each(|message| store.messages_mut().tell_again(message))?;
+    }
+    Ok(())
+}
+
+/// Takes what quotes a message out of every prompt to come, and what was made from it too (S2.16; memory.md, group G).
+pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
+    for memory in store.memories_mut().made_from(message)? {
+        store.memories_mut().withdraw(memory.0)?;
+    }
+    store.memories_mut().withdraw(message.0)
+}
+
+/// Takes what was made from a chat out of every prompt to come.
+pub(crate) fn withdraw_chat(store: &mut Write<'_>, chat: ChatId) -> Result<(), StoreError> {
+    let made = store.memories_mut().made_in(chat)?;
+    made.into_iter().try_for_each(|memory| store.memories_mut().withdraw(memory.0))?;
+    let quoted = store.memories_mut().quoted_elsewhere(chat)?;
+    quoted.into_iter().try_for_each(|message| store.memories_mut().withdraw(message.0))
+}
+
+/// Takes what quotes a document out of every prompt to come.
+pub(crate) fn withdraw_document(store: &mut Write<'_>, document: DocumentId) -> Result<(), StoreError> {
+    store.memories_mut().withdraw(document.0)
 }

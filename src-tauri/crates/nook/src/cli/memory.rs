@@ -12,6 +12,9 @@ pub(crate) enum MemoryVerb {
         /// Name or id
         #[arg(long)]
         character: String,
+        /// What is kept and told no more, and why
+        #[arg(long)]
+        archived: bool,
     },
     /// What fits some words, best first
     Search {
@@ -59,6 +62,22 @@ pub(crate) enum MemoryVerb {
         character: String,
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
+    },
+    /// Take in the memories of an exported file for a character; what is there already stays as it is
+    Import {
+        /// Name or id
+        #[arg(long)]
+        character: String,
+        file: PathBuf,
+    },
+    /// Hold all memories against each other, now instead of once a day: the same is merged, what is so no longer superseded, what
+    /// is old and unsure retired
+    Consolidate,
+    /// Take memories out of the archive
+    Restore {
+        /// As `memory list --archived` shows them
+        #[arg(required = true)]
+        ids: Vec<String>,
     },
     /// Read everything that was said, so that it is found by its meaning, now instead of in idle time
     Learn,

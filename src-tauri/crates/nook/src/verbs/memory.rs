@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::Engine;
-use engine::api::{Memory, MemoryDraft, Recollected};
+use engine::api::{Memory, MemoryDraft, MemoryFilter, Recollected};
 use serde_json::json;
 
 use super::export::keep;
@@ -15,8 +15,10 @@ use crate::output::Output;
 
 pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> Result<(), Failure> {
     match verb {
-        MemoryVerb::List { character } => list(engine, &character, String::new(), out).await,
-        MemoryVerb::Search { character: Some(character), words, .. } => list(engine, &character, words, out).await,
+        MemoryVerb::List { character, archived } => list(engine, &character, String::new(), archived, out).await,
+        MemoryVerb::Search { character: Some(character), words, .. } => {
+            list(engine, &character, words, false, out).await
+        }
         MemoryVerb::Search { chat, words, .. } => recall(engine, &chat.unwrap_or_default(), words, out).await,
         MemoryVerb::Add { what, text } => {
             let draft = draft(engine, what, text).await?;
@@ -44,6 +46,12 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
             out.answer(&json!({ "forgotten": id }), |_| format!("forgot {id}"))
         }
         MemoryVerb::Export { character, out: file } => export(engine, &character, &file, out).await,
+        MemoryVerb::Import { character, file } => import(engine, &character, &file, out).await,
+        MemoryVerb::Consolidate => consolidate(engine, out).await,
+        MemoryVerb::Restore { ids } => {
+            engine.unarchive_memories(ids.clone()).await?;
+            out.answer(&json!({ "restored": ids }), |_| format!("restored {}", ids.join(", ")))
+        }
         MemoryVerb::Learn => learn(engine, out).await,
         MemoryVerb::Rank(_) | MemoryVerb::Scenario(_) => Ok(()),
     }
@@ -66,9 +74,30 @@ async fn export(engine: &Engine, character: &str, file: &Path, out: &Output) -> 
     keep(file, &exported.bytes, exported.warnings, out)
 }
 
-async fn list(engine: &Engine, character: &str, words: String, out: &Output) -> Result<(), Failure> {
+async fn import(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), Failure> {
     let character = find::character(engine, character).await?.id;
-    let items = engine.list_memories(character, words).await?;
+    let json = std::fs::read_to_string(file)
+        .map_err(|error| Failure::because("badInput", format!("{} cannot be read: {error}", file.display())))?;
+    let imported = engine.import_memories(character, json).await?;
+    out.answer(&imported, |imported| {
+        let refused = imported.refused.iter().map(|refused| format!("\nrefused: {refused}"));
+        format!("{} added, {} known{}", imported.added, imported.known, refused.collect::<String>())
+    })
+}
+
+async fn consolidate(engine: &Engine, out: &Output) -> Result<(), Failure> {
+    let done = engine.consolidate_memories().await?;
+    out.answer(&done, |done| {
+        let lists = [&done.merged, &done.superseded, &done.retired, &done.crowded];
+        let all: Vec<String> = lists.into_iter().flatten().map(line).collect();
+        if all.is_empty() { "nothing to do".to_owned() } else { all.join("\n") }
+    })
+}
+
+async fn list(engine: &Engine, character: &str, words: String, archived: bool, out: &Output) -> Result<(), Failure> {
+    let character = find::character(engine, character).await?.id;
+    let filter = MemoryFilter { archived, ..MemoryFilter::default() };
+    let items = engine.find_memories(character, words, filter).await?;
     lines(Items { items }, out, line)
 }
 
@@ -115,6 +144,10 @@ fn recollected(item: &Recollected) -> String {
 
 fn line(memory: &Memory) -> String {
     let pin = if memory.pinned { ", pinned" } else { "" };
+    let archived = memory.archived.as_ref().map_or_else(String::new, |archived| match &archived.by {
+        Some(by) => format!(", {} by {by}", archived.why),
+        None => format!(", {}", archived.why),
+    });
     let fits = memory.score.map_or_else(String::new, |score| format!(", {score:.2}"));
-    format!("{}  {} ({}, {}{pin}{fits})", memory.id, memory.text, memory.kind, memory.importance)
+    format!("{}  {} ({}, {}{pin}{fits}{archived})", memory.id, memory.text, memory.kind, memory.importance)
 }

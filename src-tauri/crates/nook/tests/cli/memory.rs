@@ -70,6 +70,72 @@ fn an_export_has_every_memory_of_a_character() {
 }
 
 #[test]
+fn an_export_comes_in_again_and_says_the_same() {
+    let runa = Remembering::open();
+    let tea = runa.add("Likes green tea.", &["--type", "preference", "--importance", "7"]);
+    runa.add("Owns a boat.", &["--scope", "profile"]);
+    let export = |world: &World, name: &str| {
+        let file = world.path(name);
+        world.json(&["memory", "export", "--character", "Runa", "--out", file.to_str().unwrap()]);
+        (file.to_str().unwrap().to_owned(), std::fs::read(&file).unwrap())
+    };
+    let (file, exported) = export(&runa.world, "one.json");
+    let again = runa.world.json(&["memory", "import", "--character", "Runa", &file]);
+    assert_eq!((&again["added"], &again["known"]), (&json!(0), &json!(2)));
+
+    let other = Remembering::open();
+    let taken = other.world.json(&["memory", "import", "--character", "Runa", &file]);
+    assert_eq!((&taken["added"], &taken["refused"]), (&json!(2), &json!([])));
+    let (_, there) = export(&other.world, "other.json");
+    let said = |bytes: &[u8]| {
+        let file: Value = serde_json::from_slice(bytes).unwrap();
+        let all = file["items"].as_array().unwrap().iter();
+        let keys =
+            ["id", "type", "text", "importance", "scope", "pinned", "origin", "confidence", "created", "archived"];
+        all.map(|item| keys.map(|key| item[key].clone()).to_vec()).collect::<Vec<_>>()
+    };
+    assert_eq!(said(&there), said(&exported));
+    assert_eq!((&tea["origin"], &tea["confidence"]), (&json!("user"), &json!(10)));
+    runa.world.run(&["memory", "import", "--character", "Runa", "nowhere.json", "--json"]).assert_failed("badInput");
+}
+
+#[test]
+fn memories_are_held_against_each_other_and_brought_back() {
+    let runa = Remembering::open();
+    let learned = |number: u32, text: &str| {
+        json!({ "id": format!("00000000-0000-0000-0000-00000000000{number}"), "type": "fact", "text": text,
+            "importance": 5, "scope": "pair", "pinned": false, "sources": [], "origin": "model", "confidence": 7,
+            "created": format!("2026-05-0{number}T12:00:00Z"), "updated": format!("2026-05-0{number}T12:00:00Z") })
+    };
+    let items = [
+        learned(1, "The user lives in Lisbon."),
+        learned(2, "The user owns a boat."),
+        learned(3, "The user now lives in Porto."),
+        learned(4, "The user owns a boat."),
+    ];
+    let file = runa.world.file("learned.json", json!({ "items": items }).to_string());
+    runa.world.json(&["memory", "import", "--character", "Runa", &file]);
+    let done = runa.world.json(&["memory", "consolidate"]);
+    let of = |list: &str| done[list].as_array().unwrap().iter().map(|item| item["text"].clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (of("merged"), of("superseded")),
+        (vec![json!("The user owns a boat.")], vec![json!("The user lives in Lisbon.")])
+    );
+    let since = &done["superseded"][0]["archived"];
+    assert_eq!((&since["why"], &since["since"]), (&json!("superseded"), &json!("2026-05-03T12:00:00Z")));
+    let again = runa.world.json(&["memory", "consolidate"]);
+    assert_eq!(again, json!({ "merged": [], "superseded": [], "retired": [], "crowded": [] }));
+
+    let all = ["list", "--character", "Runa"];
+    let archived = [&all[..], &["--archived"]].concat();
+    assert_eq!((runa.texts(&all).len(), runa.texts(&archived).len()), (2, 2));
+    let id = done["superseded"][0]["id"].as_str().unwrap();
+    runa.world.json(&["memory", "restore", id]);
+    runa.world.json(&["memory", "consolidate"]);
+    assert_eq!((runa.texts(&all).len(), runa.texts(&archived).len()), (3, 1), "what was brought back stays");
+}
+
+#[test]
 fn a_corpus_is_ranked_without_a_data_folder() {
     let world = World::without_model();
     let line = |id, speaker, text| json!({ "conversation_id": "c", "id": id, "session": 1, "time": null, "speaker": speaker, "text": text, "caption": null });

@@ -3,30 +3,16 @@
 use std::collections::HashMap;
 
 use domain::memory::{Memory, MemoryScope};
-use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use domain::{CharacterId, ChatId, MemoryId, MessageId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
 use crate::query::{Rows, sought};
 use crate::sql::{Col, one};
 use crate::table::manifest::ManifestsMut;
 use crate::table::memory_many::MemoryFilter;
+use crate::table::memory_row::{COLUMNS, COUNTS, STANDS, from_row, owners};
 use crate::{Query, StoreError};
-
-/// Not deleted, and all that it was made from is shown as it was.
-pub(crate) const STANDS: &str = "memory.deleted IS NULL AND NOT EXISTS (
-    SELECT 1 FROM memory_source
-    JOIN message ON message.id = memory_source.message
-    JOIN chat ON chat.id = message.chat
-    LEFT JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
-    WHERE memory_source.memory = memory.number
-        AND (message.deleted IS NOT NULL OR chat.deleted IS NOT NULL OR swipe.id IS NOT memory_source.swipe))";
-
-/// What [`from_row`] reads, in its order: a turn reads hundreds, and columns are slow to find by name.
-pub(crate) const COLUMNS: &str =
-    "memory.number, memory.id, memory.type, memory.scope, memory.character, memory.persona, memory.chat,
-    memory.text, memory.importance, memory.pinned, memory.created, memory.updated, memory.origin, memory.confidence";
 
 /// A memory that was looked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,17 +27,17 @@ pub struct Memories<'a> {
 }
 
 impl Memories<'_> {
-    /// `None` if there is none, it is deleted, or what it was made from is gone.
+    /// `None` if there is none, it is deleted, or what it was made from is gone. It may be archived.
     pub fn get(&self, id: MemoryId) -> Result<Option<Memory>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM memory WHERE id = ?1 AND {STANDS}");
         let row = self.conn.prepare_cached(&sql)?.query_row([Col(id)], from_row).optional()?;
         Ok(self.with_sources(row.into_iter().collect())?.pop())
     }
 
-    /// At most `limit` of a scope: pinned ones first, then by importance, then the newest.
+    /// At most `limit` of a scope that count: pinned ones first, then by importance, then the newest.
     pub fn standing(&self, scope: MemoryScope, limit: u32) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM memory WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND {STANDS}
+            "SELECT {COLUMNS} FROM memory WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND {COUNTS}
              ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?5"
         );
         let (character, persona, chat) = owners(scope);
@@ -64,16 +50,17 @@ impl Memories<'_> {
     }
 
     /// At most `limit` of all that count with a character, whoever talks with it: its own, its pairs', its chats' and
-    /// everybody's. Pinned ones first, then by importance, then the newest.
+    /// everybody's; those that count, or else the archived ones. Pinned ones first, then by importance, then the newest.
     pub fn of_character(
         &self,
         character: CharacterId,
         filter: MemoryFilter,
         limit: u32,
     ) -> Result<Vec<Memory>, StoreError> {
+        let which = if filter.archived { format!("{STANDS} AND NOT ({COUNTS})") } else { COUNTS.to_owned() };
         let sql = format!(
             "SELECT {COLUMNS} FROM memory
-             WHERE (scope = 'profile' OR character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1)) AND {STANDS}
+             WHERE (scope = 'profile' OR character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1)) AND {which}
                  AND (?3 IS NULL OR type = ?3) AND (?4 IS NULL OR scope = ?4)
                  AND (?5 IS NULL OR ?5 = EXISTS (SELECT 1 FROM memory_source WHERE memory_source.memory = memory.number))
              ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?2"
@@ -86,9 +73,9 @@ impl Memories<'_> {
         self.with_sources(rows)
     }
 
-    /// At most `limit` of those scopes that fit `query` best, best first; of those that fit as well the newest.
+    /// At most `limit` of those scopes that may be told and fit `query` best, best first; of those that fit as well the newest.
     pub fn search(&self, scopes: &[MemoryScope], query: &Query, limit: u32) -> Result<Vec<Found>, StoreError> {
-        self.found(query, limit, |_, memory| scopes.contains(&memory.scope))
+        self.found(query, limit, |_, memory| memory.may_be_told() && scopes.contains(&memory.scope))
     }
 
     /// [`Self::search`] among all that count with a character.
@@ -129,7 +116,7 @@ impl Memories<'_> {
             );
             let mut statement = self.conn.prepare_cached(&sql)?;
             let ranked = statement
-                .query_map(params![sought.any(), sought.rows.first], |row| Ok((from_row(row)?, row.get(14)?)))?;
+                .query_map(params![sought.any(), sought.rows.first], |row| Ok((from_row(row)?, row.get(17)?)))?;
             let mut left = limit;
             for row in ranked {
                 if left == 0 {
@@ -143,8 +130,8 @@ impl Memories<'_> {
                 match found.entry(memory.id) {
                     std::collections::hash_map::Entry::Occupied(mut known) => known.get_mut().score += score,
                     std::collections::hash_map::Entry::Vacant(place) => {
-                        let sources = self.sources(number)?;
-                        place.insert(Found { memory: Memory { sources, ..memory }, score });
+                        let memory = self.with_sources(vec![(number, memory)])?.remove(0);
+                        place.insert(Found { memory, score });
                     }
                 }
             }
@@ -157,26 +144,31 @@ impl Memories<'_> {
 
     pub(crate) fn with_sources(&self, rows: Vec<(i64, Memory)>) -> Result<Vec<Memory>, StoreError> {
         let numbers: Vec<String> = rows.iter().map(|(number, _)| number.to_string()).collect();
-        let mut statement = self.conn.prepare_cached(
-            "SELECT memory, message FROM memory_source WHERE memory IN (SELECT value FROM json_each(?1))
-             ORDER BY memory, message",
-        )?;
-        let mut sources: HashMap<i64, Vec<MessageId>> = HashMap::new();
+        let mut statement = self.conn.prepare_cached(&format!(
+            "WITH RECURSIVE part (whole, number) AS (
+                 SELECT value, value FROM json_each(?1)
+                 UNION SELECT part.whole, memory.number FROM part JOIN memory ON memory.replaced_by = part.number
+                     WHERE memory.archived = 'merged' AND {STANDS})
+             SELECT part.whole, memory_source.message, part.whole = part.number
+             FROM part JOIN memory_source ON memory_source.memory = part.number
+             ORDER BY part.whole, part.whole <> part.number, memory_source.message"
+        ))?;
+        let mut made: HashMap<i64, (Vec<MessageId>, Vec<MessageId>)> = HashMap::new();
         let mut found = statement.query([format!("[{}]", numbers.join(","))])?;
         while let Some(row) = found.next()? {
-            sources.entry(row.get(0)?).or_default().push(row.get::<_, Col<_>>(1)?.0);
+            let (sources, echoes) = made.entry(row.get(0)?).or_default();
+            let message = row.get::<_, Col<_>>(1)?.0;
+            match row.get(2)? {
+                true => sources.push(message),
+                false if sources.contains(&message) || echoes.contains(&message) => {}
+                false => echoes.push(message),
+            }
         }
-        let whole = |(number, memory)| Memory { sources: sources.remove(&number).unwrap_or_default(), ..memory };
+        let whole = |(number, memory)| {
+            let (sources, echoes) = made.remove(&number).unwrap_or_default();
+            Memory { sources, echoes, ..memory }
+        };
         Ok(rows.into_iter().map(whole).collect())
-    }
-
-    fn sources(&self, number: i64) -> Result<Vec<MessageId>, StoreError> {
-        let rows = self
-            .conn
-            .prepare_cached("SELECT message FROM memory_source WHERE memory = ?1 ORDER BY message")?
-            .query_map([number], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
-            .collect::<Result<_, _>>()?;
-        Ok(rows)
     }
 }
 
@@ -222,7 +214,7 @@ impl MemoriesMut<'_> {
         memory.sources.iter().try_for_each(|source| one(statement.execute(params![number, Col(*source)])?, "message"))
     }
 
-    /// Replaces text, type, scope, importance, pin, origin and confidence; sources and age stay.
+    /// Replaces text, type, scope, importance, pin, origin and confidence; sources, age and archive stay.
     pub fn update(&mut self, memory: &Memory) -> Result<(), StoreError> {
         let (character, persona, chat) = owners(memory.scope);
         let rows = self
@@ -258,9 +250,26 @@ impl MemoriesMut<'_> {
         one(rows, "memory")
     }
 
-    pub fn restore(&mut self, id: MemoryId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("UPDATE memory SET deleted = NULL WHERE id = ?1")?.execute([Col(id)])?;
-        one(rows, "memory")
+    /// With what was hidden at the same moment of what it had taken the place of. Returns which they are.
+    ///
+    /// # Errors
+    /// `NotFound` if it is gone for good.
+    pub fn restore(&mut self, id: MemoryId) -> Result<Vec<MemoryId>, StoreError> {
+        let restored: Vec<MemoryId> = self
+            .conn
+            .prepare_cached(
+                "UPDATE memory SET deleted = NULL WHERE number IN (
+                     WITH RECURSIVE part (number, deleted) AS (
+                         SELECT number, deleted FROM memory WHERE id = ?1
+                         UNION SELECT memory.number, memory.deleted FROM part JOIN memory
+                             ON memory.replaced_by = part.number AND memory.deleted = part.deleted)
+                     SELECT number FROM part)
+                 RETURNING id",
+            )?
+            .query_map([Col(id)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        one(usize::from(!restored.is_empty()), "memory")?;
+        Ok(restored)
     }
 
     /// The memories that were made from a message, whether they stand or not.
@@ -355,46 +364,5 @@ impl MemoriesMut<'_> {
             ManifestsMut { conn: self.conn }.forget_quotes(id.0)?;
         }
         Ok(gone.len())
-    }
-}
-
-fn owners(scope: MemoryScope) -> (Option<CharacterId>, Option<PersonaId>, Option<ChatId>) {
-    match scope {
-        MemoryScope::Profile => (None, None, None),
-        MemoryScope::Character(character) => (Some(character), None, None),
-        MemoryScope::Pair { character, persona } => (Some(character), persona, None),
-        MemoryScope::Chat(chat) => (None, None, Some(chat)),
-    }
-}
-
-/// The number, and the memory without its sources; of [`COLUMNS`].
-pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
-    let memory = Memory {
-        id: row.get::<_, Col<_>>(1)?.0,
-        kind: row.get::<_, Col<_>>(2)?.0,
-        scope: scope(row)?,
-        text: row.get(7)?,
-        importance: row.get(8)?,
-        pinned: row.get(9)?,
-        sources: Vec::new(),
-        created: row.get::<_, Col<_>>(10)?.0,
-        updated: row.get::<_, Col<_>>(11)?.0,
-        origin: row.get::<_, Col<_>>(12)?.0,
-        confidence: row.get(13)?,
-    };
-    Ok((row.get(0)?, memory))
-}
-
-fn scope(row: &Row<'_>) -> rusqlite::Result<MemoryScope> {
-    let character = row.get::<_, Option<Col<_>>>(4)?.map(|Col(id)| id);
-    let persona = row.get::<_, Option<Col<_>>>(5)?.map(|Col(id)| id);
-    let chat = row.get::<_, Option<Col<_>>>(6)?.map(|Col(id)| id);
-    let word: String = row.get(3)?;
-    match (word.as_str(), character, chat) {
-        ("profile", None, None) => Ok(MemoryScope::Profile),
-        ("character", Some(character), None) => Ok(MemoryScope::Character(character)),
-        ("pair", Some(character), None) => Ok(MemoryScope::Pair { character, persona }),
-        ("chat", None, Some(chat)) => Ok(MemoryScope::Chat(chat)),
-        _ => Err(rusqlite::Error::InvalidColumnType(3, "scope".into(), Value::Text(word).data_type())),
     }
 }

@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 
-use domain::memory::{Memory, MemoryType};
-use domain::{CharacterId, MemoryId, PersonaId, Timestamp};
+use domain::memory::{Memory, MemoryScope, MemoryType};
+use domain::{CharacterId, ChatId, MemoryId, PersonaId, Timestamp};
 use rusqlite::{OptionalExtension, params};
 use uuid::Uuid;
 
 use crate::StoreError;
 use crate::sql::Col;
-use crate::table::memory::{COLUMNS, Memories, MemoriesMut, STANDS, from_row};
+use crate::table::memory::{Memories, MemoriesMut};
+use crate::table::memory_row::{COLUMNS, COUNTS, STANDS, from_row, owners};
 
 /// Which memories are listed or looked for: all that is set must fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,12 +20,15 @@ pub struct MemoryFilter {
     pub scope: Option<&'static str>,
     /// Made from words that were said in a chat, or from none.
     pub said: Option<bool>,
+    /// The archived ones, and not those that count.
+    pub archived: bool,
 }
 
 impl MemoryFilter {
     pub(crate) fn fits(&self, memory: &Memory) -> bool {
         self.kind.is_none_or(|kind| kind == memory.kind)
             && self.scope.is_none_or(|scope| scope == memory.scope.as_str())
+            && self.archived == memory.archived.is_some()
     }
 }
 
@@ -76,6 +80,25 @@ impl Memories<'_> {
     pub fn numbered(&self, number: i64) -> Result<Option<Memory>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM memory WHERE number = ?1 AND {STANDS}");
         let row = self.conn.prepare_cached(&sql)?.query_row([number], from_row).optional()?;
+        Ok(self.with_sources(row.into_iter().collect())?.pop())
+    }
+
+    /// What other chats of a scope came to last, as a model summed it up; `None` where this chat has a story of its own.
+    pub fn last_session(&self, scope: MemoryScope, chat: ChatId) -> Result<Option<Memory>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memory
+             WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND memory.chat IS ?4 AND origin = 'keyframe' AND {COUNTS}
+                 AND NOT EXISTS (SELECT 1 FROM keyframe WHERE keyframe.chat = ?5)
+                 AND NOT EXISTS (SELECT 1 FROM memory_source JOIN message ON message.id = memory_source.message
+                     WHERE memory_source.memory = memory.number AND message.chat = ?5)
+             ORDER BY memory.created DESC, number DESC LIMIT 1"
+        );
+        let (character, persona, of) = owners(scope);
+        let row = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_row(params![scope.as_str(), character.map(Col), persona.map(Col), of.map(Col), Col(chat)], from_row)
+            .optional()?;
         Ok(self.with_sources(row.into_iter().collect())?.pop())
     }
 

@@ -23,6 +23,8 @@ fn memory(text: &str) -> Memory {
         sources: Vec::new(),
         origin: MemoryOrigin::User,
         confidence: CERTAIN,
+        echoes: Vec::new(),
+        archived: None,
         created: Timestamp(1),
         updated: Timestamp(1),
     }

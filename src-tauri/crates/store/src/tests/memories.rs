@@ -23,6 +23,8 @@ fn memory(number: u128, scope: MemoryScope, text: &str) -> Memory {
         importance: 5,
         origin: MemoryOrigin::Model,
         confidence: CERTAIN,
+        echoes: Vec::new(),
+        archived: None,
         pinned: false,
         sources: Vec::new(),
         created: Timestamp(number as i64),

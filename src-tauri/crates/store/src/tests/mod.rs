@@ -1,5 +1,6 @@
 //! A small library to write tests in: one character, one chat, and verbs.
 
+mod archives;
 mod assets;
 mod child;
 mod damage;

@@ -16,6 +16,8 @@ export interface Surroundings {
 	merged(undo: () => Promise<void>): void;
 	/** A file was read. */
 	took(imported: MemoryImport): void;
+	/** So many went into the archive; `undo` brings them back. */
+	archived(count: number, undo: () => Promise<void>): void;
 }
 
 /** Whose memories are shown: seen from a chat, or from a character alone. */
@@ -33,7 +35,7 @@ export interface Merging {
 	text: string;
 }
 
-const ALL: MemoryFilter = { type: null, scope: null, made: null };
+const ALL: MemoryFilter = { type: null, scope: null, made: null, archived: false };
 
 /** What is looked at: the memories as a list or by their dates, what would come back, or what came back in the last turn. */
 export const VIEWS = ["list", "timeline", "try", "turn"] as const;
@@ -71,7 +73,7 @@ export class Memories {
 
 	/** Some memories are left out of the list. */
 	get narrowed(): boolean {
-		return this.filter.type !== null || this.filter.scope !== null || this.filter.made !== null;
+		return this.filter.type !== null || this.filter.scope !== null || this.filter.made !== null || this.filter.archived === true;
 	}
 
 	#of: Of | null = null;
@@ -302,6 +304,24 @@ export class Memories {
 			const imported = await this.api.importMemories(of.character, await file.text());
 			await this.load();
 			this.around.took(imported);
+		});
+	}
+
+	/** Holds all memories against each other. */
+	consolidate = async (): Promise<void> => {
+		await this.#do(async () => {
+			const { merged, superseded, retired, crowded } = await this.api.consolidateMemories();
+			const ids = [merged, superseded, retired, crowded].flat().map(({ id }) => id);
+			await this.load();
+			this.around.archived(ids.length, () => this.api.unarchiveMemories(ids));
+		});
+	};
+
+	/** Takes a memory out of the archive. */
+	async bringBack(memory: Memory): Promise<void> {
+		await this.#do(async () => {
+			await this.api.unarchiveMemories([memory.id]);
+			await this.load();
 		});
 	}
 

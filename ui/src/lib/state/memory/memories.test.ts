@@ -12,7 +12,7 @@ const MIRA: Of = { id: "chat", character: "mira", persona: { id: "sam", name: "S
 /** `memory("a tea")`: a memory with that id and text. */
 function memory(words: string, over: Partial<Memory> = {}): Memory {
 	const [id = "", ...text] = words.split(" ");
-	return { id, type: "fact", text: text.join(" "), importance: 5, scope: "pair", character: "mira", persona: "sam", chat: null, pinned: false, sources: [], created: "", updated: "", score: null, ...over };
+	return { id, type: "fact", text: text.join(" "), importance: 5, scope: "pair", character: "mira", persona: "sam", chat: null, pinned: false, origin: "rule", confidence: 10, sources: [], echoes: [], archived: null, created: "", updated: "", score: null, ...over };
 }
 
 function memories(stored: Memory[], answers: Record<string, (args: never) => unknown> = {}) {
@@ -38,6 +38,7 @@ function memories(stored: Memory[], answers: Record<string, (args: never) => unk
 		forgotMany: (_, undo) => undos.push(undo),
 		merged: (undo) => undos.push(undo),
 		took: () => {},
+		archived: (_, undo) => undos.push(undo),
 	});
 	list.show(null);
 	return { list, shell, failures, undos };
@@ -173,4 +174,17 @@ test("everything of somebody is forgotten, with a way back", async () => {
 	await list.forgetAll({ of: "everybody" });
 	await undos[0]?.();
 	expect(shell.asked.at(-1)).toEqual({ operation: "restore_memories", args: { memories: ["a", "b"] } });
+});
+
+test("what went into the archive is listed apart, and comes back", async () => {
+	const done = { merged: [memory("a tea")], superseded: [memory("b cake")], retired: [], crowded: [] };
+	const { list, undos, shell } = memories([memory("c rain")], { consolidate_memories: () => done, unarchive_memories: () => {} });
+	await list.follow(MIRA);
+	await list.consolidate();
+	await undos[0]?.();
+	expect(shell.asked.at(-1)).toEqual({ operation: "unarchive_memories", args: { memories: ["a", "b"] } });
+	await list.narrow({ archived: true });
+	expect(list.narrowed).toBe(true);
+	await list.bringBack(list.items[0] as Memory);
+	expect(shell.asked.filter(({ operation }) => operation === "unarchive_memories").at(-1)?.args).toEqual({ memories: ["c"] });
 });

@@ -65,6 +65,7 @@ export function placeOf(origin: Origin): Place | null {
 		case "document":
 			return { to: "document", id: origin.id };
 		case "keyframe":
+			return origin.first ? { to: "message", id: origin.first } : null;
 		case "clock":
 		case "builtIn":
 			return null;

@@ -1,0 +1,164 @@
+//! When memories are held against each other: in idle time, once a day at the most, and whenever somebody asks for it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use domain::memory::{Archived, ArchivedAs, Memory, MemoryScope};
+use domain::{MemoryId, Timestamp};
+use store::{Among, Read, StoreError, Write};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::consolidation::{Around, MOST, is_old_and_unsure, plan};
+use super::panel::shown;
+use super::terms::words;
+use crate::Engine;
+use crate::api::{Changed, Consolidation};
+use crate::error::Answer;
+
+/// When it was done last, in milliseconds.
+const DONE: &str = "memories_consolidated";
+/// It is not done sooner again by itself.
+const A_DAY: i64 = 86_400_000;
+
+/// Vectors of memories, by their numbers.
+type Vectors = Arc<HashMap<i64, Vec<f32>>>;
+
+impl Engine {
+    /// Holds all memories against each other, now instead of in idle time, and says what became of which.
+    pub async fn consolidate_memories(&self) -> Answer<Consolidation> {
+        self.consolidate(&CancellationToken::new()).await
+    }
+
+    /// These count again, and are archived no more but by their user.
+    pub async fn unarchive_memories(&self, memories: Vec<String>) -> Answer<()> {
+        let ids = memories.iter().map(|id| id.parse::<MemoryId>()).collect::<Result<Vec<_>, _>>()?;
+        let restored =
+            move |store: &mut Write<'_>| ids.into_iter().try_for_each(|id| store.memories_mut().unarchive(id));
+        self.store().write(restored).await?;
+        self.memories_changed("");
+        Ok(())
+    }
+
+    /// [`Self::consolidate_memories`], if that was not done today.
+    pub(super) async fn consolidate_daily(&self, leave: &CancellationToken) -> Answer<()> {
+        let done = self.store().read(|store| store.settings().get(DONE)).await?;
+        let done = done.and_then(|at| at.parse::<i64>().ok());
+        let now = self.now().0;
+        if done.is_none_or(|done| now - done >= A_DAY || done > now) {
+            self.consolidate(leave).await?;
+        }
+        Ok(())
+    }
+
+    /// Archives what there is too much of in one scope.
+    pub(super) async fn keep_to_most(&self, scope: MemoryScope) -> Answer<()> {
+        let count = self.store().read(move |store| store.memories().count_standing(scope)).await?;
+        if count as usize > MOST {
+            self.consolidate_scope(scope, Arc::default()).await?;
+        }
+        Ok(())
+    }
+
+    /// Scope by scope; between two of them it looks whether somebody waits.
+    async fn consolidate(&self, leave: &CancellationToken) -> Answer<Consolidation> {
+        let model = self.reading().encoder().map(|encoder| encoder.model().to_owned());
+        let read = move |store: &Read<'_>| Ok((store.memories().scopes()?, vectors(store, model.as_deref())?));
+        let (scopes, vectors) = self.store().read(read).await?;
+        let vectors = Arc::new(vectors);
+        let mut all = Consolidation::default();
+        for scope in scopes {
+            if leave.is_cancelled() {
+                return Ok(all);
+            }
+            for memory in self.consolidate_scope(scope, Arc::clone(&vectors)).await? {
+                tell(&mut all, memory);
+            }
+        }
+        let now = self.now().0.to_string();
+        self.store().write(move |store| store.settings_mut().set(DONE, &now)).await?;
+        Ok(all)
+    }
+
+    async fn consolidate_scope(&self, scope: MemoryScope, vectors: Vectors) -> Answer<Vec<Memory>> {
+        let (user, now) = (self.user_of(scope).await?, self.now());
+        let planned = self.store().read(move |store| planned(store, scope, (user, vectors, now))).await?;
+        if planned.is_empty() {
+            return Ok(Vec::new());
+        }
+        let archived = self.store().write(move |store| archive(store, planned)).await?;
+        self.events().changed(Changed::Memories, None);
+        Ok(archived)
+    }
+
+    /// The words of the name of the user whose memories these are.
+    async fn user_of(&self, scope: MemoryScope) -> Answer<Vec<String>> {
+        let persona = match scope {
+            MemoryScope::Pair { persona, .. } => persona,
+            MemoryScope::Chat(chat) => {
+                let chat = self.store().read(move |store| store.chats().get(chat)).await?;
+                chat.and_then(|chat| chat.persona)
+            }
+            MemoryScope::Profile | MemoryScope::Character(_) => None,
+        };
+        Ok(words(&self.persona_of(persona).await?.name).collect())
+    }
+}
+
+fn planned(
+    store: &Read<'_>,
+    scope: MemoryScope,
+    (user, vectors, now): (Vec<String>, Vectors, Timestamp),
+) -> Result<Vec<(Memory, Archived)>, StoreError> {
+    let standing = store.memories().all_standing(scope)?;
+    let vectors = standing.iter().filter_map(|each| Some((each.number, vectors.get(&each.number)?.clone()))).collect();
+    // Every message is looked at for it.
+    let called_up = match standing.iter().any(|each| is_old_and_unsure(&each.memory, now)) {
+        true => store.memories().called_up()?,
+        false => HashSet::new(),
+    };
+    let around = Around { user, vectors, called_up, now };
+    Ok(plan(&standing, &around, MOST))
+}
+
+/// Marks them. What is so no longer is taken out of every prompt to come; the rest is only no longer told of itself.
+fn archive(store: &mut Write<'_>, planned: Vec<(Memory, Archived)>) -> Result<Vec<Memory>, StoreError> {
+    let (mut done, mut wrong) = (Vec::new(), HashSet::<Uuid>::new());
+    for (memory, archived) in planned {
+        if store.memories_mut().archive(&memory, archived)? {
+            if archived.why == ArchivedAs::Superseded {
+                wrong.insert(memory.id.0);
+            }
+            done.push(Memory { archived: Some(archived), ..memory });
+        }
+    }
+    if !wrong.is_empty() {
+        store.memories_mut().withdraw_all(&wrong)?;
+    }
+    Ok(done)
+}
+
+/// Of memories that were read in one part.
+fn vectors(store: &Read<'_>, model: Option<&str>) -> Result<HashMap<i64, Vec<f32>>, StoreError> {
+    let Some(model) = model else { return Ok(HashMap::new()) };
+    let (mut vectors, mut of_parts) = (HashMap::new(), HashSet::new());
+    for part in store.meanings().of(Among::Memories, model)? {
+        let vector = part.vector.iter().map(|number| f32::from(*number) * part.scale).collect();
+        if vectors.insert(part.owner, vector).is_some() {
+            of_parts.insert(part.owner);
+        }
+    }
+    vectors.retain(|owner, _| !of_parts.contains(owner));
+    Ok(vectors)
+}
+
+fn tell(all: &mut Consolidation, memory: Memory) {
+    let Some(archived) = memory.archived else { return };
+    let list = match archived.why {
+        ArchivedAs::Merged => &mut all.merged,
+        ArchivedAs::Superseded => &mut all.superseded,
+        ArchivedAs::Retired => &mut all.retired,
+        ArchivedAs::Crowded => &mut all.crowded,
+    };
+    list.push(shown(memory, None));
+}

@@ -1,0 +1,169 @@
+//! Memories that are kept and told no more. Archiving one changes nothing but that mark, so whatever it gave way to may go
+//! again: then it counts as before.
+
+use std::collections::HashSet;
+
+use domain::MemoryId;
+use domain::memory::{Archived, ArchivedAs, Memory, MemoryScope};
+use rusqlite::params;
+use uuid::Uuid;
+
+use crate::StoreError;
+use crate::sql::{Col, one};
+use crate::table::memory::{Memories, MemoriesMut};
+use crate::table::memory_row::{COLUMNS, COUNTS, from_row, owners, scope};
+
+/// A memory that counts, for what goes through all of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// Rises; what was written later has the higher one.
+    pub number: i64,
+    pub memory: Memory,
+    /// Somebody took it out of the archive.
+    pub kept: bool,
+}
+
+impl Memories<'_> {
+    /// The scopes that have memories.
+    pub fn scopes(&self) -> Result<Vec<MemoryScope>, StoreError> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM memory WHERE deleted IS NULL GROUP BY scope, character, persona, chat");
+        let scopes = self.conn.prepare_cached(&sql)?.query_map([], scope)?.collect::<Result<Vec<_>, _>>()?;
+        Ok(scopes)
+    }
+
+    /// Everything of a scope that counts, in the order it was written.
+    pub fn all_standing(&self, scope: MemoryScope) -> Result<Vec<Standing>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS}, memory.kept FROM memory
+             WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND {COUNTS} ORDER BY number"
+        );
+        let (character, persona, chat) = owners(scope);
+        let rows: Vec<((i64, Memory), bool)> = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_map(params![scope.as_str(), character.map(Col), persona.map(Col), chat.map(Col)], |row| {
+                Ok((from_row(row)?, row.get(17)?))
+            })?
+            .collect::<Result<_, _>>()?;
+        let (rows, kept): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        let numbers: Vec<i64> = rows.iter().map(|(number, _)| *number).collect();
+        let memories = self.with_sources(rows)?.into_iter().zip(numbers).zip(kept);
+        Ok(memories.map(|((memory, number), kept)| Standing { number, memory, kept }).collect())
+    }
+
+    /// How many of a scope count.
+    pub fn count_standing(&self, scope: MemoryScope) -> Result<u32, StoreError> {
+        let sql = format!(
+            "SELECT count(*) FROM memory
+             WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND {COUNTS}"
+        );
+        let (character, persona, chat) = owners(scope);
+        let of = params![scope.as_str(), character.map(Col), persona.map(Col), chat.map(Col)];
+        Ok(self.conn.prepare_cached(&sql)?.query_row(of, |row| row.get(0))?)
+    }
+
+    /// The memories that some message was sent with.
+    pub fn called_up(&self) -> Result<HashSet<MemoryId>, StoreError> {
+        let ids: Vec<String> = self
+            .conn
+            .prepare_cached(
+                "SELECT DISTINCT json_extract(block.value, '$.source.id')
+                 FROM message, json_each(message.context_block) AS block
+                 WHERE message.context_block IS NOT NULL AND json_valid(message.context_block)
+                     AND json_extract(block.value, '$.source.type') = 'memory'",
+            )?
+            .query_map([], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        Ok(ids.iter().filter_map(|id| Uuid::parse_str(id).ok()).map(MemoryId).collect())
+    }
+
+    /// What was merged into a memory, and what into that.
+    pub fn merged_into(&self, id: MemoryId) -> Result<Vec<MemoryId>, StoreError> {
+        let ids = self
+            .conn
+            .prepare_cached(
+                "WITH RECURSIVE part (number, id) AS (
+                     SELECT number, NULL FROM memory WHERE id = ?1
+                     UNION SELECT memory.number, memory.id FROM part JOIN memory ON memory.replaced_by = part.number
+                         WHERE memory.archived = 'merged' AND memory.deleted IS NULL)
+                 SELECT id FROM part WHERE id IS NOT NULL",
+            )?
+            .query_map([Col(id)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(ids)
+    }
+}
+
+impl MemoriesMut<'_> {
+    /// Archives a memory as it was read; false where it has changed meanwhile, or what it gives way to has gone.
+    pub fn archive(&mut self, memory: &Memory, archived: Archived) -> Result<bool, StoreError> {
+        let gone = "UPDATE memory SET archived = ?2, archived_at = ?3, raised_from = NULL,
+                 replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?4 AND newer.deleted IS NULL)
+             WHERE id = ?1 AND deleted IS NULL AND pinned = 0 AND text = ?5
+                 AND (?4 IS NULL OR EXISTS (SELECT 1 FROM memory AS newer WHERE newer.id = ?4 AND newer.deleted IS NULL))";
+        let rows = self.conn.prepare_cached(gone)?.execute(params![
+            Col(memory.id),
+            Col(archived.why),
+            Col(archived.since),
+            archived.by.map(Col),
+            memory.text
+        ])?;
+        if rows == 1 && archived.why == ArchivedAs::Merged {
+            self.raise(memory)?;
+        }
+        Ok(rows == 1)
+    }
+
+    /// What a memory is merged into is as important as that was, unless the user has said how important it is.
+    fn raise(&mut self, merged: &Memory) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "UPDATE memory SET raised_from = (
+                     SELECT newer.importance FROM memory AS newer WHERE newer.number = memory.replaced_by
+                         AND newer.importance < memory.importance AND newer.origin <> 'user')
+                 WHERE id = ?1",
+            )?
+            .execute([Col(merged.id)])?;
+        self.conn
+            .prepare_cached(
+                "UPDATE memory SET importance = ?2 WHERE number = (
+                     SELECT replaced_by FROM memory WHERE id = ?1 AND raised_from IS NOT NULL)",
+            )?
+            .execute(params![Col(merged.id), merged.importance])?;
+        Ok(())
+    }
+
+    /// What was superseded by one of `those` is superseded by `by` from now on.
+    pub fn take_over(&mut self, those: &[MemoryId], by: MemoryId) -> Result<(), StoreError> {
+        let mut take = self.conn.prepare_cached(
+            "UPDATE memory SET replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?2)
+             WHERE archived = 'superseded' AND replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?1)",
+        )?;
+        those.iter().try_for_each(|id| take.execute(params![Col(*id), Col(by)]).map(drop))?;
+        Ok(())
+    }
+
+    /// A memory counts again, and is archived no more but by its user. What it gave way to stays.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none.
+    pub fn unarchive(&mut self, id: MemoryId) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "UPDATE memory SET importance = merged.raised_from
+                 FROM (SELECT replaced_by, raised_from, importance FROM memory WHERE id = ?1) AS merged
+                 WHERE memory.number = merged.replaced_by AND memory.importance = merged.importance
+                     AND merged.raised_from IS NOT NULL",
+            )?
+            .execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached(
+                "UPDATE memory SET archived = NULL, archived_at = NULL, replaced_by = NULL, raised_from = NULL, kept = 1
+                 WHERE id = ?1 AND deleted IS NULL",
+            )?
+            .execute([Col(id)])?;
+        one(rows, "memory")
+    }
+}

@@ -1,0 +1,100 @@
+//! A memory as a row: what is read of it, and whether it stands and counts.
+
+use domain::memory::{Archived, ArchivedAs, Memory, MemoryScope};
+use domain::{CharacterId, ChatId, PersonaId};
+use rusqlite::Row;
+use rusqlite::types::Value;
+
+use crate::sql::Col;
+
+macro_rules! stands {
+    ($memory:literal) => {
+        concat!(
+            $memory,
+            ".deleted IS NULL AND NOT EXISTS (
+    SELECT 1 FROM memory_source
+    JOIN message ON message.id = memory_source.message
+    JOIN chat ON chat.id = message.chat
+    LEFT JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+    WHERE memory_source.memory = ",
+            $memory,
+            ".number
+        AND (message.deleted IS NOT NULL OR chat.deleted IS NOT NULL OR swipe.id IS NOT memory_source.swipe))"
+        )
+    };
+}
+
+/// Not deleted, and all that it was made from is shown as it was.
+pub(crate) const STANDS: &str = stands!("memory");
+
+/// It stands, and is not archived. What gave way to another counts again when that does not stand any more.
+pub(crate) const COUNTS: &str = concat!(
+    stands!("memory"),
+    " AND (memory.archived IS NULL OR memory.archived IN ('merged', 'superseded') AND NOT EXISTS (
+        SELECT 1 FROM memory AS newer WHERE newer.number = memory.replaced_by AND ",
+    stands!("newer"),
+    "))"
+);
+
+/// What [`from_row`] reads, in its order: a turn reads hundreds, and columns are slow to find by name.
+pub(crate) const COLUMNS: &str = concat!(
+    "memory.number, memory.id, memory.type, memory.scope, memory.character, memory.persona, memory.chat,
+    memory.text, memory.importance, memory.pinned, memory.created, memory.updated, memory.origin, memory.confidence,
+    memory.archived, memory.archived_at,
+    (SELECT newer.id FROM memory AS newer WHERE newer.number = memory.replaced_by AND ",
+    stands!("newer"),
+    ")"
+);
+
+pub(crate) fn owners(scope: MemoryScope) -> (Option<CharacterId>, Option<PersonaId>, Option<ChatId>) {
+    match scope {
+        MemoryScope::Profile => (None, None, None),
+        MemoryScope::Character(character) => (Some(character), None, None),
+        MemoryScope::Pair { character, persona } => (Some(character), persona, None),
+        MemoryScope::Chat(chat) => (None, None, Some(chat)),
+    }
+}
+
+/// The number, and the memory without its sources; of [`COLUMNS`].
+pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
+    let memory = Memory {
+        id: row.get::<_, Col<_>>(1)?.0,
+        kind: row.get::<_, Col<_>>(2)?.0,
+        scope: scope(row)?,
+        text: row.get(7)?,
+        importance: row.get(8)?,
+        pinned: row.get(9)?,
+        sources: Vec::new(),
+        echoes: Vec::new(),
+        archived: archived(row)?,
+        created: row.get::<_, Col<_>>(10)?.0,
+        updated: row.get::<_, Col<_>>(11)?.0,
+        origin: row.get::<_, Col<_>>(12)?.0,
+        confidence: row.get(13)?,
+    };
+    Ok((row.get(0)?, memory))
+}
+
+/// What gave way to something that does not stand any more is not archived.
+fn archived(row: &Row<'_>) -> rusqlite::Result<Option<Archived>> {
+    let why = row.get::<_, Option<Col<_>>>(14)?.map(|Col(why)| why);
+    let since = row.get::<_, Option<Col<_>>>(15)?.map(|Col(since)| since);
+    let by = row.get::<_, Option<Col<_>>>(16)?.map(|Col(id)| id);
+    let Some((why, since)) = why.zip(since) else { return Ok(None) };
+    let gave_way = matches!(why, ArchivedAs::Merged | ArchivedAs::Superseded);
+    Ok((by.is_some() || !gave_way).then_some(Archived { why, since, by }))
+}
+
+pub(crate) fn scope(row: &Row<'_>) -> rusqlite::Result<MemoryScope> {
+    let character = row.get::<_, Option<Col<_>>>(4)?.map(|Col(id)| id);
+    let persona = row.get::<_, Option<Col<_>>>(5)?.map(|Col(id)| id);
+    let chat = row.get::<_, Option<Col<_>>>(6)?.map(|Col(id)| id);
+    let word: String = row.get(3)?;
+    match (word.as_str(), character, chat) {
+        ("profile", None, None) => Ok(MemoryScope::Profile),
+        ("character", Some(character), None) => Ok(MemoryScope::Character(character)),
+        ("pair", Some(character), None) => Ok(MemoryScope::Pair { character, persona }),
+        ("chat", None, Some(chat)) => Ok(MemoryScope::Chat(chat)),
+        _ => Err(rusqlite::Error::InvalidColumnType(3, "scope".into(), Value::Text(word).data_type())),
+    }
+}

@@ -1,0 +1,169 @@
+//! Memories that are kept and told no more, and when they count again.
+
+use domain::memory::{Archived, ArchivedAs, CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
+use domain::{MemoryId, Timestamp};
+use uuid::Uuid;
+
+use super::{CHARACTER, furnished, message_id, say};
+use crate::{MemoryFilter, Query, Store};
+
+const PAIR: MemoryScope = MemoryScope::Pair { character: CHARACTER, persona: None };
+
+fn id(number: u128) -> MemoryId {
+    MemoryId(Uuid::from_u128(number))
+}
+
+/// Of the message with its number.
+fn memory(number: u128, text: &str, importance: u8) -> Memory {
+    Memory {
+        id: id(number),
+        kind: MemoryType::Fact,
+        scope: PAIR,
+        text: text.into(),
+        importance,
+        origin: MemoryOrigin::Model,
+        confidence: CERTAIN,
+        pinned: false,
+        sources: vec![message_id(number)],
+        echoes: Vec::new(),
+        archived: None,
+        created: Timestamp(number as i64),
+        updated: Timestamp(number as i64),
+    }
+}
+
+/// Three memories, each of its own message.
+async fn three() -> Store {
+    let store = furnished().await;
+    for (number, text, importance) in
+        [(1, "lives in Lisbon", 9), (2, "lives in Porto", 5), (3, "has a home in Porto", 7)]
+    {
+        say(&store, number, text).await;
+        store.write(move |w| w.memories_mut().insert(&memory(number, text, importance))).await.unwrap();
+    }
+    store
+}
+
+async fn archive(store: &Store, number: u128, why: ArchivedAs, by: Option<u128>) -> bool {
+    store
+        .write(move |w| {
+            let known = w.memories().get(id(number))?.unwrap();
+            w.memories_mut().archive(&known, Archived { why, since: Timestamp(50), by: by.map(id) })
+        })
+        .await
+        .unwrap()
+}
+
+async fn standing(store: &Store) -> Vec<u128> {
+    let found = store.read(|r| r.memories().standing(PAIR, 100)).await.unwrap();
+    let mut found: Vec<u128> = found.into_iter().map(|memory| memory.id.0.as_u128()).collect();
+    found.sort_unstable();
+    found
+}
+
+async fn archived(store: &Store) -> Vec<u128> {
+    let filter = MemoryFilter { archived: true, ..MemoryFilter::default() };
+    let found = store.read(move |r| r.memories().of_character(CHARACTER, filter, 100)).await.unwrap();
+    found.into_iter().map(|memory| memory.id.0.as_u128()).collect()
+}
+
+async fn one(store: &Store, number: u128) -> Memory {
+    store.read(move |r| r.memories().get(id(number))).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn what_was_merged_gives_its_receipts_and_its_weight_and_comes_back_with_the_words_that_stay() {
+    let store = three().await;
+    assert!(archive(&store, 3, ArchivedAs::Merged, Some(2)).await);
+    assert_eq!((standing(&store).await, archived(&store).await), (vec![1, 2], vec![3]));
+    let whole = one(&store, 2).await;
+    assert_eq!((whole.sources, whole.echoes, whole.importance), (vec![message_id(2)], vec![message_id(3)], 7));
+    // G: what only the deleted message said is gone, what the other one said as well is not.
+    store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(60))).await.unwrap();
+    assert_eq!((standing(&store).await, archived(&store).await), (vec![1, 3], vec![]));
+    store.write(|w| w.messages_mut().restore(&[message_id(2)])).await.unwrap();
+    assert_eq!(standing(&store).await, [1, 2]);
+    store.write(|w| w.messages_mut().soft_delete(message_id(3), Timestamp(60))).await.unwrap();
+    assert!(one(&store, 2).await.echoes.is_empty(), "it stands without them");
+    store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(60))).await.unwrap();
+    store.purge(Timestamp(60)).await.unwrap();
+    assert_eq!(standing(&store).await, [1]);
+    store.check().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_purge_of_what_another_gave_way_to_brings_that_back() {
+    let store = three().await;
+    archive(&store, 1, ArchivedAs::Superseded, Some(2)).await;
+    archive(&store, 3, ArchivedAs::Merged, Some(2)).await;
+    store.write(|w| w.memories_mut().soft_delete(id(2), Timestamp(60))).await.unwrap();
+    assert_eq!(standing(&store).await, [1, 3]);
+    store.purge(Timestamp(60)).await.unwrap();
+    assert_eq!((standing(&store).await, one(&store, 1).await.archived), (vec![1, 3], None));
+}
+
+#[tokio::test]
+async fn only_what_was_superseded_is_found_by_its_words() {
+    let store = three().await;
+    let found = async || {
+        let query = Query::any_of(["lives", "home"]);
+        let found = store.read(move |r| r.memories().search(&[PAIR], &query, 9)).await.unwrap();
+        let mut found: Vec<u128> = found.into_iter().map(|found| found.memory.id.0.as_u128()).collect();
+        found.sort_unstable();
+        found
+    };
+    archive(&store, 1, ArchivedAs::Superseded, Some(2)).await;
+    assert_eq!(found().await, [1, 2, 3]);
+    let older = one(&store, 1).await.archived.unwrap();
+    assert_eq!((older.why, older.since, older.by), (ArchivedAs::Superseded, Timestamp(50), Some(id(2))));
+    for why in [ArchivedAs::Merged, ArchivedAs::Retired, ArchivedAs::Crowded] {
+        archive(&store, 3, why, Some(2).filter(|_| why == ArchivedAs::Merged)).await;
+        assert_eq!((found().await, archived(&store).await.len()), (vec![1, 2], 2), "{why:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_taken_out_of_the_archive_counts_as_before_and_is_kept() {
+    let store = three().await;
+    archive(&store, 3, ArchivedAs::Merged, Some(2)).await;
+    store.write(|w| w.memories_mut().unarchive(id(3))).await.unwrap();
+    assert_eq!((standing(&store).await, one(&store, 2).await.importance), (vec![1, 2, 3], 5));
+    let all = store.read(|r| r.memories().all_standing(PAIR)).await.unwrap();
+    assert_eq!(all.iter().map(|each| each.kept).collect::<Vec<_>>(), [false, false, true]);
+    assert!(store.write(|w| w.memories_mut().unarchive(id(9))).await.is_err());
+}
+
+#[tokio::test]
+async fn nothing_is_archived_that_has_changed_meanwhile() {
+    let store = three().await;
+    let known = one(&store, 3).await;
+    let to = |by: u128| Archived { why: ArchivedAs::Merged, since: Timestamp(50), by: Some(id(by)) };
+    let try_it = async |by| {
+        let known = known.clone();
+        store.write(move |w| w.memories_mut().archive(&known, to(by))).await.unwrap()
+    };
+    assert!(!try_it(9).await, "there is no such memory");
+    store.write(|w| w.memories_mut().update(&memory(3, "has a home in Faro", 7))).await.unwrap();
+    assert!(!try_it(2).await, "it says something else by now");
+    store
+        .write(|w| w.memories_mut().update(&Memory { pinned: true, ..memory(3, "has a home in Porto", 7) }))
+        .await
+        .unwrap();
+    assert!(!try_it(2).await, "it is pinned");
+}
+
+/// Forgetting hides what was merged with it; undoing that brings back the two as they were.
+#[tokio::test]
+async fn what_was_hidden_together_comes_back_together() {
+    let store = three().await;
+    archive(&store, 3, ArchivedAs::Merged, Some(2)).await;
+    archive(&store, 2, ArchivedAs::Merged, Some(1)).await;
+    assert_eq!(one(&store, 1).await.echoes, [message_id(2), message_id(3)]);
+    let merged = store.read(|r| r.memories().merged_into(id(1))).await.unwrap();
+    assert_eq!(merged, [id(2), id(3)]);
+    store.write(|w| w.memories_mut().soft_delete_all(&[id(1), id(2), id(3)], Timestamp(60))).await.unwrap();
+    assert_eq!((standing(&store).await, archived(&store).await), (vec![], vec![]));
+    let mut back = store.write(|w| w.memories_mut().restore(id(1))).await.unwrap();
+    back.sort();
+    assert_eq!((back, standing(&store).await), (vec![id(1), id(2), id(3)], vec![1]));
+}

@@ -1,0 +1,80 @@
+//! Who learns (S4.39): the chat's own model, or the one that somebody chose for it. Nothing of the chat goes to another one.
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use engine::api::{ModelRef, SettingOwner, SettingValue};
+use tests::headless::{Headless, ended};
+use tests::recorder::Recorder;
+
+const LEARNS: &str = "worth remembering";
+
+struct Wired {
+    app: Headless,
+    chat: String,
+    talks: Recorder,
+    learns: Recorder,
+    learner: String,
+}
+
+impl Wired {
+    async fn open() -> Self {
+        let app = Headless::without_provider().await;
+        let chat = app.first_chat().await.id;
+        let (talks, learns) = (Recorder::start().await, Recorder::start().await);
+        let talker = talks.join(&app.engine, "talker").await;
+        let ModelRef::Remote { id: learner } = learns.join(&app.engine, "learner").await else { panic!("an endpoint") };
+        app.engine.set_chat_model(chat.clone(), Some(talker)).await.unwrap();
+        Self { app, chat, talks, learns, learner }
+    }
+
+    async fn set(&self, owner: SettingOwner, key: &str, value: &str) {
+        let value = Some(SettingValue::Text(value.to_owned()));
+        self.app.engine.set_setting(owner, key.into(), value).await.unwrap();
+    }
+
+    /// After five exchanges facts are looked for.
+    async fn talk(&self) {
+        let mut events = self.app.engine.subscribe();
+        for number in 0..5 {
+            self.app.engine.send_message(self.chat.clone(), format!("The lamp number {number} is lit.")).await.unwrap();
+            ended(&mut events, &self.chat).await;
+            self.app.engine.settle().await;
+        }
+    }
+
+    /// Whether the one who talks, and the one who learns, were asked for facts.
+    fn asked(&self) -> (bool, bool) {
+        (self.talks.body_with(LEARNS).is_some(), self.learns.body_with(LEARNS).is_some())
+    }
+}
+
+#[tokio::test]
+async fn the_model_of_the_chat_learns_where_no_other_is_chosen() {
+    let wired = Wired::open().await;
+    wired.set(SettingOwner::Global, "memory_learn", "on").await;
+    wired.talk().await;
+    assert_eq!(wired.asked(), (true, false));
+}
+
+#[tokio::test]
+async fn the_chosen_one_learns_and_the_chat_decides_over_everybody() {
+    let wired = Wired::open().await;
+    wired.set(SettingOwner::Global, "memory_model", "nobody").await;
+    wired.set(SettingOwner::Chat { id: wired.chat.clone() }, "memory_model", &wired.learner).await;
+    wired.talk().await;
+    assert_eq!(wired.asked(), (false, true), "an endpoint too, for somebody has named it");
+    assert!(wired.learns.body_with("\"model\":\"learner\"").is_some());
+}
+
+#[tokio::test]
+async fn one_that_is_gone_gives_way_and_none_is_asked_where_learning_is_off() {
+    let wired = Wired::open().await;
+    wired.set(SettingOwner::Global, "memory_model", &wired.learner).await;
+    wired.set(SettingOwner::Global, "memory_learn", "off").await;
+    wired.talk().await;
+    assert_eq!(wired.asked(), (false, false));
+    wired.app.engine.delete_endpoint(wired.learner.clone()).await.unwrap();
+    wired.set(SettingOwner::Global, "memory_learn", "on").await;
+    wired.talk().await;
+    assert_eq!(wired.asked(), (true, false));
+}
