@@ -2,14 +2,15 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use domain::document::{self, DocumentError, MAX_BYTES};
+use domain::document::{self, DocumentError, MAX_BYTES, MAX_FILE};
 use domain::{ChatId, DocumentId};
 use uuid::Uuid;
 
 use crate::Engine;
 use crate::api::{self, ApiError, Changed};
 use crate::clock::rfc3339;
-use crate::error::{Answer, bad_input, internal, not_found};
+use crate::document_files;
+use crate::error::{Answer, bad_input, not_found};
 use crate::memory;
 use crate::pictures::plain;
 
@@ -38,20 +39,20 @@ impl Engine {
         self.attach_document_bytes(chat, name, bytes).await
     }
 
-    /// Attaches a text in UTF-8, such as a Markdown file: what of it fits the words of a turn goes with them.
+    /// Attaches a text in UTF-8, such as a Markdown file, a page of the web, an EPUB or a PDF: what of it fits the words of a turn
+    /// goes with them.
     ///
     /// # Errors
-    /// `NotFound` without the chat; `BadInput` for a file that is no such text, is empty, or has more than [`MAX_BYTES`],
-    /// for one without a name or with that of another, and for more than [`MAX_DOCUMENTS`].
+    /// `NotFound` without the chat; `BadInput` for a file without such a text, with more than [`MAX_BYTES`] of it, or with more
+    /// than [`MAX_FILE`] in all, for one without a name or with that of another, and for more than [`MAX_DOCUMENTS`].
     pub async fn attach_document_bytes(&self, chat: String, name: String, bytes: Vec<u8>) -> Answer<api::ChatDocument> {
         let (chat, name) = (self.chat(chat.parse()?).await?.id, plain(&name));
         if name.is_empty() {
             return Err(bad_input("The document has no name.", "Give the file one: its passages are told by it."));
         }
         let size = bytes.len() as u64;
-        let read = tokio::task::spawn_blocking(move || document::read(&bytes)).await;
-        let passages =
-            read.map_err(|_| internal("a document could not be read"))?.map_err(|error| refused(&name, &error))?;
+        let read = document_files::read(name.clone(), bytes).await;
+        let passages = read.map_err(|error| refused(&name, &error))?;
         let count = passages.len();
         let id = DocumentId(Uuid::now_v7());
         let document = document::Document { id, chat, name, bytes: size, created: self.now() };
@@ -120,11 +121,27 @@ fn no_place(there: &[document::Document], name: &str) -> Option<ApiError> {
 }
 
 fn refused(name: &str, error: &DocumentError) -> ApiError {
+    let mib = |bytes: usize| bytes >> 20;
     let hint = match error {
-        DocumentError::TooLarge { .. } => format!("Attach at most {} MiB, in parts if need be.", MAX_BYTES >> 20),
-        DocumentError::NotText => "Save it as plain text (UTF-8) or Markdown.".to_owned(),
+        DocumentError::TooLarge { limit, .. } => format!("Attach at most {} MiB, in parts if need be.", mib(*limit)),
+        DocumentError::TooMuchText => format!("Attach parts with at most {} MiB of text.", mib(MAX_BYTES)),
+        DocumentError::NotText => "Save it as plain text (UTF-8), Markdown, HTML, EPUB or PDF.".to_owned(),
+        DocumentError::NotABook => "Save it as PDF, EPUB, HTML or plain text.".to_owned(),
         DocumentError::Empty => "Choose another file.".to_owned(),
         DocumentError::TooManyPassages => "Attach it in parts, or with fewer headings.".to_owned(),
+        DocumentError::Unpacked { .. } => {
+            format!("A book may have {} MiB, but not unpack to so much.", mib(MAX_FILE))
+        }
+        DocumentError::CopyProtected => "Use an edition without copy protection (DRM).".to_owned(),
+        DocumentError::Locked => "Open it with its password, and save it without one.".to_owned(),
+        DocumentError::OnlyPictures => {
+            "Let a program for text recognition (OCR) read it, and attach what it saves.".to_owned()
+        }
+        DocumentError::Archive(_)
+        | DocumentError::DamagedBook { .. }
+        | DocumentError::DamagedPdf
+        | DocumentError::TooSlow
+        | DocumentError::Unreadable => "Get the file anew, or save it as plain text.".to_owned(),
     };
     bad_input(format!("\"{name}\" cannot be attached: {error}."), hint)
 }

@@ -112,7 +112,8 @@ macro_rules! operations {
             set_chat_text(chat: String, field: CardField, text: Option<String>) -> Vec<ChatText>;
             /// The texts that are attached to a chat, the oldest first.
             list_documents(chat: String) -> Vec<ChatDocument>;
-            /// Attaches a text in UTF-8: what of it fits the words of a turn goes with them. `data` is the file's content in base64.
+            /// Attaches a text (in UTF-8, or as HTML, EPUB or PDF): what of it fits the words of a turn goes with them. `data` is the
+            /// file's content in base64.
             attach_document(chat: String, name: String, data: String) -> ChatDocument;
             /// Gone from every later prompt; can be undone by `restore_document` until the app ends.
             remove_document(id: String) -> ();

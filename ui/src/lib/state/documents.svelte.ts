@@ -4,8 +4,8 @@ import { t } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
 import { base64 } from "./base64";
 
-/** What the file dialog offers. What is no text is refused by the engine, whatever it is called. */
-export const TEXTS = "text/plain,text/markdown,.txt,.md,.markdown";
+/** What the file dialog offers. What has no text is refused by the engine, whatever it is called. */
+export const TEXTS = "text/plain,text/markdown,text/html,application/epub+zip,application/pdf,.txt,.md,.markdown,.html,.htm,.xhtml,.epub,.pdf";
 
 interface Surroundings {
 	/** A document is gone; `undo` brings it back. */
