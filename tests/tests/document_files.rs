@@ -4,7 +4,7 @@
 
 use std::io::{Cursor, Write as _};
 
-use engine::api::ApiError;
+use engine::api::{ApiError, DocumentOwner};
 use tests::headless::Headless;
 use tests::pdf::pdf;
 use zip::ZipWriter;
@@ -45,11 +45,15 @@ fn book(chapters: &[(&str, &str)]) -> Vec<u8> {
     archive(&members.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect::<Vec<_>>())
 }
 
+fn of_chat(id: &str) -> DocumentOwner {
+    DocumentOwner::Chat { id: id.to_owned() }
+}
+
 /// What a model is sent for a question about a file.
 async fn asked(name: &str, file: Vec<u8>, question: &str) -> String {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.engine.attach_document_bytes(chat.clone(), name.into(), file).await.unwrap();
+    app.engine.attach_document_bytes(of_chat(&chat), name.into(), file).await.unwrap();
     app.model.reply("Hm.");
     app.say(&chat, question).await;
     let prompt = app.model.last_request().unwrap().prompt;
@@ -100,12 +104,12 @@ async fn what_cannot_be_read_is_refused_with_a_reason_and_a_way() {
         ),
         ("huge.pdf", [b"%PDF-1.7\n".as_slice(), &vec![0; 32 << 20]].concat(), "33554432 is the most", "32 MiB"),
     ] {
-        match app.engine.attach_document_bytes(chat.clone(), name.into(), file).await {
+        match app.engine.attach_document_bytes(of_chat(&chat), name.into(), file).await {
             Err(ApiError::BadInput { message, hint }) => {
                 assert!(message.contains(why) && hint.contains(way), "{name}: {message} {hint}");
             }
             other => panic!("{name}: {other:?}"),
         }
     }
-    assert!(app.engine.list_documents(chat).await.unwrap().is_empty());
+    assert!(app.engine.list_documents(of_chat(&chat)).await.unwrap().is_empty());
 }

@@ -1,4 +1,4 @@
-//! Documents: texts that people attach to a chat, and the passages that are found in them (S4.27).
+//! Documents: texts that people attach to a chat, a character or a lorebook, and the passages that are found in them (S4.27).
 
 mod cutter;
 mod epub;
@@ -7,7 +7,7 @@ mod kind;
 mod markup;
 
 use crate::archive::ArchiveError;
-use crate::{ChatId, DocumentId, Timestamp};
+use crate::{CharacterId, ChatId, DocumentId, LorebookId, Timestamp};
 use cutter::Cutter;
 pub use epub::read as read_epub;
 pub use html::read as read_html;
@@ -22,11 +22,21 @@ pub const MAX_PASSAGE: usize = 800;
 /// Passages of a document. Text in paragraphs has a quarter of them; more headings than this are no text.
 pub const MAX_PASSAGES: usize = 20_000;
 
-/// A text that is attached to a chat.
+/// What a text is attached to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DocumentOwner {
+    Chat(ChatId),
+    /// In all chats of the character.
+    Character(CharacterId),
+    /// Wherever the book counts.
+    Lorebook(LorebookId),
+}
+
+/// A text that is attached to something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     pub id: DocumentId,
-    pub chat: ChatId,
+    pub owner: DocumentOwner,
     /// What the file was called; passages are cited by it.
     pub name: String,
     /// Size of the file.

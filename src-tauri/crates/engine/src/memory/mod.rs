@@ -1,5 +1,5 @@
 //! What a turn remembers beyond its window: facts of the people (`facts`), what was said earlier (`older`), and what is in
-//! the documents of the chat (`passages`).
+//! the documents of the chat, its character and its books (`passages`).
 //!
 //! Promises
 //! - It never stops a turn and never makes it wait long: what fails, or takes too long, is told in the turn's notices (S2.31).
@@ -38,6 +38,7 @@ mod trial;
 mod untold;
 mod vectors;
 mod wishes;
+mod withdrawal;
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -47,8 +48,8 @@ use context::importance::{IMPORTANT, judge};
 use domain::chat::{Chat, Role};
 use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
-use domain::{ChatId, DocumentId, MessageId, PersonaId};
-use store::{Among, Query, StoreError, Stretch, Write};
+use domain::{MessageId, PersonaId};
+use store::{Among, Query, StoreError, Stretch};
 use tokio::time::error::Elapsed;
 
 use crate::Engine;
@@ -65,6 +66,7 @@ pub(crate) use nearness::Asked;
 use older::{Hit, Question};
 pub(crate) use reading::Reading;
 pub(crate) use wishes::{Said, obey};
+pub(crate) use withdrawal::{withdraw, withdraw_chat, withdraw_document, withdraw_documents};
 
 /// Messages before the window that are kept word for word at the most. A tenth of the history holds fewer.
 const EXCERPTS: u32 = 200;
@@ -178,16 +180,24 @@ impl Engine {
         recalled
     }
 
-    /// What the documents of the chat say to the words of this turn.
+    /// What the documents that count in the chat say to the words of this turn.
     async fn passages(&self, collected: &Collected) -> Answer<Vec<Candidate>> {
+        let owners = self.documents_in(collected).await?;
+        if owners.is_empty() {
+            return Ok(Vec::new());
+        }
         // What was said before helps where this turn's own words find nothing, and drowns them where they do.
         let queries = [question(collected, 0), question(collected, TELLING)];
-        let (chat, told) = (collected.chat.id, passages::told(&collected.history));
-        let among = Among::Passages(chat);
-        let (understood, cache) = (self.understood_for(collected, vec![among]).await, self.reading().near());
+        let told = passages::told(&collected.history);
+        let groups: Vec<Among> = owners.iter().copied().map(Among::Passages).collect();
+        let (understood, cache) = (self.understood_for(collected, groups.clone()).await, self.reading().near());
         let find = move |store: &store::Read<'_>| {
-            let near = understood.map(|asked| cache.near(store, among, &asked)).transpose()?.unwrap_or_default();
-            passages::find(store, chat, &queries, &near, &told)
+            let mut near = Vec::new();
+            for (asked, among) in understood.iter().flat_map(|asked| groups.iter().map(move |among| (asked, among))) {
+                near.extend(cache.near(store, *among, asked)?);
+            }
+            near.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+            passages::find(store, &owners, &queries, &near, &told)
         };
         Ok(self.store().read(find).await?)
     }
@@ -302,27 +312,6 @@ impl Engine {
         };
         Ok(marked.into_iter().filter(|message| message.position > after).map(candidate).collect())
     }
-}
-
-/// Takes what quotes a message out of every prompt to come, and what was made from it too (S2.16; memory.md, group G).
-pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
-    for memory in store.memories_mut().made_from(message)? {
-        store.memories_mut().withdraw(memory.0)?;
-    }
-    store.memories_mut().withdraw(message.0)
-}
-
-/// Takes what was made from a chat out of every prompt to come.
-pub(crate) fn withdraw_chat(store: &mut Write<'_>, chat: ChatId) -> Result<(), StoreError> {
-    let made = store.memories_mut().made_in(chat)?;
-    made.into_iter().try_for_each(|memory| store.memories_mut().withdraw(memory.0))?;
-    let quoted = store.memories_mut().quoted_elsewhere(chat)?;
-    quoted.into_iter().try_for_each(|message| store.memories_mut().withdraw(message.0))
-}
-
-/// Takes what quotes a document out of every prompt to come.
-pub(crate) fn withdraw_document(store: &mut Write<'_>, document: DocumentId) -> Result<(), StoreError> {
-    store.memories_mut().withdraw(document.0)
 }
 
 /// Where memories count in this chat (S4.62).
