@@ -2,6 +2,7 @@
 
 pub mod headless;
 pub mod model_file;
+pub mod pdf;
 pub mod planted;
 pub mod recorder;
 pub mod reuse;

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use engine::api::{
-    ApiError, Changed, ChatDocument, ChatFileFormat, Event, Origin, PromptBlock, PromptReport, SettingOwner,
-    SettingValue, WhatIf,
+    ApiError, AttachedDocument, Changed, ChatFileFormat, DocumentOwner, Event, Origin, PromptBlock, PromptReport,
+    SettingOwner, SettingValue, WhatIf,
 };
 use serde_json::json;
 use tests::headless::Headless;
@@ -28,20 +28,20 @@ impl Desk {
         Self { app, chat: first.id, other }
     }
 
-    async fn attach(&self, name: &str, text: &str) -> ChatDocument {
+    async fn attach(&self, name: &str, text: &str) -> AttachedDocument {
         let bytes = text.as_bytes().to_vec();
-        self.app.engine.attach_document_bytes(self.chat.clone(), name.into(), bytes).await.unwrap()
+        self.app.engine.attach_document_bytes(of_chat(&self.chat), name.into(), bytes).await.unwrap()
     }
 
     async fn refusal(&self, name: &str, bytes: &[u8]) -> String {
-        match self.app.engine.attach_document_bytes(self.chat.clone(), name.into(), bytes.to_vec()).await {
+        match self.app.engine.attach_document_bytes(of_chat(&self.chat), name.into(), bytes.to_vec()).await {
             Err(ApiError::BadInput { message, .. }) => message,
             other => panic!("{name}: {other:?}"),
         }
     }
 
     async fn listed(&self, chat: &str) -> Vec<String> {
-        let documents = self.app.engine.list_documents(chat.to_owned()).await.unwrap();
+        let documents = self.app.engine.list_documents(of_chat(chat)).await.unwrap();
         documents.into_iter().map(|document| document.name).collect()
     }
 
@@ -61,6 +61,10 @@ impl Desk {
         let owner = SettingOwner::Chat { id: self.chat.clone() };
         self.app.engine.set_setting(owner, key.into(), Some(value)).await.unwrap();
     }
+}
+
+fn of_chat(id: &str) -> DocumentOwner {
+    DocumentOwner::Chat { id: id.to_owned() }
 }
 
 fn passages(report: &PromptReport) -> Vec<&PromptBlock> {
@@ -158,7 +162,7 @@ async fn documents_are_there_after_a_restart_and_go_with_their_chat() {
     assert!(desk.say(&desk.chat, "What does the lamp burn?").await.contains(CANARY));
 
     desk.app.engine.delete_chat(desk.chat.clone()).await.unwrap();
-    let gone = desk.app.engine.list_documents(desk.chat.clone()).await.unwrap_err();
+    let gone = desk.app.engine.list_documents(of_chat(&desk.chat)).await.unwrap_err();
     assert!(matches!(gone, ApiError::NotFound { .. }), "{gone:?}");
     desk.app.engine.restore_chat(desk.chat.clone()).await.unwrap();
     assert_eq!(desk.listed(&desk.chat).await, ["guide.md"]);
@@ -187,9 +191,10 @@ async fn a_file_that_is_no_text_is_refused_with_a_reason() {
     }
     assert!(desk.refusal("11.md", b"text").await.contains("has 10 documents"));
     assert_eq!(desk.listed(&desk.chat).await.len(), 10);
-    let nowhere = desk.app.engine.attach_document(desk.chat.clone(), "a.md".into(), "?".into()).await;
+    let nowhere = desk.app.engine.attach_document(of_chat(&desk.chat), "a.md".into(), "?".into()).await;
     assert!(matches!(nowhere, Err(ApiError::BadInput { .. })), "{nowhere:?}");
-    let nobody = desk.app.engine.attach_document_bytes(uuid::Uuid::nil().to_string(), "a.md".into(), b"a".to_vec());
+    let nobody =
+        desk.app.engine.attach_document_bytes(of_chat(&uuid::Uuid::nil().to_string()), "a.md".into(), b"a".to_vec());
     assert!(matches!(nobody.await, Err(ApiError::NotFound { .. })));
 }
 

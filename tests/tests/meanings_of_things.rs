@@ -6,7 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use engine::api::{Changed, Event, LorebookBinding, LorebookEntry, PromptBlock, Recollected, SignalKind, WhatIf};
+use engine::api::{
+    Changed, DocumentOwner, Event, LorebookBinding, LorebookEntry, PromptBlock, Recollected, SignalKind, WhatIf,
+};
 use engine::{Clock, Engine, Options};
 use provider::fake::FakeProvider;
 use tests::headless::{NOW, fact, models_dir};
@@ -126,7 +128,14 @@ async fn a_passage_is_found_by_its_meaning() {
     let desk = Desk::open(dir.path()).await;
     let guide = "# The lighthouse\n\nIt stands on a rock of granite.\n\n## The stairs\n\nEighty-one steps lead up.\n\n\
                  ## The keeper\n\nHer spouse drowned in the storm of 1911.\n";
-    desk.engine.attach_document_bytes(desk.chat.clone(), "guide.md".into(), guide.as_bytes().to_vec()).await.unwrap();
+    desk.engine
+        .attach_document_bytes(
+            DocumentOwner::Chat { id: desk.chat.clone() },
+            "guide.md".into(),
+            guide.as_bytes().to_vec(),
+        )
+        .await
+        .unwrap();
     desk.engine.learn().await.unwrap();
     let found = desk.called("How did the husband die?", "document").await;
     assert!(found.iter().any(|item| item.text.contains("drowned")), "{found:?}");

@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use engine::api::{
-    ApiError, Event, Memory, MemoryDraft, MemoryScope, Recollection, SettingOwner, SettingValue, SignalKind, WhatIf,
+    ApiError, DocumentOwner, Event, Memory, MemoryDraft, MemoryScope, Recollection, SettingOwner, SettingValue,
+    SignalKind, WhatIf,
 };
 use serde_json::{Value, json};
 use tests::headless::{Headless, fact, shown};
@@ -309,7 +310,7 @@ async fn recall_is_tried_as_a_turn_would_do_it_and_says_why() {
     let (first, second) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await);
     pair.say(&first, "My uncle named his parrot ZEBULON.").await;
     let seeds = b"A parrot lives on seeds.".to_vec();
-    engine.attach_document_bytes(second.clone(), "birds.md".into(), seeds).await.unwrap();
+    engine.attach_document_bytes(DocumentOwner::Chat { id: second.clone() }, "birds.md".into(), seeds).await.unwrap();
     let words = "What did my uncle call his parrot?";
     let before = engine.whole_chat(second.clone()).await.unwrap().page.messages.len();
     let tried = engine.try_recall(second.clone(), words.into()).await.unwrap();

@@ -52,7 +52,7 @@ test("texts are attached, counted, and taken out and back by keyboard", async ()
 	await id("document-file").setInputFiles({ name: "notes.md", mimeType: "text/markdown", buffer: Buffer.from("# The lamp\n\nIt burns oil.") });
 	await page.getByTitle("notes.md").waitFor();
 	assert.equal(await id("documents-count").textContent(), "3 texts attached");
-	await page.getByRole("button", { name: "Remove notes.md from this chat" }).focus();
+	await page.getByRole("button", { name: "Remove notes.md" }).focus();
 	await page.keyboard.press("Enter");
 	await page.getByTitle("notes.md").waitFor({ state: "detached" });
 	assert.ok(await id("document-add").evaluate((node) => node === document.activeElement));

@@ -1,4 +1,4 @@
-import type { ApiError, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatDocument, ChatSummary, ChatText, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
+import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBooks } from "./books";
 import { MockCardFiles } from "./cardFiles";
@@ -22,7 +22,6 @@ export interface MockChat {
 	generating: Generating | null;
 	members: string[];
 	texts: Partial<Record<CardField, string>>;
-	documents: ChatDocument[];
 }
 
 const PAGE = 50;
@@ -47,6 +46,7 @@ export class MockEngine implements Transport {
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
 	drops: Drops | null = null;
+	documents: AttachedDocument[] = [];
 	/** Fails every operation with this. */
 	broken: ApiError | null = null;
 	#deleted: { undo: () => void; id: string }[] = [];
@@ -184,7 +184,7 @@ export class MockEngine implements Transport {
 
 	#chat(character: string, messages: Message[], hours: number, title = ""): void {
 		const persona = this.personas[0] ?? { id: "p1", name: "Wanderer", description: "", instructions: "", picture: null };
-		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null, members: [], texts: {}, documents: [] });
+		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null, members: [], texts: {} });
 	}
 
 	#more(): void {
@@ -338,16 +338,17 @@ export class MockEngine implements Transport {
 		else texts[field] = text;
 		return this.op_chat_texts({ chat });
 	};
-	op_list_documents = ({ chat }: { chat: string }) => [...this.chat(chat).documents];
-	op_attach_document = ({ chat, name, data: file }: { chat: string; name: string; data: string }): ChatDocument => {
+	op_list_documents = ({ owner }: { owner: DocumentOwner }) => this.documents.filter((known) => known.owner.of === owner.of && known.owner.id === owner.id);
+	op_get_document = ({ id }: { id: string }) => this.documents.find((known) => known.id === id);
+	op_attach_document = ({ owner, name, data: file }: { owner: DocumentOwner; name: string; data: string }): AttachedDocument => {
 		const { length } = atob(file);
 		if (length === 0) throw { kind: "badInput", message: `"${name}" cannot be attached: there is no text in it.`, hint: "Choose another file." } satisfies ApiError;
-		const document = { id: `d${this.#next++}`, name, bytes: length, passages: Math.ceil(length / 800), created: data.ago(0) };
-		this.chat(chat).documents.push(document);
-		this.emit({ event: "changed", what: "documents", id: chat });
+		const document = { id: `d${this.#next++}`, owner, name, bytes: length, passages: Math.ceil(length / 800), created: data.ago(0) };
+		this.documents.push(document);
+		this.emit({ event: "changed", what: "documents", id: owner.id });
 		return document;
 	};
-	op_remove_document = ({ id }: { id: string }) => this.#delete(this.chats.find(({ documents }) => documents.some((one) => one.id === id))?.documents ?? [], id);
+	op_remove_document = ({ id }: { id: string }) => this.#delete(this.documents, id);
 	op_restore_document = ({ id }: { id: string }) => this.#restore(id);
 	op_save_draft = ({ chat, text }: { chat: string; text: string }) => void (this.chat(chat).draft = text);
 	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id);

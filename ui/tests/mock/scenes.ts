@@ -57,7 +57,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		app.tuning = true;
 	}
 	if (scene === "pictures" && chat) await pictures(chat, app);
-	if (scene === "documents" && chat) await documents(chat, app);
+	if (scene === "documents" && chat) await documents(engine, chat, app);
 	if (scene === "editing") app.chat?.editLastOwn();
 	if (scene === "window") await app.chat?.pin(app.chat.messages[0] as Message, true);
 	if (scene === "command") app.chat?.type("/mode ");
@@ -240,11 +240,12 @@ async function xray(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 }
 
 /** Texts that are attached to the chat, one with a name that is too long for its line. */
-async function documents(chat: MockChat, app: App): Promise<void> {
+async function documents(engine: MockEngine, chat: MockChat, app: App): Promise<void> {
 	const created = new Date().toISOString();
-	chat.documents = [
-		{ id: "book1", name: "The keeper's handbook.md", bytes: 48_213, passages: 74, created },
-		{ id: "book2", name: "Everything that is known of the hill town, its bell, its mill and those who kept them.txt", bytes: 1_204_880, passages: 1_688, created },
+	const owner = { of: "chat" as const, id: chat.id };
+	engine.documents = [
+		{ id: "book1", owner, name: "The keeper's handbook.md", bytes: 48_213, passages: 74, created },
+		{ id: "book2", owner, name: "Everything that is known of the hill town, its bell, its mill and those who kept them.txt", bytes: 1_204_880, passages: 1_688, created },
 	];
 	await app.chat?.documents.load();
 	app.tune("documents");

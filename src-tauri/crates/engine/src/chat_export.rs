@@ -2,6 +2,7 @@
 
 use domain::chat::{Message, Role, Swipe};
 use domain::chat_file::{By, ChatFile, Said, Version};
+use domain::document::DocumentOwner;
 
 use crate::Engine;
 use crate::api::ChatFileFormat;
@@ -20,9 +21,9 @@ impl Engine {
         let chat = self.chat(id.parse()?).await?;
         let speakers = self.speakers(&chat).await?;
         let of = chat.id;
-        let read = self
-            .store()
-            .read(move |store| Ok((store.messages().page(of, None, u32::MAX)?, store.documents().of(of)?.len())));
+        let read = self.store().read(move |store| {
+            Ok((store.messages().page(of, None, u32::MAX)?, store.documents().of(DocumentOwner::Chat(of))?.len()))
+        });
         let (messages, documents) = read.await?;
         let mut left_out = 0;
         let file = ChatFile {

@@ -3,6 +3,7 @@
 use domain::CharacterId;
 use domain::LorebookId;
 use domain::card::Card;
+use domain::document::DocumentOwner;
 use domain::lorebook::{Binding, Book, Skipped};
 use store::{Character, Read, StoreError, Write};
 use uuid::Uuid;
@@ -12,6 +13,7 @@ use crate::api::{Changed, Lorebook, LorebookBinding, LorebookFields, LorebookFor
 use crate::characters::{Exported, card_of, file_name};
 use crate::error::{Answer, bad_input, internal, not_found};
 use crate::lore_entries;
+use crate::memory;
 
 /// Longest name of a book, in characters.
 const MAX_NAME: usize = 200;
@@ -97,6 +99,10 @@ impl Engine {
             Place::Card(..) => Err(of_a_card("switched off")),
         })
         .await?;
+        if !enabled {
+            let owner = DocumentOwner::Lorebook(id.parse()?);
+            self.store().write(move |store| memory::withdraw_documents(store, owner)).await?;
+        }
         self.get_lorebook(id).await
     }
 
@@ -105,7 +111,11 @@ impl Engine {
         let bindings = bindings.iter().map(parsed).collect::<Answer<Vec<Binding>>>()?;
         let book = id.parse::<LorebookId>()?;
         let bound = self.store().write(move |store| match find(store, book)? {
-            Ok(Found { place: Place::Library(_), .. }) => Ok(Ok(store.lorebooks_mut().bind(book, &bindings)?)),
+            Ok(Found { place: Place::Library(_), .. }) => {
+                store.lorebooks_mut().bind(book, &bindings)?;
+                // Chats that it counts in no more quote them no more; the others find them again.
+                Ok(Ok(memory::withdraw_documents(store, DocumentOwner::Lorebook(book))?))
+            }
             Ok(_) => Ok(Err(of_a_card("bound to anything else"))),
             Err(error) => Ok(Err(error)),
         });
@@ -117,7 +127,11 @@ impl Engine {
     /// Out of every later prompt at once, and out of the file with the next purge; until then it can be restored.
     pub async fn delete_lorebook(&self, id: String) -> Answer<()> {
         let (book, now) = (id.parse::<LorebookId>()?, self.now());
-        self.store().write(move |store| store.lorebooks_mut().soft_delete(book, now)).await?;
+        let delete = self.store().write(move |store| {
+            memory::withdraw_documents(store, DocumentOwner::Lorebook(book))?;
+            store.lorebooks_mut().soft_delete(book, now)
+        });
+        delete.await?;
         self.lorebooks_changed(Some(id));
         Ok(())
     }

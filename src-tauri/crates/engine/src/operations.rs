@@ -110,10 +110,12 @@ macro_rules! operations {
             chat_texts(chat: String) -> Vec<ChatText>;
             /// Lets a chat say `text` instead of its card; without one, the card's words are back.
             set_chat_text(chat: String, field: CardField, text: Option<String>) -> Vec<ChatText>;
-            /// The texts that are attached to a chat, the oldest first.
-            list_documents(chat: String) -> Vec<ChatDocument>;
-            /// Attaches a text in UTF-8: what of it fits the words of a turn goes with them. `data` is the file's content in base64.
-            attach_document(chat: String, name: String, data: String) -> ChatDocument;
+            /// The texts that are attached to a chat, a character or a lorebook, the oldest first.
+            list_documents(owner: DocumentOwner) -> Vec<AttachedDocument>;
+            get_document(id: String) -> AttachedDocument;
+            /// Attaches a text (in UTF-8, or as HTML, EPUB or PDF): what of it fits the words of a turn goes with them. `data` is the
+            /// file's content in base64.
+            attach_document(owner: DocumentOwner, name: String, data: String) -> AttachedDocument;
             /// Gone from every later prompt; can be undone by `restore_document` until the app ends.
             remove_document(id: String) -> ();
             restore_document(id: String) -> ();

@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use crate::respond::{Failure, json_bytes};
 use crate::routes::Shared;
 
-/// Room for a picture of 16 MiB in base64 and all that surrounds it.
-const CAP: usize = 24 * 1024 * 1024;
+/// Room for a document of 32 MiB in base64 and all that surrounds it.
+const CAP: usize = 44 * 1024 * 1024;
 
 /// Characters of a parser's message that are passed on; it may quote the input at length.
 const QUOTE: usize = 300;

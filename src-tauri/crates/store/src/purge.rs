@@ -18,7 +18,7 @@ pub struct Purged {
     pub messages: usize,
     /// Memories deleted by themselves, or with what they were made from.
     pub memories: usize,
-    /// Documents deleted by themselves.
+    /// Documents deleted by themselves, or with their lorebook.
     pub documents: usize,
     pub lorebooks: usize,
     pub assets: usize,

@@ -104,9 +104,10 @@ export function client(call: Call) {
 		/** Lets a chat say `text` instead of its card; without one, the card's words are back. */
 		setChatText: (chat: string, field: CardField, text: string | null) => call("set_chat_text", { chat, field, text }) as Promise<ChatText[]>,
 		/** The texts that are attached to a chat, the oldest first. */
-		listDocuments: (chat: string) => call("list_documents", { chat }) as Promise<ChatDocument[]>,
+		listDocuments: (owner: DocumentOwner) => call("list_documents", { owner }) as Promise<AttachedDocument[]>,
+		getDocument: (id: string) => call("get_document", { id }) as Promise<AttachedDocument>,
 		/** Attaches a text in UTF-8: what of it fits the words of a turn goes with them. `data` is the file's content in base64. */
-		attachDocument: (chat: string, name: string, data: string) => call("attach_document", { chat, name, data }) as Promise<ChatDocument>,
+		attachDocument: (owner: DocumentOwner, name: string, data: string) => call("attach_document", { owner, name, data }) as Promise<AttachedDocument>,
 		/** Gone from every later prompt; can be undone by `restore_document` until the app ends. */
 		removeDocument: (id: string) => call("remove_document", { id }) as Promise<void>,
 		restoreDocument: (id: string) => call("restore_document", { id }) as Promise<void>,
@@ -439,8 +440,11 @@ export type Chat = {
 };
 
 /**  A text that is attached to a chat. */
-export type ChatDocument = {
+export type DocumentOwner = { of: "chat"; id: string } | { of: "character"; id: string } | { of: "lorebook"; id: string };
+
+export type AttachedDocument = {
 	id: string,
+	owner: DocumentOwner,
 	/**  What the file was called; its passages are told by it. */
 	name: string,
 	/**  Size of the file. */

@@ -1,11 +1,12 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, CardFormat, Changed, CharacterSummary, ChatFileFormat, Event, ImportReport, ModelRef, Origin, Startup } from "../api/generated";
+import type { ApiError, CardFormat, Changed, CharacterSummary, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
 import { Books } from "./books/books.svelte";
 import { ChatState } from "./chat.svelte";
+import { Documents } from "./documents.svelte";
 import { Editor } from "./editor.svelte";
 import type { TextField } from "./fields";
 import { folded } from "./find";
@@ -62,6 +63,8 @@ export class App {
 	dropping = $state(false);
 	/** On a narrow window list and chat are two screens; this one shows the chat. */
 	inChat = $state(true);
+	/** Rises whenever texts are attached or removed somewhere. */
+	documentNews = $state(0);
 	/** What a screen reader hears next. */
 	announced = $state("");
 	/** Chats in which a reply is being written. */
@@ -144,10 +147,7 @@ export class App {
 			failed: this.fail,
 			replied: (name, text) => (this.announced = `${name}: ${text}`),
 			said: (text) => (this.announced = text),
-			turned: () => {
-				this.xray.turned(id);
-				this.memories.turned(id);
-			},
+			turned: () => this.#turned(id),
 		});
 		void this.chat.readTastes();
 		await Promise.all([this.chat.load(), this.chat.mode.load()]);
@@ -270,8 +270,23 @@ export class App {
 		else if (place?.to === "mode") this.openPrompts({ tab: "modes", name: place.name });
 		else if (place?.to === "setting") this.tune(place.key);
 		else if (place?.to === "chatText") this.tune(`text-${place.field}`);
-		else if (place?.to === "document") this.tune(`document-${place.id}`);
+		else if (place?.to === "document") void this.#openDocument(place.id);
 		else if (place?.to === "persona") this.go("settings");
+	}
+
+	/** Where a text is attached, it is listed. */
+	async #openDocument(id: string): Promise<void> {
+		await this.attempt(async () => {
+			const { owner } = await this.api.getDocument(id);
+			if (owner.of === "chat") this.tune(`document-${id}`);
+			else if (owner.of === "lorebook") {
+				this.openBook(owner.id);
+				this.books.tab = "about";
+			} else {
+				this.edit(owner.id);
+				if (this.editor) this.editor.beginning = "documents";
+			}
+		});
 	}
 
 	/** Opens a lorebook, at an entry where one is named; one in a card goes by the id of its character. */
@@ -351,7 +366,10 @@ export class App {
 			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, this.#memoriesChanged()]);
 			else if (what === "memories") await this.#memoriesChanged();
 			else if (what === "lorebooks") await this.books.changed(id);
-			else if (what === "documents") await (chat?.id === id ? chat.documents.load() : undefined);
+			else if (what === "documents") {
+				this.documentNews += 1;
+				await (chat?.id === id ? chat.documents.load() : undefined);
+			}
 			else if (what === "presets") await Promise.all([this.templates.load(), chat?.mode.load()]);
 			else {
 				if (what === "settings") {
@@ -404,6 +422,22 @@ export class App {
 			this.#watched.delete(memories);
 			memories.close();
 		};
+	}
+
+	/** The texts of a character or a lorebook. */
+	documentsOf(owner: DocumentOwner): Documents {
+		return new Documents(this.api, owner, {
+			detached: (name, undo) => this.undoable(t("toast.documentRemoved", { name }), undo),
+			failed: this.fail,
+			said: (text) => (this.announced = text),
+			turned: () => this.chat && this.#turned(this.chat.id),
+		});
+	}
+
+	/** The next prompt of a chat is another one than before. */
+	#turned(chat: string): void {
+		this.xray.turned(chat);
+		this.memories.turned(chat);
 	}
 
 	/** A list of memories that tells at the window's edge what was done. */

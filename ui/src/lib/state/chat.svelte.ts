@@ -97,7 +97,7 @@ export class ChatState {
 	) {
 		this.mode = new ModeChoice(api, id, (error) => around.failed(error));
 		this.attached = new Attachments(api, (error) => around.failed(error));
-		this.documents = new Documents(api, id, around);
+		this.documents = new Documents(api, { of: "chat", id }, around);
 		this.texts = new OwnTexts(api, id, around);
 		this.#saver = new DraftSaver((text) => this.#do(() => api.saveDraft(id, text)).then(() => {}));
 	}

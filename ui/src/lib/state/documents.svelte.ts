@@ -1,11 +1,11 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, ChatDocument } from "../api/generated";
+import type { ApiError, AttachedDocument, DocumentOwner } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
 import { base64 } from "./base64";
 
-/** What the file dialog offers. What is no text is refused by the engine, whatever it is called. */
-export const TEXTS = "text/plain,text/markdown,.txt,.md,.markdown";
+/** What the file dialog offers. What has no text is refused by the engine, whatever it is called. */
+export const TEXTS = "text/plain,text/markdown,text/html,application/epub+zip,application/pdf,.txt,.md,.markdown,.html,.htm,.xhtml,.epub,.pdf";
 
 interface Surroundings {
 	/** A document is gone; `undo` brings it back. */
@@ -16,9 +16,9 @@ interface Surroundings {
 	turned(): void;
 }
 
-/** Texts that are attached to one chat. What is refused is told and changes nothing. */
+/** Texts that are attached to a chat, a character or a lorebook. What is refused is told and changes nothing. */
 export class Documents {
-	all = $state.raw<ChatDocument[] | null>(null);
+	all = $state.raw<AttachedDocument[] | null>(null);
 	/** Why the list is not there. */
 	failure = $state.raw<ApiError | null>(null);
 	/** Files that are being taken in. */
@@ -27,14 +27,14 @@ export class Documents {
 
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		readonly owner: DocumentOwner,
 		private readonly around: Surroundings,
 	) {}
 
 	load = async (): Promise<void> => {
 		const asked = ++this.#asked;
 		try {
-			const all = await this.api.listDocuments(this.chat);
+			const all = await this.api.listDocuments(this.owner);
 			if (asked === this.#asked) [this.all, this.failure] = [all, null];
 		} catch (thrown) {
 			if (asked === this.#asked) this.failure = asApiError(thrown);
@@ -51,14 +51,14 @@ export class Documents {
 		this.coming += files.length;
 		for (const file of files) {
 			await this.#change(async () => {
-				const { name } = await this.api.attachDocument(this.chat, file.name, await base64(file));
+				const { name } = await this.api.attachDocument(this.owner, file.name, await base64(file));
 				this.around.said(t("documents.attached", { name }));
 			});
 			this.coming -= 1;
 		}
 	}
 
-	remove({ id, name }: ChatDocument): Promise<void> {
+	remove({ id, name }: AttachedDocument): Promise<void> {
 		return this.#change(async () => {
 			await this.api.removeDocument(id);
 			this.around.detached(name, () => this.#change(() => this.api.restoreDocument(id)));

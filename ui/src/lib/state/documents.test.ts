@@ -1,17 +1,17 @@
 import { expect, test, vi } from "vitest";
 import { FakeShell } from "../../../tests/unit/shell";
-import type { ApiError, ChatDocument } from "../api/generated";
+import type { ApiError, AttachedDocument } from "../api/generated";
 import { api } from "./api";
 import { Documents } from "./documents.svelte";
 
 const REFUSED: ApiError = { kind: "badInput", message: "\"cat.png\" cannot be attached: it is not text in UTF-8.", hint: "Save it as plain text." };
 const file = (name: string, text: string) => new File([text], name);
-const document = (name: string): ChatDocument => ({ id: name, name, bytes: 4, passages: 1, created: "" });
+const document = (name: string): AttachedDocument => ({ id: name, owner: { of: "chat", id: "c" }, name, bytes: 4, passages: 1, created: "" });
 
 /** An engine that keeps what it is given, and takes no picture. */
 function shelf(answers: Record<string, (args: never) => unknown> = {}) {
-	let there: ChatDocument[] = [];
-	let gone: ChatDocument[] = [];
+	let there: AttachedDocument[] = [];
+	let gone: AttachedDocument[] = [];
 	const shell = new FakeShell({
 		list_documents: () => there,
 		attach_document: ({ name }: { name: string }) => {
@@ -35,7 +35,7 @@ function shelf(answers: Record<string, (args: never) => unknown> = {}) {
 		said: vi.fn<(text: string) => void>(),
 		turned: vi.fn<() => void>(),
 	};
-	return { documents: new Documents(api(shell), "c", around), shell, around };
+	return { documents: new Documents(api(shell), { of: "chat", id: "c" }, around), shell, around };
 }
 
 const names = ({ all }: Documents) => all?.map(({ name }) => name);
@@ -46,9 +46,20 @@ test("texts are attached to the chat in their order, and a refused one keeps non
 	expect(documents.coming).toBe(3);
 	await adding;
 	expect([documents.coming, names(documents)]).toEqual([0, ["a.md", "b.txt"]]);
-	expect(shell.asked[0]).toEqual({ operation: "attach_document", args: { chat: "c", name: "a.md", data: btoa("lamp") } });
+	expect(shell.asked[0]).toEqual({ operation: "attach_document", args: { owner: { of: "chat", id: "c" }, name: "a.md", data: btoa("lamp") } });
 	expect(around.failed.mock.calls).toEqual([[REFUSED]]);
 	expect([around.said.mock.calls.length, around.turned.mock.calls.length]).toEqual([2, 2]);
+});
+
+test("texts of a character or a lorebook are asked for by their owner", async () => {
+	const { shell, around } = shelf();
+	const owner = { of: "lorebook" as const, id: "b" };
+	const documents = new Documents(api(shell), owner, around);
+	await documents.add([file("a.md", "lamp")]);
+	expect(shell.asked).toEqual([
+		{ operation: "attach_document", args: { owner, name: "a.md", data: btoa("lamp") } },
+		{ operation: "list_documents", args: { owner } },
+	]);
 });
 
 test("what is removed can be brought back", async () => {
@@ -76,7 +87,7 @@ test("a refused removal is told, and nothing is gone", async () => {
 
 test("a list that cannot be read says why, and an older answer does not undo a newer one", async () => {
 	const gone: ApiError = { kind: "notFound", message: "This chat is no longer there." };
-	const answers: ((all: ChatDocument[]) => void)[] = [];
+	const answers: ((all: AttachedDocument[]) => void)[] = [];
 	const failing = shelf({
 		list_documents: () => {
 			throw gone;

@@ -45,6 +45,8 @@ export class Editor {
 	scripts = $state.raw<CardScripts | null>(null);
 	/** The lorebook in the card. */
 	lore = $state.raw<LoreEntry[]>([]);
+	/** Where it opens, if at no field. */
+	beginning: "documents" | null = null;
 	loading = $state(false);
 	saving = $state(false);
 	failure = $state.raw<ApiError | null>(null);

@@ -128,11 +128,29 @@ pub struct Picture {
     pub name: String,
 }
 
-/// A text that is attached to a chat.
+/// What a text is attached to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "of", rename_all = "camelCase")]
+pub enum DocumentOwner {
+    Chat {
+        id: String,
+    },
+    /// All chats of the character.
+    Character {
+        id: String,
+    },
+    /// Wherever the book counts. One in a card goes by the id of its character, and is the same as that.
+    Lorebook {
+        id: String,
+    },
+}
+
+/// A text that is attached to something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
-pub struct ChatDocument {
+pub struct AttachedDocument {
     pub id: String,
+    pub owner: DocumentOwner,
     /// What the file was called; its passages are told by it.
     pub name: String,
     /// Size of the file.

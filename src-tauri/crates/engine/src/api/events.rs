@@ -63,7 +63,7 @@ pub enum Changed {
     Presets,
     /// What is remembered of character `id`, or of any without it.
     Memories,
-    /// The documents of chat `id`.
+    /// The documents of the chat, the character or the lorebook `id`.
     Documents,
     /// Lorebook `id`, or the list of them.
     Lorebooks,

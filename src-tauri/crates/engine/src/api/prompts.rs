@@ -67,7 +67,7 @@ pub enum Origin {
         last: String,
         count: u32,
     },
-    /// A text that is attached to the chat.
+    /// A text that is attached to the chat, its character or one of its lorebooks.
     Document {
         id: String,
         name: String,

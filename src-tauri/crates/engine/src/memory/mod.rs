@@ -1,5 +1,5 @@
 //! What a turn remembers beyond its window: facts of the people (`facts`), what was said earlier (`older`), and what is in
-//! the documents of the chat (`passages`).
+//! the documents of the chat, its character and its books (`passages`).
 //!
 //! Promises
 //! - It never stops a turn and never makes it wait long: what fails, or takes too long, is told in the turn's notices (S2.31).
@@ -44,6 +44,7 @@ mod typed;
 mod untold;
 mod vectors;
 mod wishes;
+mod withdrawal;
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -71,8 +72,8 @@ pub(crate) use keyframes::keep as keep_covers;
 pub(crate) use nearness::{Asked, Understood};
 use older::{ByWords, Hit, Question};
 pub(crate) use reading::Reading;
-pub(crate) use untold::{withdraw, withdraw_chat, withdraw_document};
 pub(crate) use wishes::{Said, obey};
+pub(crate) use withdrawal::{withdraw, withdraw_chat, withdraw_document, withdraw_documents};
 
 /// Messages before the window that are kept word for word at the most. A tenth of the history holds fewer.
 const EXCERPTS: u32 = 200;
@@ -185,16 +186,24 @@ impl Engine {
         recalled
     }
 
-    /// What the documents of the chat say to the words of this turn.
+    /// What the documents that count in the chat say to the words of this turn.
     async fn passages(&self, collected: &Collected) -> Answer<Vec<Candidate>> {
+        let owners = self.documents_in(collected).await?;
+        if owners.is_empty() {
+            return Ok(Vec::new());
+        }
         // What was said before helps where this turn's own words find nothing, and drowns them where they do.
         let queries = [question(collected, 0), question(collected, TELLING)];
-        let (chat, told) = (collected.chat.id, passages::told(&collected.history));
-        let among = Among::Passages(chat);
-        let (understood, cache) = (self.understood_for(collected, vec![among]).await, self.reading().near());
+        let told = passages::told(&collected.history);
+        let groups: Vec<Among> = owners.iter().copied().map(Among::Passages).collect();
+        let (understood, cache) = (self.understood_for(collected, groups.clone()).await, self.reading().near());
         let find = move |store: &store::Read<'_>| {
-            let near = understood.map(|asked| cache.near(store, among, &asked)).transpose()?.unwrap_or_default();
-            passages::find(store, chat, &queries, &near, &told)
+            let mut near = Vec::new();
+            for (asked, among) in understood.iter().flat_map(|asked| groups.iter().map(move |among| (asked, among))) {
+                near.extend(cache.near(store, *among, asked)?);
+            }
+            near.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+            passages::find(store, &owners, &queries, &near, &told)
         };
         Ok(self.store().read(find).await?)
     }

@@ -1,10 +1,9 @@
-//! Passages of the documents that are attached to the chat (S4.27).
+//! Passages of the documents that count in the chat (S4.27).
 
 use std::collections::HashSet;
 
 use context::frame::{BlockKind, Candidate, HistoryMessage, SignalKind, Source};
-use domain::ChatId;
-use domain::document::Passage;
+use domain::document::{DocumentOwner, Passage};
 use store::{FoundPassage, Query, Read, StoreError};
 
 use super::older::leave_out_the_weak;
@@ -27,28 +26,24 @@ impl Fitting {
 }
 
 /// What fits the first of `queries` that finds something, and what is `near`, best first: numbers of passages, each with how near
-/// it is. Of a document that the window says nothing of, how it begins as well, so that the model knows it is there whatever it is
-/// asked ("What do you make of this?").
+/// it is. Of a document of the chat itself that the window says nothing of, how it begins as well, so that the model knows it is
+/// there whatever it is asked ("What do you make of this?"); those of a character or a world are there to be looked up.
 pub(crate) fn find(
     store: &Read<'_>,
-    chat: ChatId,
+    owners: &[DocumentOwner],
     queries: &[Query],
     near: &[(i64, f32)],
     told: &HashSet<String>,
 ) -> Result<Vec<Candidate>, StoreError> {
-    let documents = store.documents().of(chat)?;
-    if documents.is_empty() {
-        return Ok(Vec::new());
-    }
     let mut found = Vec::new();
     for query in queries {
         if found.is_empty() {
-            found = store.documents().search(chat, query, PASSAGES)?;
+            found = store.documents().search(owners, query, PASSAGES)?;
         }
     }
     let mut fitting = by_words(found);
     for (number, nearness) in near.iter().take(PASSAGES as usize) {
-        let Some(passage) = store.documents().numbered(chat, *number)? else { continue };
+        let Some(passage) = store.documents().numbered(owners, *number)? else { continue };
         let same =
             |known: &&mut Fitting| (known.passage.document, known.passage.place) == (passage.document, passage.place);
         match fitting.iter_mut().find(same) {
@@ -57,7 +52,11 @@ pub(crate) fn find(
         }
     }
     let mut candidates = ranked(fitting);
-    for document in documents.into_iter().filter(|document| !told.contains(&document.id.to_string())) {
+    let mut own = Vec::new();
+    for owner in owners.iter().filter(|owner| matches!(owner, DocumentOwner::Chat(_))) {
+        own.extend(store.documents().of(*owner)?);
+    }
+    for document in own.into_iter().filter(|document| !told.contains(&document.id.to_string())) {
         for passage in store.documents().beginning(document.id, 1)? {
             let source = Source::Document { id: document.id.to_string(), passage: 0, name: document.name.clone() };
             if candidates.iter().all(|found| found.source != source) {

@@ -1,10 +1,9 @@
 //! Forgetting a memory, and the words it was made from with it: what was said is still in its chat, but no prompt is told of it
-//! again (memory.md, group G). What was merged into it says the same, so it goes with it. And what quotes something that was
-//! deleted is taken out of every prompt to come.
+//! again (memory.md, group G). What was merged into it says the same, so it goes with it.
 
 use std::collections::HashSet;
 
-use domain::{ChatId, DocumentId, MemoryId, MessageId, Timestamp};
+use domain::{MemoryId, Timestamp};
 use store::{StoreError, Write};
 use uuid::Uuid;
 
@@ -55,25 +54,4 @@ pub(super) fn remember_again(store: &mut Write<'_>, id: MemoryId) -> Result<(), 
         sources.try_for_each(|message| store.messages_mut().tell_again(message))?;
     }
     Ok(())
-}
-
-/// Takes what quotes a message out of every prompt to come, and what was made from it too (S2.16; memory.md, group G).
-pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
-    for memory in store.memories_mut().made_from(message)? {
-        store.memories_mut().withdraw(memory.0)?;
-    }
-    store.memories_mut().withdraw(message.0)
-}
-
-/// Takes what was made from a chat out of every prompt to come.
-pub(crate) fn withdraw_chat(store: &mut Write<'_>, chat: ChatId) -> Result<(), StoreError> {
-    let made = store.memories_mut().made_in(chat)?;
-    made.into_iter().try_for_each(|memory| store.memories_mut().withdraw(memory.0))?;
-    let quoted = store.memories_mut().quoted_elsewhere(chat)?;
-    quoted.into_iter().try_for_each(|message| store.memories_mut().withdraw(message.0))
-}
-
-/// Takes what quotes a document out of every prompt to come.
-pub(crate) fn withdraw_document(store: &mut Write<'_>, document: DocumentId) -> Result<(), StoreError> {
-    store.memories_mut().withdraw(document.0)
 }

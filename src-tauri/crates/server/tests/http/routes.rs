@@ -179,7 +179,7 @@ async fn a_body_above_the_cap_is_refused_unread() {
         let (host, bearer) = (world.addr(), world.bearer());
         format!("POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: {bearer}\r\nContent-Length: {length}\r\n\r\n")
     };
-    for (path, cap) in [("/api/op/list_chats", 24 << 20), ("/api/import?name=a.png", 64 << 20)] {
+    for (path, cap) in [("/api/op/list_chats", 44 << 20), ("/api/import?name=a.png", 64 << 20)] {
         let answer = raw(world.addr(), head(path, cap + 1).into_bytes()).await;
         assert_eq!((answer.status, &answer.json()["kind"]), (413, &"badInput".into()), "{path}");
     }

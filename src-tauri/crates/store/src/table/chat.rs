@@ -96,6 +96,16 @@ impl Chats<'_> {
         Ok(chats)
     }
 
+    /// Those of a character, or all of them.
+    pub fn ids(&self, character: Option<CharacterId>) -> Result<Vec<ChatId>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT id FROM chat WHERE deleted IS NULL AND (?1 IS NULL OR character = ?1)")?
+            .query_map([character.map(Col)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// The one that changed last, for opening a character where the user left it.
     pub fn latest_of_character(&self, character: CharacterId) -> Result<Option<Chat>, StoreError> {
         let row = self

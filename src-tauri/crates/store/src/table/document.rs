@@ -1,10 +1,12 @@
-//! Texts that are attached to chats, in passages, and the search in them (S4.27). Triggers keep the indexes.
+//! Texts that are attached to chats, characters and lorebooks, in passages, and the search in them (S4.27). Triggers keep the indexes.
 
 use std::collections::HashMap;
 
-use domain::document::{Document, Passage};
-use domain::{ChatId, DocumentId, Timestamp};
+use domain::document::{Document, DocumentOwner, Passage};
+use domain::{DocumentId, Timestamp};
+use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
 
 use crate::query::{Rows, sought};
 use crate::sql::{Col, one};
@@ -35,26 +37,27 @@ struct Stretch {
 }
 
 impl Documents<'_> {
-    /// `None` if there is none, or it or its chat is deleted.
+    /// `None` if there is none, or it or what it is attached to is deleted.
     pub fn get(&self, id: DocumentId) -> Result<Option<Document>, StoreError> {
         let row = self
             .conn
             .prepare_cached(
-                "SELECT document.* FROM document JOIN chat ON chat.id = document.chat
-                 WHERE document.id = ?1 AND document.deleted IS NULL AND chat.deleted IS NULL",
+                "SELECT document.* FROM document LEFT JOIN chat ON chat.id = document.chat
+                     LEFT JOIN character ON character.id = document.character
+                     LEFT JOIN lorebook ON lorebook.id = document.lorebook
+                 WHERE document.id = ?1 AND document.deleted IS NULL
+                     AND coalesce(chat.deleted, character.deleted, lorebook.deleted) IS NULL",
             )?
             .query_row([Col(id)], from_row)
             .optional()?;
         Ok(row)
     }
 
-    /// Those of a chat, the oldest first.
-    pub fn of(&self, chat: ChatId) -> Result<Vec<Document>, StoreError> {
-        let rows = self
-            .conn
-            .prepare_cached("SELECT * FROM document WHERE chat = ?1 AND deleted IS NULL ORDER BY created, id")?
-            .query_map([Col(chat)], from_row)?
-            .collect::<Result<_, _>>()?;
+    /// Those of one owner, the oldest first.
+    pub fn of(&self, owner: DocumentOwner) -> Result<Vec<Document>, StoreError> {
+        let (column, id) = column(owner);
+        let sql = format!("SELECT * FROM document WHERE {column} = ?1 AND deleted IS NULL ORDER BY created, id");
+        let rows = self.conn.prepare_cached(&sql)?.query_map([id.as_bytes()], from_row)?.collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
@@ -74,11 +77,11 @@ impl Documents<'_> {
         Ok(rows)
     }
 
-    /// The passages of a chat's documents that fit `query` best, at most `limit`, best first; of those that fit as well the
-    /// one that was attached, or stands, first. What other chats have attached neither is found nor takes a place.
-    pub fn search(&self, chat: ChatId, query: &Query, limit: u32) -> Result<Vec<FoundPassage>, StoreError> {
+    /// The passages of the documents of `owners` that fit `query` best, at most `limit`, best first; of those that fit as well
+    /// the one that was attached, or stands, first. What others have attached neither is found nor takes a place.
+    pub fn search(&self, owners: &[DocumentOwner], query: &Query, limit: u32) -> Result<Vec<FoundPassage>, StoreError> {
         let mut found: HashMap<i64, FoundPassage> = HashMap::new();
-        for stretch in self.stretches(chat)? {
+        for stretch in self.stretches(owners)? {
             for (index, words) in [("passage_words", &query.words), ("passage_letters", &query.letters)] {
                 for (number, hit) in self.hits(&stretch, index, words, limit)? {
                     let score = hit.score;
@@ -92,22 +95,19 @@ impl Documents<'_> {
         Ok(found.into_iter().map(|(_, passage)| passage).collect())
     }
 
-    /// The passage with a number of the file; `None` if it is in no document of `chat`.
-    pub fn numbered(&self, chat: ChatId, number: i64) -> Result<Option<FoundPassage>, StoreError> {
-        let sql = "SELECT document.id, document.name, passage.heading, passage.text,
-                 passage.number - (SELECT min(number) FROM passage AS first WHERE first.document = document.id)
+    /// The passage with a number of the file; `None` if it is in no document of `owners`.
+    pub fn numbered(&self, owners: &[DocumentOwner], number: i64) -> Result<Option<FoundPassage>, StoreError> {
+        let sql = "SELECT document.*, passage.heading, passage.text AS said,
+                 passage.number - (SELECT min(number) FROM passage AS first WHERE first.document = document.id) AS place
              FROM passage JOIN document ON document.id = passage.document
-             WHERE passage.number = ?1 AND document.chat = ?2 AND document.deleted IS NULL";
+             WHERE passage.number = ?1 AND document.deleted IS NULL";
         let found = |row: &Row<'_>| {
-            Ok(FoundPassage {
-                document: row.get::<_, Col<_>>(0)?.0,
-                name: row.get(1)?,
-                place: row.get(4)?,
-                passage: Passage { heading: row.get(2)?, text: row.get(3)? },
-                score: 0.0,
-            })
+            let Document { id, owner, name, .. } = from_row(row)?;
+            let passage = Passage { heading: row.get("heading")?, text: row.get("said")? };
+            Ok((owner, FoundPassage { document: id, name, place: row.get("place")?, passage, score: 0.0 }))
         };
-        Ok(self.conn.prepare_cached(sql)?.query_row(params![number, Col(chat)], found).optional()?)
+        let found = self.conn.prepare_cached(sql)?.query_row([number], found).optional()?;
+        Ok(found.filter(|(owner, _)| owners.contains(owner)).map(|(_, passage)| passage))
     }
 
     fn hits(
@@ -136,20 +136,25 @@ impl Documents<'_> {
         Ok(found)
     }
 
-    fn stretches(&self, chat: ChatId) -> Result<Vec<Stretch>, StoreError> {
-        let rows = self
-            .conn
-            .prepare_cached(
+    fn stretches(&self, owners: &[DocumentOwner]) -> Result<Vec<Stretch>, StoreError> {
+        let mut stretches = Vec::new();
+        for owner in owners {
+            let (column, id) = column(*owner);
+            let sql = format!(
                 "SELECT id, name, (SELECT min(number) FROM passage WHERE document = id),
                      (SELECT max(number) FROM passage WHERE document = id)
-                 FROM document WHERE chat = ?1 AND deleted IS NULL",
-            )?
-            .query_map([Col(chat)], |row| {
+                 FROM document WHERE {column} = ?1 AND deleted IS NULL"
+            );
+            let stretch = |row: &Row<'_>| {
                 let rows = Rows { first: row.get(2)?, last: row.get(3)? };
                 Ok(Stretch { document: row.get::<_, Col<_>>(0)?.0, name: row.get(1)?, rows })
-            })?
-            .collect::<Result<_, _>>()?;
-        Ok(rows)
+            };
+            let mut query = self.conn.prepare_cached(&sql)?;
+            for found in query.query_map([id.as_bytes()], stretch)? {
+                stretches.push(found?);
+            }
+        }
+        Ok(stretches)
     }
 }
 
@@ -160,15 +165,15 @@ pub struct DocumentsMut<'a> {
 impl DocumentsMut<'_> {
     /// Keeps a document with its passages, of which there is at least one.
     pub fn insert(&mut self, document: &Document, passages: &[Passage]) -> Result<(), StoreError> {
-        self.conn
-            .prepare_cached("INSERT INTO document (id, chat, name, bytes, created) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![
-                Col(document.id),
-                Col(document.chat),
-                document.name,
-                document.bytes as i64,
-                Col(document.created)
-            ])?;
+        let (column, owner) = column(document.owner);
+        let sql = format!("INSERT INTO document (id, {column}, name, bytes, created) VALUES (?1, ?2, ?3, ?4, ?5)");
+        self.conn.prepare_cached(&sql)?.execute(params![
+            Col(document.id),
+            owner.as_bytes(),
+            document.name,
+            document.bytes as i64,
+            Col(document.created)
+        ])?;
         let mut insert =
             self.conn.prepare_cached("INSERT INTO passage (document, heading, text) VALUES (?1, ?2, ?3)")?;
         for passage in passages {
@@ -191,21 +196,42 @@ impl DocumentsMut<'_> {
         one(rows, "document")
     }
 
-    /// Removes for good what was deleted at or before `before`; returns which.
+    /// Removes for good what was deleted at or before `before`, itself or with its lorebook, for chats that quote it stay;
+    /// returns which.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<Vec<DocumentId>, StoreError> {
         let gone = self
             .conn
-            .prepare_cached("DELETE FROM document WHERE deleted <= ?1 RETURNING id")?
+            .prepare_cached(
+                "DELETE FROM document
+                 WHERE deleted <= ?1 OR lorebook IN (SELECT id FROM lorebook WHERE deleted <= ?1) RETURNING id",
+            )?
             .query_map([Col(before)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
             .collect::<Result<_, _>>()?;
         Ok(gone)
     }
 }
 
+/// Where the owner is written, and its id.
+fn column(owner: DocumentOwner) -> (&'static str, Uuid) {
+    match owner {
+        DocumentOwner::Chat(id) => ("chat", id.0),
+        DocumentOwner::Character(id) => ("character", id.0),
+        DocumentOwner::Lorebook(id) => ("lorebook", id.0),
+    }
+}
+
+fn owner(row: &Row<'_>) -> rusqlite::Result<DocumentOwner> {
+    let chat = row.get::<_, Option<Col<_>>>("chat")?.map(|Col(id)| DocumentOwner::Chat(id));
+    let character = row.get::<_, Option<Col<_>>>("character")?.map(|Col(id)| DocumentOwner::Character(id));
+    let lorebook = row.get::<_, Option<Col<_>>>("lorebook")?.map(|Col(id)| DocumentOwner::Lorebook(id));
+    let nobody = || rusqlite::Error::InvalidColumnType(1, "chat".into(), Type::Null);
+    chat.or(character).or(lorebook).ok_or_else(nobody)
+}
+
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Document> {
     Ok(Document {
         id: row.get::<_, Col<_>>("id")?.0,
-        chat: row.get::<_, Col<_>>("chat")?.0,
+        owner: owner(row)?,
         name: row.get("name")?,
         bytes: row.get::<_, i64>("bytes")?.unsigned_abs(),
         created: row.get::<_, Col<_>>("created")?.0,

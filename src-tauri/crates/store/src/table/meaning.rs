@@ -1,7 +1,8 @@
 //! What is found by its meaning besides messages: memories, passages of documents, entries of lorebooks. Triggers keep the
 //! queue of what nothing has read.
 
-use domain::{ChatId, LorebookId};
+use domain::LorebookId;
+use domain::document::DocumentOwner;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
@@ -32,8 +33,8 @@ impl MeaningOf {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Among {
     Memories,
-    /// The passages of a chat's documents.
-    Passages(ChatId),
+    /// The passages of the documents that are attached to the same.
+    Passages(DocumentOwner),
     /// The entries of a book; one in a card goes by the id of its character.
     Entries(LorebookId),
 }
@@ -50,7 +51,9 @@ impl Among {
     fn id(self) -> [u8; 16] {
         match self {
             Self::Memories => [0; 16],
-            Self::Passages(chat) => chat.0.into_bytes(),
+            Self::Passages(DocumentOwner::Chat(id)) => id.0.into_bytes(),
+            Self::Passages(DocumentOwner::Character(id)) => id.0.into_bytes(),
+            Self::Passages(DocumentOwner::Lorebook(id)) => id.0.into_bytes(),
             Self::Entries(book) => book.0.into_bytes(),
         }
     }

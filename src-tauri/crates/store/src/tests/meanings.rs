@@ -1,6 +1,6 @@
 //! What is found by its meaning besides messages: it is read once, and goes with its owner.
 
-use domain::document::{Document, Passage};
+use domain::document::{Document, DocumentOwner, Passage};
 use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{DocumentId, LorebookId, MemoryId, Timestamp};
 use uuid::Uuid;
@@ -51,8 +51,8 @@ async fn with_things() -> Store {
     store
         .write(|w| {
             w.memories_mut().insert(&memory("Allergic to nuts."))?;
-            let document =
-                Document { id: DOCUMENT, chat: CHAT, name: "guide.md".into(), bytes: 9, created: Timestamp(1) };
+            let (id, owner, name) = (DOCUMENT, DocumentOwner::Chat(CHAT), "guide.md".into());
+            let document = Document { id, owner, name, bytes: 9, created: Timestamp(1) };
             let passages = [("The lamp", "It burns oil."), ("", "Eighty steps.")];
             let passages = passages.map(|(heading, text)| Passage { heading: heading.into(), text: text.into() });
             w.documents_mut().insert(&document, &passages)?;
@@ -79,7 +79,7 @@ async fn read_all(store: &Store) {
 }
 
 async fn kept(store: &Store) -> [u32; 3] {
-    let among = [Among::Memories, Among::Passages(CHAT), Among::Entries(BOOK)];
+    let among = [Among::Memories, Among::Passages(DocumentOwner::Chat(CHAT)), Among::Entries(BOOK)];
     store
         .read(move |r| {
             let [one, two, three] = among.map(|among| r.meanings().revision(among).map(|revision| revision.passages));

@@ -1,21 +1,42 @@
-//! Documents: texts that people attach to a chat, and the passages that are found in them (S4.27).
+//! Documents: texts that people attach to a chat, a character or a lorebook, and the passages that are found in them (S4.27).
 
-use crate::{ChatId, DocumentId, Timestamp};
+mod cutter;
+mod epub;
+mod html;
+mod kind;
+mod markup;
 
-/// Bytes of a file that is taken in: a long novel.
+use crate::archive::ArchiveError;
+use crate::{CharacterId, ChatId, DocumentId, LorebookId, Timestamp};
+use cutter::Cutter;
+pub use epub::read as read_epub;
+pub use html::read as read_html;
+pub use kind::DocumentKind;
+
+/// Bytes of a text that is taken in, whatever file it comes in: a long novel.
 pub const MAX_BYTES: usize = 4 << 20;
+/// Bytes of a file that holds more than its text: pictures, fonts, markup.
+pub const MAX_FILE: usize = 32 << 20;
 /// Bytes of a passage at the most: about 200 tokens, so that a small share of a small context holds one.
 pub const MAX_PASSAGE: usize = 800;
 /// Passages of a document. Text in paragraphs has a quarter of them; more headings than this are no text.
 pub const MAX_PASSAGES: usize = 20_000;
-/// Letters of a heading that are kept.
-const MAX_HEADING: usize = 100;
 
-/// A text that is attached to a chat.
+/// What a text is attached to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DocumentOwner {
+    Chat(ChatId),
+    /// In all chats of the character.
+    Character(CharacterId),
+    /// Wherever the book counts.
+    Lorebook(LorebookId),
+}
+
+/// A text that is attached to something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     pub id: DocumentId,
-    pub chat: ChatId,
+    pub owner: DocumentOwner,
     /// What the file was called; passages are cited by it.
     pub name: String,
     /// Size of the file.
@@ -32,17 +53,57 @@ pub struct Passage {
     pub text: String,
 }
 
+/// A part of a text that came in another form than plain text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// What stands under it, up to the next one, is cited by it.
+    Heading(String),
+    /// Lines that belong together.
+    Paragraph(String),
+}
+
+impl Piece {
+    /// Bytes of it, and one for what parts it from the next.
+    fn size(&self) -> usize {
+        match self {
+            Self::Heading(text) | Self::Paragraph(text) => text.len() + 1,
+        }
+    }
+}
+
 /// Why a file is no document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    #[error("it has {bytes} bytes, and {MAX_BYTES} is the most")]
-    TooLarge { bytes: usize },
+    #[error("it has {bytes} bytes, and {limit} is the most")]
+    TooLarge { bytes: usize, limit: usize },
+    #[error("it holds more than {MAX_BYTES} bytes of text")]
+    TooMuchText,
     #[error("it is not text in UTF-8")]
     NotText,
     #[error("there is no text in it")]
     Empty,
     #[error("it falls into more than {MAX_PASSAGES} passages")]
     TooManyPassages,
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    #[error("it is an archive, and no EPUB")]
+    NotABook,
+    #[error("the book is damaged: its {part} is missing or says nothing")]
+    DamagedBook { part: &'static str },
+    #[error("the book unpacks to more than {limit} bytes")]
+    Unpacked { limit: usize },
+    #[error("the book is copy-protected")]
+    CopyProtected,
+    #[error("the PDF is damaged, or no PDF")]
+    DamagedPdf,
+    #[error("the PDF is locked with a password")]
+    Locked,
+    #[error("the pages of the PDF are pictures: there is no text in them")]
+    OnlyPictures,
+    #[error("it takes too long to read")]
+    TooSlow,
+    #[error("something in it stopped its reader")]
+    Unreadable,
 }
 
 /// Reads the file of a document and cuts it into passages, in their order. Takes time linear in its size.
@@ -51,7 +112,7 @@ pub enum DocumentError {
 /// [`DocumentError`]: what it cannot be read for. Never half of it.
 pub fn read(file: &[u8]) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_BYTES {
-        return Err(DocumentError::TooLarge { bytes: file.len() });
+        return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_BYTES });
     }
     let file = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file);
     let text = std::str::from_utf8(file).map_err(|_| DocumentError::NotText)?;
@@ -59,12 +120,43 @@ pub fn read(file: &[u8]) -> Result<Vec<Passage>, DocumentError> {
     if text.contains('\0') {
         return Err(DocumentError::NotText);
     }
-    let passages = passages(text);
+    bounded(passages(text))
+}
+
+/// Cuts what was read from another form of text into passages, in their order.
+///
+/// # Errors
+/// [`DocumentError::Empty`] without text, [`DocumentError::TooMuchText`] and [`DocumentError::TooManyPassages`] with too much.
+pub fn cut(pieces: &[Piece]) -> Result<Vec<Passage>, DocumentError> {
+    if pieces.iter().map(Piece::size).sum::<usize>() > MAX_BYTES {
+        return Err(DocumentError::TooMuchText);
+    }
+    let mut cutter = Cutter::default();
+    for piece in pieces {
+        match piece {
+            _ if cutter.count() > MAX_PASSAGES => break,
+            Piece::Heading(words) => cutter.begin(plain(words).trim()),
+            Piece::Paragraph(text) => {
+                let lines = text.lines().map(plain);
+                lines.filter(|line| !line.trim().is_empty()).for_each(|line| cutter.line(line.trim_end()));
+                cutter.end_paragraph();
+            }
+        }
+    }
+    bounded(cutter.finish())
+}
+
+fn bounded(passages: Vec<Passage>) -> Result<Vec<Passage>, DocumentError> {
     match passages.len() {
         0 => Err(DocumentError::Empty),
         count if count > MAX_PASSAGES => Err(DocumentError::TooManyPassages),
         _ => Ok(passages),
     }
+}
+
+/// A line without what steers terminals.
+fn plain(line: &str) -> String {
+    line.chars().filter(|letter| !letter.is_control() || *letter == '\t').collect()
 }
 
 /// Whole paragraphs as long as there is room for them. A heading begins a passage; what is longer than one is cut at the end
@@ -73,13 +165,13 @@ pub fn passages(text: &str) -> Vec<Passage> {
     let mut cutter = Cutter::default();
     let mut fenced = false;
     for line in text.lines().flat_map(|line| line.split('\r')) {
-        let line: String = line.chars().filter(|letter| !letter.is_control() || *letter == '\t').collect();
+        let line = plain(line);
         let line = line.trim_end();
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
         }
         match heading(line) {
-            _ if cutter.passages.len() > MAX_PASSAGES => break,
+            _ if cutter.count() > MAX_PASSAGES => break,
             Some(heading) if !fenced => cutter.begin(heading),
             _ if line.is_empty() => cutter.end_paragraph(),
             _ => cutter.line(line),
@@ -94,82 +186,6 @@ fn heading(line: &str) -> Option<&str> {
     let depth = line.len() - words.len();
     let words = words.strip_prefix(' ').filter(|_| (1..=6).contains(&depth))?;
     Some(words.trim_end_matches('#').trim()).filter(|words| !words.is_empty())
-}
-
-#[derive(Default)]
-struct Cutter {
-    passages: Vec<Passage>,
-    heading: String,
-    passage: String,
-    paragraph: String,
-}
-
-impl Cutter {
-    fn begin(&mut self, heading: &str) {
-        self.end_passage();
-        self.heading = heading.chars().take(MAX_HEADING).collect();
-    }
-
-    fn line(&mut self, line: &str) {
-        if !self.paragraph.is_empty() {
-            self.paragraph.push('\n');
-        }
-        self.paragraph.push_str(line);
-    }
-
-    fn end_paragraph(&mut self) {
-        let paragraph = std::mem::take(&mut self.paragraph);
-        let mut rest = paragraph.trim_end();
-        if self.passage.len() + 1 + rest.len() > MAX_PASSAGE {
-            self.push();
-        }
-        while rest.len() > MAX_PASSAGE {
-            let (first, others) = cut(rest);
-            self.passage.push_str(first);
-            self.push();
-            rest = others;
-        }
-        if !self.passage.is_empty() && !rest.is_empty() {
-            self.passage.push('\n');
-        }
-        self.passage.push_str(rest);
-    }
-
-    fn end_passage(&mut self) {
-        self.end_paragraph();
-        self.push();
-    }
-
-    fn push(&mut self) {
-        let text = std::mem::take(&mut self.passage);
-        if !text.trim().is_empty() {
-            self.passages.push(Passage { heading: self.heading.clone(), text });
-        }
-    }
-
-    fn finish(mut self) -> Vec<Passage> {
-        self.end_passage();
-        self.passages
-    }
-}
-
-/// A passage's worth of `text`, which is longer than one, and what follows.
-fn cut(text: &str) -> (&str, &str) {
-    let end = (0..=MAX_PASSAGE).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
-    let late = || text[..end].char_indices().rev().take_while(|(at, _)| *at >= end / 2);
-    let behind = |(at, letter): (usize, char)| at + letter.len_utf8();
-    let sentence = late().find(|(at, letter)| ends_sentence(*letter, &text[at + letter.len_utf8()..])).map(behind);
-    let word = || late().find(|(_, letter)| letter.is_whitespace()).map(behind);
-    let (first, rest) = text.split_at(sentence.or_else(word).unwrap_or(end));
-    (first.trim_end(), rest.trim_start())
-}
-
-fn ends_sentence(letter: char, rest: &str) -> bool {
-    match letter {
-        '\n' | '。' | '！' | '？' => true,
-        '.' | '!' | '?' | '…' => rest.starts_with(char::is_whitespace),
-        _ => false,
-    }
 }
 
 #[cfg(test)]
@@ -224,8 +240,27 @@ mod tests {
         assert_eq!(refused(b"caf\xe9"), DocumentError::NotText);
         assert_eq!(refused(b"\xff\xfet\0e\0x\0t\0"), DocumentError::NotText);
         assert_eq!(refused(b"GIF89a\0"), DocumentError::NotText);
-        assert_eq!(refused(&vec![b'a'; MAX_BYTES + 1]), DocumentError::TooLarge { bytes: MAX_BYTES + 1 });
+        assert_eq!(
+            refused(&vec![b'a'; MAX_BYTES + 1]),
+            DocumentError::TooLarge { bytes: MAX_BYTES + 1, limit: MAX_BYTES }
+        );
         assert_eq!(refused("# a\nb\n".repeat(MAX_PASSAGES + 1).as_bytes()), DocumentError::TooManyPassages);
+    }
+
+    #[test]
+    fn pieces_are_cut_like_a_text_and_no_line_of_theirs_is_a_heading() {
+        let pieces = [
+            Piece::Paragraph("Before.".into()),
+            Piece::Heading("The\u{7} lamp".into()),
+            Piece::Paragraph("# It burns\n\nwhale oil.".into()),
+            Piece::Paragraph("```".into()),
+            Piece::Heading("Nothing below".into()),
+        ];
+        let shown: Vec<String> =
+            cut(&pieces).unwrap().into_iter().map(|one| format!("{}: {}", one.heading, one.text)).collect();
+        assert_eq!(shown, [": Before.", "The lamp: # It burns\nwhale oil.\n```"]);
+        assert_eq!(cut(&[Piece::Heading("Alone".into())]), Err(DocumentError::Empty));
+        assert_eq!(cut(&[Piece::Paragraph("a".repeat(MAX_BYTES + 1))]), Err(DocumentError::TooMuchText));
     }
 
     #[test]

@@ -1,0 +1,87 @@
+//! Cutting a text into passages: whole paragraphs as long as there is room for them.
+
+use super::{MAX_PASSAGE, Passage};
+
+/// Letters of a heading that are kept.
+const MAX_HEADING: usize = 100;
+
+#[derive(Default)]
+pub(super) struct Cutter {
+    passages: Vec<Passage>,
+    heading: String,
+    passage: String,
+    paragraph: String,
+}
+
+impl Cutter {
+    /// Passages so far.
+    pub(super) fn count(&self) -> usize {
+        self.passages.len()
+    }
+
+    pub(super) fn begin(&mut self, heading: &str) {
+        self.end_passage();
+        self.heading = heading.chars().take(MAX_HEADING).collect();
+    }
+
+    pub(super) fn line(&mut self, line: &str) {
+        if !self.paragraph.is_empty() {
+            self.paragraph.push('\n');
+        }
+        self.paragraph.push_str(line);
+    }
+
+    pub(super) fn end_paragraph(&mut self) {
+        let paragraph = std::mem::take(&mut self.paragraph);
+        let mut rest = paragraph.trim_end();
+        if self.passage.len() + 1 + rest.len() > MAX_PASSAGE {
+            self.push();
+        }
+        while rest.len() > MAX_PASSAGE {
+            let (first, others) = cut(rest);
+            self.passage.push_str(first);
+            self.push();
+            rest = others;
+        }
+        if !self.passage.is_empty() && !rest.is_empty() {
+            self.passage.push('\n');
+        }
+        self.passage.push_str(rest);
+    }
+
+    fn end_passage(&mut self) {
+        self.end_paragraph();
+        self.push();
+    }
+
+    fn push(&mut self) {
+        let text = std::mem::take(&mut self.passage);
+        if !text.trim().is_empty() {
+            self.passages.push(Passage { heading: self.heading.clone(), text });
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Passage> {
+        self.end_passage();
+        self.passages
+    }
+}
+
+/// A passage's worth of `text`, which is longer than one, and what follows.
+fn cut(text: &str) -> (&str, &str) {
+    let end = (0..=MAX_PASSAGE).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    let late = || text[..end].char_indices().rev().take_while(|(at, _)| *at >= end / 2);
+    let behind = |(at, letter): (usize, char)| at + letter.len_utf8();
+    let sentence = late().find(|(at, letter)| ends_sentence(*letter, &text[at + letter.len_utf8()..])).map(behind);
+    let word = || late().find(|(_, letter)| letter.is_whitespace()).map(behind);
+    let (first, rest) = text.split_at(sentence.or_else(word).unwrap_or(end));
+    (first.trim_end(), rest.trim_start())
+}
+
+fn ends_sentence(letter: char, rest: &str) -> bool {
+    match letter {
+        '\n' | '。' | '！' | '？' => true,
+        '.' | '!' | '?' | '…' => rest.starts_with(char::is_whitespace),
+        _ => false,
+    }
+}

@@ -1,0 +1,395 @@
+//! HTML as a text: its headings and paragraphs, without what is not read aloud. Nothing of it is run or fetched.
+
+use std::cell::RefCell;
+
+use html5ever::LocalName;
+use html5ever::tokenizer::states::RawKind;
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
+
+use super::markup::{attribute, decoded, tokenize};
+use super::{DocumentError, MAX_BYTES, MAX_FILE, Passage, Piece, cut};
+
+/// Bytes of a heading; what is longer was never closed, and is a paragraph.
+const MAX_HEADING: usize = 400;
+/// Elements that nobody reads, or that lead elsewhere.
+const UNREAD: [&str; 22] = [
+    "audio", "button", "canvas", "datalist", "dialog", "iframe", "map", "nav", "noembed", "noframes", "noscript",
+    "object", "rp", "rt", "script", "select", "style", "svg", "template", "textarea", "title", "video",
+];
+/// Elements that begin and end a paragraph.
+const BLOCKS: [&str; 34] = [
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "header",
+    "hgroup",
+    "hr",
+    "html",
+    "legend",
+    "li",
+    "main",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "tr",
+    "ul",
+];
+/// Elements that have no end.
+const VOID: [&str; 13] =
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
+/// Stands before what is one of a list.
+const ITEM: &str = "- ";
+/// Stands between the cells of a row.
+const CELL: &str = " | ";
+
+/// Reads a page and cuts it into passages, in their order, as long as `go_on` says so.
+///
+/// # Errors
+/// [`DocumentError`]: what it cannot be read for. Never half of it.
+pub fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
+    if file.len() > MAX_FILE {
+        return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_FILE });
+    }
+    cut(&pieces(file, go_on)?)
+}
+
+/// The headings and paragraphs of a page.
+pub(super) fn pieces(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Piece>, DocumentError> {
+    let mut page = tokenize(&decoded(file), Page::default(), go_on)?.0.into_inner();
+    page.end_block();
+    Ok(page.pieces)
+}
+
+#[derive(Default)]
+struct Page(RefCell<Reading>);
+
+impl TokenSink for Page {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        let mut reading = self.0.borrow_mut();
+        match token {
+            Token::CharacterTokens(text) => reading.text(&text),
+            Token::TagToken(tag) => {
+                reading.tag(&tag);
+                return contents(&tag);
+            }
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+
+    /// Books have such sections.
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        true
+    }
+}
+
+/// How what stands behind a tag is to be read. What ends itself, as in XML, holds nothing.
+fn contents(tag: &Tag) -> TokenSinkResult<()> {
+    if tag.kind == TagKind::EndTag || tag.self_closing {
+        return TokenSinkResult::Continue;
+    }
+    match &*tag.name {
+        "script" => TokenSinkResult::RawData(RawKind::ScriptData),
+        "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
+        "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
+        _ => TokenSinkResult::Continue,
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    pieces: Vec<Piece>,
+    /// Bytes of the pieces.
+    said: usize,
+    /// Of the heading or paragraph that is under way.
+    text: String,
+    heading: bool,
+    preformatted: bool,
+    passing_over: Option<PassedOver>,
+}
+
+impl Reading {
+    fn tag(&mut self, tag: &Tag) {
+        if let Some(passed_over) = &mut self.passing_over {
+            if !passed_over.ends_with(tag) {
+                return;
+            }
+            self.passing_over = None;
+            if tag.kind == TagKind::EndTag {
+                return;
+            }
+        }
+        match tag.kind {
+            TagKind::StartTag => self.start(tag),
+            TagKind::EndTag => self.end(&tag.name),
+        }
+    }
+
+    fn start(&mut self, tag: &Tag) {
+        let name = &*tag.name;
+        if UNREAD.contains(&name) || is_hidden(tag) {
+            if !tag.self_closing && !VOID.contains(&name) {
+                self.passing_over = Some(PassedOver { name: tag.name.clone(), depth: 1 });
+            }
+            return;
+        }
+        match name {
+            "br" => self.line_break(),
+            "td" | "th" => self.cell(),
+            _ if is_heading(name) => {
+                self.end_block();
+                self.heading = !tag.self_closing;
+            }
+            _ if BLOCKS.contains(&name) => {
+                self.block();
+                if name == "li" && !self.heading {
+                    self.text.clear();
+                    self.text.push_str(ITEM);
+                }
+                self.preformatted |= name == "pre";
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        match name {
+            _ if is_heading(name) => self.end_block(),
+            _ if BLOCKS.contains(&name) => {
+                self.block();
+                if name == "li" {
+                    self.text.clear();
+                }
+                self.preformatted &= name != "pre";
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.passing_over.is_some() {
+            return;
+        }
+        for letter in text.chars() {
+            match letter {
+                '\u{ad}' => {}
+                letter if self.preformatted && !self.heading => self.text.push(letter),
+                letter if letter.is_ascii_whitespace() || letter == '\u{a0}' => self.space(),
+                letter => self.text.push(letter),
+            }
+        }
+        if self.heading && self.text.len() > MAX_HEADING {
+            self.heading = false;
+        }
+    }
+
+    fn space(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
+            self.text.push(' ');
+        }
+    }
+
+    fn line_break(&mut self) {
+        if self.heading {
+            return self.space();
+        }
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.text.push('\n');
+    }
+
+    fn cell(&mut self) {
+        self.text.truncate(self.text.trim_end().len());
+        if !self.text.is_empty() && self.text != ITEM.trim_end() {
+            self.text.push_str(CELL);
+        }
+    }
+
+    /// A paragraph begins or ends. A heading may have some inside.
+    fn block(&mut self) {
+        if self.heading {
+            self.space();
+        } else if self.text != ITEM {
+            self.end_block();
+        }
+    }
+
+    fn end_block(&mut self) {
+        let (text, heading) = (std::mem::take(&mut self.text), std::mem::take(&mut self.heading));
+        match text.trim_matches(['\n', ' ']) {
+            "" => {}
+            text if text == ITEM.trim_end() => {}
+            text if heading => self.keep(Piece::Heading(text.to_owned())),
+            text => self.keep(Piece::Paragraph(text.to_owned())),
+        }
+    }
+
+    /// What is too much is refused later, and takes no room until then.
+    fn keep(&mut self, piece: Piece) {
+        if self.said <= MAX_BYTES {
+            self.said += piece.size();
+            self.pieces.push(piece);
+        }
+    }
+}
+
+/// An element whose contents are left out.
+struct PassedOver {
+    name: LocalName,
+    /// Elements of that name that are open.
+    depth: usize,
+}
+
+impl PassedOver {
+    fn ends_with(&mut self, tag: &Tag) -> bool {
+        let (name, same) = (&*tag.name, tag.name == self.name);
+        let in_ruby = matches!(&*self.name, "rt" | "rp");
+        match tag.kind {
+            TagKind::StartTag if in_ruby || &*self.name == "p" => {
+                same || (in_ruby && matches!(name, "rt" | "rp" | "rb"))
+            }
+            TagKind::StartTag => {
+                self.depth += usize::from(same && !tag.self_closing);
+                false
+            }
+            TagKind::EndTag if same => {
+                self.depth -= 1;
+                self.depth == 0
+            }
+            TagKind::EndTag => name == "body" || (in_ruby && name == "ruby"),
+        }
+    }
+}
+
+fn is_heading(name: &str) -> bool {
+    matches!(name.as_bytes(), [b'h', b'1'..=b'6'])
+}
+
+/// Whether the page itself keeps an element from its readers.
+fn is_hidden(tag: &Tag) -> bool {
+    let says =
+        |name: &str, value: &str| attribute(tag, name).is_some_and(|said| said.trim().eq_ignore_ascii_case(value));
+    let style: String =
+        attribute(tag, "style").unwrap_or_default().split_whitespace().collect::<String>().to_lowercase();
+    attribute(tag, "hidden").is_some()
+        || says("aria-hidden", "true")
+        || says("role", "navigation")
+        || style.contains("display:none")
+        || style.contains("visibility:hidden")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Headings as `# heading`, line breaks as `/`.
+    fn shown(page: &str) -> Vec<String> {
+        let shown = |piece: Piece| match piece {
+            Piece::Heading(text) => format!("# {text}"),
+            Piece::Paragraph(text) => text.replace('\n', "/"),
+        };
+        pieces(page.as_bytes(), &|| true).unwrap().into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn a_page_is_its_headings_and_paragraphs() {
+        let page =
+            "<!DOCTYPE html><html><head><title>Guide</title><meta charset=utf-8><style>p { color: red }</style></head>
+            <body><header><h1>The <em>light</em>house</h1></header>
+            <p>It stands\n  on a&nbsp;rock<br>of granite &amp; gneiss &#8212; la&shy;mp.
+            <p>It leans.<h2 class=x>The<br>lamp</h2>It burns <b>whale</b> oil.<hr>Always.</body></html>";
+        assert_eq!(
+            shown(page),
+            [
+                "# The lighthouse",
+                "It stands on a rock/of granite & gneiss — lamp.",
+                "It leans.",
+                "# The lamp",
+                "It burns whale oil.",
+                "Always."
+            ]
+        );
+    }
+
+    #[test]
+    fn lists_and_tables_and_what_is_set_as_typed_keep_their_shape() {
+        assert_eq!(shown("<ul><li>oil<li><p>wick</p><li></ul><p>end"), ["- oil", "- wick", "end"]);
+        assert_eq!(
+            shown("<table><tr><th>lamp<th>oil<tr><td>one</td><td>two</td></table>"),
+            ["lamp | oil", "one | two"]
+        );
+        assert_eq!(shown("<pre>a\n  b</pre> c  d"), ["a/  b", "c d"]);
+    }
+
+    #[test]
+    fn what_is_not_read_is_left_out() {
+        for hidden in [
+            "<script>if (1 < 2) document.write('<p>no</p>')</script>",
+            "<SCRIPT src='https://example.org/x.js'></SCRIPT>",
+            "<script src='x'/>",
+            "<style>no</style>",
+            "<nav><ul><li>no</ul><nav>no</nav>no</nav>",
+            "<div role=navigation>no<div>no</div>no</div>",
+            "<div hidden>no</div>",
+            "<p hidden>no",
+            "<span style='color: red; DISPLAY : none'>no</span>",
+            "<i aria-hidden=true>no</i>",
+            "<svg><title>no</title><text>no</text></svg>",
+            "<template>no</template><noscript>no</noscript><!-- no --><iframe src=x>no</iframe>",
+            "<select><option>no</select><input hidden value=no>",
+            "<img src='https://example.org/no.png' alt=no>",
+        ] {
+            assert_eq!(shown(&format!("<p>yes</p>{hidden}<p>yes</p>")), ["yes", "yes"], "{hidden}");
+        }
+        assert_eq!(shown("<ruby>灯<rt>とう<rp>)</rp></ruby>台"), ["灯台"]);
+    }
+
+    #[test]
+    fn what_is_broken_loses_no_text() {
+        assert_eq!(shown("<h1>Never closed <p>"), ["# Never closed"]);
+        let long = "word ".repeat(200);
+        assert_eq!(shown(&format!("<h1>{long}<p>more")), [long.trim(), "more"]);
+        assert_eq!(shown("a < b > c &unknown; <1>"), ["a < b > c &unknown; <1>"]);
+        assert_eq!(shown("<p>a<![CDATA[ & b]]>"), ["a & b"]);
+        assert_eq!(shown(&format!("{}deep", "<div><b>".repeat(200_000))), ["deep"]);
+    }
+
+    #[test]
+    fn a_page_is_cut_and_cited_by_its_headings() {
+        let passages = read(b"<h2>The lamp</h2><p>Whale oil.</p><p># 2</p>", &|| true).unwrap();
+        assert_eq!(passages, [Passage { heading: "The lamp".into(), text: "Whale oil.\n# 2".into() }]);
+        assert_eq!(read(b"<html><title>x</title>", &|| true), Err(DocumentError::Empty));
+        let large = vec![b' '; MAX_FILE + 1];
+        assert_eq!(read(&large, &|| true), Err(DocumentError::TooLarge { bytes: MAX_FILE + 1, limit: MAX_FILE }));
+    }
+
+    proptest! {
+        /// Whatever comes, it ends with an answer.
+        #[test]
+        fn any_bytes_are_read_or_refused(page in "(<[/!?]?[a-z0-9]{0,6}( hidden| style=\"display:none\")?[ />\"]{0,3}|[a-z&;# \n]{0,9}){0,40}") {
+            let _ = read(page.as_bytes(), &|| true);
+        }
+    }
+}

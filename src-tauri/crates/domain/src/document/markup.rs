@@ -1,0 +1,156 @@
+//! Reading tags, of HTML and of the XML in books. `html5ever` tells them apart and decodes their entities; no tree is made of them,
+//! so no nesting is too deep. Nothing is fetched.
+
+use std::cell::RefCell;
+
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+
+use super::DocumentError;
+
+/// Bytes between two looks at whether to go on.
+const CHUNK: usize = 4 << 10;
+/// Bytes in which a page says how it is encoded.
+const DECLARED_WITHIN: usize = 1_024;
+
+/// Feeds `text` to `sink` as long as `go_on` says so: a tag with a million attributes takes the square of them.
+pub(super) fn tokenize<S: TokenSink>(text: &str, sink: S, go_on: &dyn Fn() -> bool) -> Result<S, DocumentError> {
+    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
+    let queue = BufferQueue::default();
+    let mut rest = text;
+    while !rest.is_empty() {
+        if !go_on() {
+            return Err(DocumentError::TooSlow);
+        }
+        let end = (1..=rest.len().min(CHUNK)).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(rest.len());
+        let (next, later) = rest.split_at(end);
+        queue.push_back(StrTendril::from_slice(next));
+        let _ = tokenizer.feed(&queue);
+        rest = later;
+    }
+    tokenizer.end();
+    Ok(tokenizer.sink)
+}
+
+/// The letters of a page: as its first bytes say, else UTF-8 if it is that, else as it declares, else as browsers do.
+pub(super) fn decoded(file: &[u8]) -> String {
+    if let Some((encoding, mark)) = Encoding::for_bom(file) {
+        return encoding.decode_without_bom_handling(&file[mark..]).0.into_owned();
+    }
+    match std::str::from_utf8(file) {
+        Ok(text) => text.to_owned(),
+        Err(_) => declared(file).decode_without_bom_handling(file).0.into_owned(),
+    }
+}
+
+fn declared(file: &[u8]) -> &'static Encoding {
+    let beginning = String::from_utf8_lossy(&file[..file.len().min(DECLARED_WITHIN)]).to_lowercase();
+    let declared = ["charset=", "encoding="].iter().find_map(|word| beginning.split_once(word));
+    let Some((_, label)) = declared else { return WINDOWS_1252 };
+    let label = label.trim_start_matches(['"', '\'', ' ']);
+    let end = label.find(|letter: char| !letter.is_ascii_alphanumeric() && !"-_".contains(letter));
+    Encoding::for_label(label[..end.unwrap_or(label.len())].as_bytes()).unwrap_or(UTF_8)
+}
+
+/// The value of an attribute; empty if it has none.
+pub(super) fn attribute<'t>(tag: &'t Tag, name: &str) -> Option<&'t str> {
+    tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &*attribute.value)
+}
+
+/// A tag of XML, without the prefix of its name, in small letters; or what stands between two.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Start { name: String, attributes: Vec<(String, String)> },
+    End { name: String },
+    Text(String),
+}
+
+impl Mark {
+    /// The value of an attribute of a start tag of that name.
+    pub(super) fn attribute(&self, tag: &str, wanted: &str) -> Option<&str> {
+        match self {
+            Self::Start { name, attributes } if name == tag => {
+                attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The tags and texts of an XML file, in their order. What is broken in it is passed over.
+pub(super) fn marks(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Mark>, DocumentError> {
+    Ok(tokenize(&decoded(file), Marks::default(), go_on)?.0.into_inner())
+}
+
+#[derive(Default)]
+struct Marks(RefCell<Vec<Mark>>);
+
+impl TokenSink for Marks {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        let mut marks = self.0.borrow_mut();
+        match token {
+            Token::TagToken(tag) => marks.extend(of_tag(&tag)),
+            Token::CharacterTokens(text) => match marks.last_mut() {
+                Some(Mark::Text(known)) => known.push_str(&text),
+                _ => marks.push(Mark::Text(text.to_string())),
+            },
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        true
+    }
+}
+
+fn of_tag(tag: &Tag) -> impl Iterator<Item = Mark> + use<> {
+    let name = tag.name.rsplit(':').next().unwrap_or_default().to_owned();
+    let end = (tag.kind == TagKind::EndTag || tag.self_closing).then(|| Mark::End { name: name.clone() });
+    let attributes = tag.attrs.iter().map(|one| (one.name.local.to_string(), one.value.to_string()));
+    let start = (tag.kind == TagKind::StartTag).then(|| Mark::Start { attributes: attributes.collect(), name });
+    start.into_iter().chain(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_read_as_the_page_means_them() {
+        assert_eq!(decoded("caf\u{e9} 灯".as_bytes()), "café 灯");
+        assert_eq!(decoded(b"\xef\xbb\xbfcaf\xc3\xa9"), "café");
+        assert_eq!(decoded(b"\xff\xfec\0a\0f\0\xe9\0"), "café");
+        assert_eq!(decoded(b"caf\xe9"), "café");
+        assert_eq!(decoded(b"<meta charset=\"shift_jis\">\x93\x94"), "<meta charset=\"shift_jis\">灯");
+        assert_eq!(decoded(b"<?xml encoding='iso-8859-2'?>\xb1"), "<?xml encoding='iso-8859-2'?>ą");
+        assert_eq!(decoded(b"<meta charset=utf-8>caf\xe9"), "<meta charset=utf-8>caf\u{fffd}");
+    }
+
+    #[test]
+    fn xml_is_tags_and_texts_without_prefixes() {
+        let found =
+            marks(b"<?xml version=\"1.0\"?><opf:Item ID='a&amp;b'/><dc:title>A<![CDATA[ & B]]></dc:title>", &|| true);
+        let start = |name: &str, attributes: &[(&str, &str)]| Mark::Start {
+            name: name.into(),
+            attributes: attributes.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
+        };
+        let end = |name: &str| Mark::End { name: name.into() };
+        let expected = [
+            start("item", &[("id", "a&b")]),
+            end("item"),
+            start("title", &[]),
+            Mark::Text("A & B".into()),
+            end("title"),
+        ];
+        assert_eq!(found.unwrap(), expected);
+    }
+
+    #[test]
+    fn who_has_waited_long_enough_waits_no_longer() {
+        assert_eq!(marks(b"<a>", &|| false), Err(DocumentError::TooSlow));
+    }
+}

@@ -1,0 +1,32 @@
+//! What is gone, or counts no longer, is quoted by no prompt to come. The chats that quoted it begin a new epoch.
+
+use domain::document::DocumentOwner;
+use domain::{ChatId, DocumentId, MessageId};
+use store::{StoreError, Write};
+
+/// Takes what quotes a message out of every prompt to come, and what was made from it too (S2.16; memory.md, group G).
+pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
+    for memory in store.memories_mut().made_from(message)? {
+        store.memories_mut().withdraw(memory.0)?;
+    }
+    store.memories_mut().withdraw(message.0)
+}
+
+/// Takes what was made from a chat out of every prompt to come.
+pub(crate) fn withdraw_chat(store: &mut Write<'_>, chat: ChatId) -> Result<(), StoreError> {
+    let made = store.memories_mut().made_in(chat)?;
+    made.into_iter().try_for_each(|memory| store.memories_mut().withdraw(memory.0))?;
+    let quoted = store.memories_mut().quoted_elsewhere(chat)?;
+    quoted.into_iter().try_for_each(|message| store.memories_mut().withdraw(message.0))
+}
+
+/// Takes what quotes a document out of every prompt to come.
+pub(crate) fn withdraw_document(store: &mut Write<'_>, document: DocumentId) -> Result<(), StoreError> {
+    store.memories_mut().withdraw(document.0)
+}
+
+/// Takes what quotes the documents of an owner that counts no longer out of every prompt to come.
+pub(crate) fn withdraw_documents(store: &mut Write<'_>, owner: DocumentOwner) -> Result<(), StoreError> {
+    let documents = store.documents().of(owner)?;
+    documents.into_iter().try_for_each(|document| withdraw_document(store, document.id))
+}
