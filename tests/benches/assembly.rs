@@ -104,7 +104,10 @@ impl Case {
             model_dirs: if self.local { vec![models_dir()] } else { Vec::new() },
             worker: self.local.then(worker),
             without_keychain: true,
-            environment: [("INGLENOOK_CONTEXT_LIMIT".to_owned(), self.context.to_string())].into(),
+            // Learning is another matter: it keeps the cores busy.
+            environment: [("CONTEXT_LIMIT", self.context.to_string()), ("MEMORY_LEARN", "off".to_owned())]
+                .map(|(name, value)| (format!("INGLENOOK_{name}"), value))
+                .into(),
             provider: (!self.local).then(provider),
             ..Options::default()
         };

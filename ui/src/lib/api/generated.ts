@@ -103,10 +103,10 @@ export function client(call: Call) {
 		chatTexts: (chat: string) => call("chat_texts", { chat }) as Promise<ChatText[]>,
 		/** Lets a chat say `text` instead of its card; without one, the card's words are back. */
 		setChatText: (chat: string, field: CardField, text: string | null) => call("set_chat_text", { chat, field, text }) as Promise<ChatText[]>,
-		/** The texts that are attached to a chat, the oldest first. */
+		/** The texts that are attached to a chat, a character or a lorebook, the oldest first. */
 		listDocuments: (owner: DocumentOwner) => call("list_documents", { owner }) as Promise<AttachedDocument[]>,
 		getDocument: (id: string) => call("get_document", { id }) as Promise<AttachedDocument>,
-		/** Attaches a text in UTF-8: what of it fits the words of a turn goes with them. `data` is the file's content in base64. */
+		/** Attaches a text (in UTF-8, or as HTML, EPUB or PDF): what of it fits the words of a turn goes with them. `data` is the file's content in base64. */
 		attachDocument: (owner: DocumentOwner, name: string, data: string) => call("attach_document", { owner, name, data }) as Promise<AttachedDocument>,
 		/** Gone from every later prompt; can be undone by `restore_document` until the app ends. */
 		removeDocument: (id: string) => call("remove_document", { id }) as Promise<void>,
@@ -292,6 +292,19 @@ export type AssemblyTimings = {
 	counted?: number,
 };
 
+/**  A text that is attached to something. */
+export type AttachedDocument = {
+	id: string,
+	owner: DocumentOwner,
+	/**  What the file was called; its passages are told by it. */
+	name: string,
+	/**  Size of the file. */
+	bytes: number,
+	/**  Parts that are found by themselves. */
+	passages: number,
+	created: string,
+};
+
 /**  A picture that another app showed behind its chats. */
 export type Background = {
 	/**  Asset hash. */
@@ -351,7 +364,7 @@ export type Changed = "characters" | "chats" |
 "presets" | 
 /**  What is remembered of character `id`, or of any without it. */
 "memories" | 
-/**  The documents of chat `id`. */
+/**  The documents of the chat, the character or the lorebook `id`. */
 "documents" | 
 /**  Lorebook `id`, or the list of them. */
 "lorebooks";
@@ -437,21 +450,6 @@ export type Chat = {
 	generating: Generating | null,
 	/**  The draft of the user's next message being written right now. */
 	drafting: Drafting | null,
-};
-
-/**  A text that is attached to a chat. */
-export type DocumentOwner = { of: "chat"; id: string } | { of: "character"; id: string } | { of: "lorebook"; id: string };
-
-export type AttachedDocument = {
-	id: string,
-	owner: DocumentOwner,
-	/**  What the file was called; its passages are told by it. */
-	name: string,
-	/**  Size of the file. */
-	bytes: number,
-	/**  Parts that are found by themselves. */
-	passages: number,
-	created: string,
 };
 
 /**  The forms a chat can leave in. */
@@ -543,6 +541,13 @@ export type Display = {
 	/**  It says that an episode of the story is over (S4.22). */
 	endsEpisode: boolean,
 };
+
+/**  What a text is attached to. */
+export type DocumentOwner = { of: "chat"; id: string } | 
+/**  All chats of the character. */
+{ of: "character"; id: string } | 
+/**  Wherever the book counts. One in a card goes by the id of its character, and is the same as that. */
+{ of: "lorebook"; id: string };
 
 /**  A draft being written. */
 export type Drafting = {
@@ -1108,7 +1113,7 @@ export type Origin = { of: "builtIn" } | { of: "template"; template: string; sec
 first: string | null } | { of: "message"; id: string } | 
 /**  Messages that are outside the window. */
 { of: "older"; first: string; last: string; count: number } | 
-/**  A text that is attached to the chat. */
+/**  A text that is attached to the chat, its character or one of its lorebooks. */
 { of: "document"; id: string; name: string } | { of: "clock" } | { of: "mode"; name: string } | { of: "setting"; key: string };
 
 /**  A past turn, for the list on the X-ray's page. */

@@ -178,7 +178,8 @@ impl Reading {
             _ if is_heading(name) => self.end_block(),
             _ if BLOCKS.contains(&name) => {
                 self.block();
-                if name == "li" {
+                // An item may be left open.
+                if matches!(name, "li" | "ol" | "ul") {
                     self.text.clear();
                 }
                 self.preformatted &= name != "pre";
