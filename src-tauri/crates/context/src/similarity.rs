@@ -58,7 +58,7 @@ impl Rows {
         let mut products = vec![0.0; self.len()];
         let part = |rows: &[i8], scales: &[f32], products: &mut [f32]| {
             for ((row, of_row), product) in rows.chunks_exact(dimensions).zip(scales).zip(products) {
-                *product = fine_dot(&asked, row) as f32 * scale * of_row;
+                *product = dot(&asked, row) as f32 * scale * of_row;
             }
         };
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(self.len() / ROWS_A_THREAD).max(1);
@@ -84,12 +84,8 @@ pub fn bytes(vector: &[f32]) -> (Vec<i8>, f32) {
     (rounded.into_iter().map(|number| number as i8).collect(), scale)
 }
 
-/// The product of two vectors of bytes, of the shorter one's length.
-pub fn dot(a: &[i8], b: &[i8]) -> i32 {
-    a.iter().zip(b).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum()
-}
-
-fn fine_dot(a: &[i16], b: &[i8]) -> i32 {
+/// The product of two vectors, of the shorter one's length. Sums of 4,096 products of bytes fit.
+pub fn dot(a: &[i16], b: &[i8]) -> i32 {
     a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 

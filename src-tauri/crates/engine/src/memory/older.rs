@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
-use store::{Query, Read, StoreError, Stretch, WindowMessage};
+use store::{NamedMessage, Query, Read, StoreError, Stretch};
 
 use super::about::About;
 use super::excerpt::{Sought, excerpt};
@@ -17,6 +17,8 @@ use crate::history::said;
 
 /// Candidates of one source (S2.14).
 const CANDIDATES: usize = 15;
+/// Messages whose words are read: some of the candidates may be told by a memory already.
+const TOLD: usize = 2 * CANDIDATES;
 /// Messages for which it is looked whose words they are, and of when.
 const LOOKED_AT: usize = 120;
 /// Of those the first, in which each piece of the question is looked for: it costs a read of 12 KB each, and what comes behind
@@ -59,7 +61,9 @@ impl ByWords {
 /// A message that fits.
 #[derive(Debug, Clone)]
 pub(crate) struct Hit {
-    pub(crate) message: WindowMessage,
+    pub(crate) message: NamedMessage,
+    /// Its words; empty where others fit so much better that they are not needed.
+    text: String,
     /// Which of the stretches it stands in.
     pub(crate) stretch: usize,
     /// From 0 to 1.
@@ -93,7 +97,8 @@ pub(crate) fn find(
     let Some(meaning) = meaning.filter(|meaning| !meaning.is_empty()) else {
         let mut found = Scores::unknown(stretches);
         words.iter().for_each(|(place, said)| found.add(*place, by_words(*said)));
-        let hits = load(store, stretches, found.first(LOOKED_AT))?;
+        let mut hits = named(store, stretches, found.first(LOOKED_AT))?;
+        read_texts(store, stretches, &mut hits)?;
         return Ok(judged_by_words(hits, words, &question.about, clock));
     };
     let near = meaning.near();
@@ -101,7 +106,7 @@ pub(crate) fn find(
     for (place, said) in words {
         both.add(*place, WORDS * said.around);
     }
-    let mut hits = load(store, stretches, both.first(LOOKED_AT))?;
+    let mut hits = named(store, stretches, both.first(LOOKED_AT))?;
     for hit in &mut hits {
         hit.score += WORDS * question.about.fitting(hit.message.role, clock.civil(hit.message.created));
     }
@@ -121,6 +126,8 @@ pub(crate) fn find(
         hit.hinted(&question.about, clock);
     }
     best_first(&mut hits);
+    let told = hits.len().min(TOLD);
+    read_texts(store, stretches, &mut hits[..told])?;
     Ok(hits)
 }
 
@@ -133,12 +140,13 @@ fn within(store: &Read<'_>, stretches: &[Stretch]) -> Result<Vec<Stretch>, Store
     stretches.iter().map(end).collect()
 }
 
-fn load(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> Result<Vec<Hit>, StoreError> {
+fn named(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> Result<Vec<Hit>, StoreError> {
     let mut hits = Vec::with_capacity(first.len());
     for ((stretch, position), score) in first {
-        let found = store.messages().at(stretches[stretch].chat, &[position])?;
+        let found = store.messages().named_at(stretches[stretch].chat, &[position])?;
         hits.extend(found.into_iter().map(|message| Hit {
             message,
+            text: String::new(),
             stretch,
             score,
             signals: Vec::new(),
@@ -146,6 +154,14 @@ fn load(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> Re
         }));
     }
     Ok(hits)
+}
+
+fn read_texts(store: &Read<'_>, stretches: &[Stretch], hits: &mut [Hit]) -> Result<(), StoreError> {
+    for hit in hits {
+        let found = store.messages().at(stretches[hit.stretch].chat, &[hit.message.position])?;
+        hit.text = found.into_iter().map(|message| message.text).collect();
+    }
+    Ok(())
 }
 
 /// Its own words count one, those around it two, what is talked of there a half: round numbers, measured on no chat but that
@@ -161,7 +177,7 @@ const BY_WORDS: f32 = 4.0;
 
 /// Without meanings a hint counts as much as a message's own words. A longer message says more.
 fn judged_by_words(mut hits: Vec<Hit>, words: &HashMap<Place, Lexical>, about: &About, clock: &Clock) -> Vec<Hit> {
-    let length = |hit: &Hit| (hit.message.text.split_whitespace().count() as f32).ln_1p();
+    let length = |hit: &Hit| (hit.text.split_whitespace().count() as f32).ln_1p();
     let longest = hits.iter().map(length).fold(1.0, f32::max);
     for hit in &mut hits {
         let said = words.get(&hit.place()).copied().unwrap_or_default();
@@ -189,9 +205,9 @@ pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<T>, score: impl Fn(&T) -> f
 
 /// A message as a line of the context block: whose words, of which day. Of a long one only what is about the question.
 pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
-    let Hit { message, score, signals, nearest, .. } = hit;
+    let Hit { message, text, score, signals, nearest, .. } = hit;
     let (id, role) = (message.id, message.role);
-    let text = excerpt(&said(role, message.text), sought, nearest);
+    let text = excerpt(&said(role, text), sought, nearest);
     if text.is_empty() {
         return None;
     }
