@@ -50,7 +50,7 @@ fn declared(file: &[u8]) -> &'static Encoding {
     let Some((_, label)) = declared else { return WINDOWS_1252 };
     let label = label.trim_start_matches(['"', '\'', ' ']);
     let end = label.find(|letter: char| !letter.is_ascii_alphanumeric() && !"-_".contains(letter));
-    Encoding::for_label(label[..end.unwrap_or(label.len())].as_bytes()).unwrap_or(UTF_8)
+    Encoding::for_label(&label.as_bytes()[..end.unwrap_or(label.len())]).unwrap_or(UTF_8)
 }
 
 /// The value of an attribute; empty if it has none.

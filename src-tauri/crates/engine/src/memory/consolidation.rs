@@ -110,11 +110,14 @@ pub(super) fn is_old_and_unsure(memory: &Memory, now: Timestamp) -> bool {
     memory.importance <= UNIMPORTANT && memory.confidence < SURE && now.0 - last >= OLD
 }
 
+/// What one step puts aside, by its place in a scope, and why; the last number is the most that a scope holds.
+type Step = fn(&[Held<'_>], &Around, usize) -> Vec<(usize, Archived)>;
+
 /// What of a scope is to be archived, and why; `most` of it are to stay at the most.
 pub(super) fn plan(standing: &[Standing], around: &Around, most: usize) -> Vec<(Memory, Archived)> {
     let mut held: Vec<Held<'_>> = standing.iter().map(|each| Held::new(each, around)).collect();
     let mut planned = Vec::new();
-    let steps: [fn(&[Held<'_>], &Around, usize) -> Vec<(usize, Archived)>; 4] = [superseded, merged, retired, crowded];
+    let steps: [Step; 4] = [superseded, merged, retired, crowded];
     let first = if standing.len() > TOO_MANY { 2 } else { 0 };
     for step in &steps[first..] {
         let archived = step(&held, around, most);

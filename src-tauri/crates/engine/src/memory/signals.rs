@@ -1,6 +1,6 @@
 //! What the words of a question say about messages (memory.md, section 3, items 1 and 7). Pure: places and scores.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use store::{Stretch, TextHit};
 
@@ -28,60 +28,96 @@ pub(crate) struct Lexical {
 
 /// Every message that has some of the words, or stands near one that has.
 pub(crate) fn lexical(words: &[Vec<TextHit>], stretches: &[Stretch]) -> HashMap<Place, Lexical> {
-    let mut own: BTreeMap<Place, f64> = BTreeMap::new();
+    let mut own = Sums::of(stretches);
     for hit in words.iter().flatten() {
-        *own.entry((hit.stretch, hit.position)).or_default() += hit.score;
+        own.add((hit.stretch, hit.position), hit.score);
     }
     let messages: f64 = stretches.iter().map(|stretch| stretch.before as f64).sum();
-    let mut around: HashMap<Place, f64> = HashMap::new();
+    let (mut around, mut often) = (Sums::of(stretches), Sums::of(stretches));
     for hits in words {
-        for (place, weight) in of_word(hits, stretches, messages) {
-            *around.entry(place).or_default() += weight;
-        }
+        of_word(hits, messages, &mut often, &mut around);
     }
-    let matter = spread(own.iter().map(|(place, score)| (*place, *score)), stretches, MATTER);
-    let [most_own, most_around, most_matter] =
-        [own.values().copied().fold(0.0, f64::max), most(&around), most(&matter)];
-    let share = |of: Option<f64>, most: f64| of.filter(|_| most > 0.0).map_or(0.0, |of| (of / most) as f32);
-    let said = |(place, matter): (Place, f64)| {
+    let mut matter = Sums::of(stretches);
+    own.places().for_each(|(place, score)| matter.spread(place, score, MATTER));
+    let [most_own, most_around, most_matter] = [&own, &around, &matter].map(Sums::most);
+    let share = |of: f64, most: f64| if most > 0.0 { (of / most) as f32 } else { 0.0 };
+    let said = |(place, of): (Place, f64)| {
         let lexical = Lexical {
-            own: share(own.get(&place).copied(), most_own),
-            around: share(around.get(&place).copied(), most_around),
-            matter: share(Some(matter), most_matter),
+            own: share(own.at(place), most_own),
+            around: share(around.at(place), most_around),
+            matter: share(of, most_matter),
         };
         (place, lexical)
     };
-    matter.into_iter().map(said).collect()
+    matter.places().map(said).collect()
 }
 
-/// BM25 of one word in messages that are read with their neighbours. How often it stands in one is told by its score there,
-/// against the mean of all that have it: so a short message that says nothing else counts for more.
-fn of_word(hits: &[TextHit], stretches: &[Stretch], messages: f64) -> Vec<(Place, f64)> {
+/// Adds the BM25 of one word in messages that are read with their neighbours. How often it stands in one is told by its score
+/// there, against the mean of all that have it: so a short message that says nothing else counts for more.
+fn of_word(hits: &[TextHit], messages: f64, often: &mut Sums, around: &mut Sums) {
     let mean = hits.iter().map(|hit| hit.score).sum::<f64>() / hits.len().max(1) as f64;
     if mean <= 0.0 {
-        return Vec::new();
+        return;
     }
-    let often = spread(hits.iter().map(|hit| ((hit.stretch, hit.position), hit.score / mean)), stretches, REACH);
-    let having = often.len() as f64;
+    often.clear();
+    for hit in hits {
+        often.spread((hit.stretch, hit.position), hit.score / mean, REACH);
+    }
+    let having = often.touched.len() as f64;
     let rare = ((messages - having + 0.5).max(0.0) / (having + 0.5)).ln().max(1e-6);
-    let weigh = |(place, often): (Place, f64)| (place, rare * often * (SATURATION + 1.0) / (often + SATURATION));
-    often.into_iter().map(weigh).collect()
+    for (place, often) in often.places() {
+        around.add(place, rare * often * (SATURATION + 1.0) / (often + SATURATION));
+    }
 }
 
-/// Gives each of `reach` messages on both sides what a message has.
-fn spread(scores: impl Iterator<Item = (Place, f64)>, stretches: &[Stretch], reach: i64) -> HashMap<Place, f64> {
-    let mut sums: HashMap<Place, f64> = HashMap::new();
-    for ((stretch, position), score) in scores {
-        let before = stretches.get(stretch).map_or(0, |stretch| stretch.before);
-        for near in (position - reach).max(0)..=(position + reach).min(before - 1) {
-            *sums.entry((stretch, near)).or_default() += score;
+/// A sum for each message, by stretch and position: a place in a table is found sooner than a name.
+struct Sums {
+    of: Vec<Vec<f64>>,
+    /// Those that something was added to, each once.
+    touched: Vec<Place>,
+}
+
+impl Sums {
+    fn of(stretches: &[Stretch]) -> Self {
+        let length = |stretch: &Stretch| usize::try_from(stretch.before).unwrap_or(0);
+        Self { of: stretches.iter().map(|stretch| vec![f64::NAN; length(stretch)]).collect(), touched: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        for (stretch, position) in self.touched.drain(..) {
+            self.of[stretch][position as usize] = f64::NAN;
         }
     }
-    sums
-}
 
-fn most(scores: &HashMap<Place, f64>) -> f64 {
-    scores.values().copied().fold(0.0, f64::max)
+    /// What lies outside of the stretches counts nothing.
+    fn add(&mut self, (stretch, position): Place, score: f64) {
+        let Some(sum) = usize::try_from(position).ok().and_then(|at| self.of.get_mut(stretch)?.get_mut(at)) else {
+            return;
+        };
+        if sum.is_nan() {
+            *sum = 0.0;
+            self.touched.push((stretch, position));
+        }
+        *sum += score;
+    }
+
+    /// Gives each of `reach` messages on both sides what a message has.
+    fn spread(&mut self, (stretch, position): Place, score: f64, reach: i64) {
+        (position - reach..=position + reach).for_each(|near| self.add((stretch, near), score));
+    }
+
+    fn at(&self, (stretch, position): Place) -> f64 {
+        let sum = usize::try_from(position).ok().and_then(|at| self.of.get(stretch)?.get(at));
+        sum.copied().filter(|sum| !sum.is_nan()).unwrap_or(0.0)
+    }
+
+    fn places(&self) -> impl Iterator<Item = (Place, f64)> {
+        self.touched.iter().map(|place| (*place, self.at(*place)))
+    }
+
+    fn most(&self) -> f64 {
+        self.places().map(|(_, sum)| sum).fold(0.0, f64::max)
+    }
 }
 
 #[cfg(test)]

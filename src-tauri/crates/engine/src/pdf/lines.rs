@@ -170,7 +170,7 @@ impl Lines {
         } else if down > LINE {
             self.text.truncate(self.text.trim_end().len());
             self.text.push('\n');
-        } else if (right > SPACE || right < -1.0) && !self.text.ends_with(char::is_whitespace) {
+        } else if !(-1.0..=SPACE).contains(&right) && !self.text.ends_with(char::is_whitespace) {
             self.text.push(' ');
         }
     }
