@@ -63,7 +63,7 @@ test("a memory is changed in its place, and says so", async () => {
 	await id("memory-scope").selectOption("profile");
 	await page.keyboard.press("Control+Enter");
 	await row("m1").getByText("Wanderer reads by lamp at night.").waitFor();
-	assert.match(await row("m1").innerText(), /everywhere · changed by you/);
+	assert.match(await row("m1").innerText(), /everywhere · asked for in a chat · changed by you/);
 	assert.equal(await order(), before);
 	assert.equal(await focused(), "m1");
 });

@@ -105,7 +105,7 @@ export class MockMemories {
 	op_save_memory = ({ draft }: { draft: MemoryDraft }): Memory => {
 		if (draft.text.includes("refuse")) throw { kind: "badInput", message: "A memory needs a text, and a short one.", hint: "Write a sentence or a few." } satisfies ApiError;
 		const known = this.items.find(({ id }) => id === draft.id);
-		const saved = { ...memory("", draft.text, { created: ago(0) }), ...known, ...draft, id: draft.id || `m-own-${this.#next++}`, updated: ago(0) };
+		const saved = { ...memory("", draft.text, { origin: "user", created: ago(0) }), ...known, ...draft, id: draft.id || `m-own-${this.#next++}`, updated: ago(0) };
 		this.items = known ? this.items.map((one) => (one === known ? saved : one)) : [...this.items, saved];
 		this.#changed();
 		return saved;
