@@ -153,8 +153,8 @@ impl Engine {
         Ok((answerer.template.is_some() && answerer.values.read_ahead).then_some(answerer))
     }
 
-    /// What the user may say next is about as long as what they said last.
-    async fn likely_words(&self, chat: ChatId) -> Answer<Option<String>> {
+    /// What the user said last; what they say next is about as long.
+    pub(crate) async fn likely_words(&self, chat: ChatId) -> Answer<Option<String>> {
         let near = self.store().read(move |store| store.messages().page(chat, None, NEAR)).await?;
         let last = near.iter().rev().find(|message| message.role == Role::User);
         Ok(last.map(|message| message.text().to_owned()))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
-use store::{NamedMessage, Query, Read, StoreError, Stretch};
+use store::{NamedMessage, Query, Read, StoreError, Stretch, WindowMessage};
 
 use super::about::About;
 use super::excerpt::{Sought, excerpt};
@@ -75,6 +75,10 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
+    fn new(message: NamedMessage, text: String, stretch: usize, score: f32) -> Self {
+        Self { message, text, stretch, score, signals: Vec::new(), nearest: None }
+    }
+
     fn place(&self) -> Place {
         (self.stretch, self.message.position)
     }
@@ -97,8 +101,8 @@ pub(crate) fn find(
     let Some(meaning) = meaning.filter(|meaning| !meaning.is_empty()) else {
         let mut found = Scores::unknown(stretches);
         words.iter().for_each(|(place, said)| found.add(*place, by_words(*said)));
-        let mut hits = named(store, stretches, found.first(LOOKED_AT))?;
-        read_texts(store, stretches, &mut hits)?;
+        // How long each is counts as well.
+        let hits = read(store, stretches, found.first(LOOKED_AT))?;
         return Ok(judged_by_words(hits, words, &question.about, clock));
     };
     let near = meaning.near();
@@ -144,13 +148,18 @@ fn named(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> R
     let mut hits = Vec::with_capacity(first.len());
     for ((stretch, position), score) in first {
         let found = store.messages().named_at(stretches[stretch].chat, &[position])?;
-        hits.extend(found.into_iter().map(|message| Hit {
-            message,
-            text: String::new(),
-            stretch,
-            score,
-            signals: Vec::new(),
-            nearest: None,
+        hits.extend(found.into_iter().map(|message| Hit::new(message, String::new(), stretch, score)));
+    }
+    Ok(hits)
+}
+
+/// [`named`], with their words.
+fn read(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> Result<Vec<Hit>, StoreError> {
+    let mut hits = Vec::with_capacity(first.len());
+    for ((stretch, position), score) in first {
+        let found = store.messages().at(stretches[stretch].chat, &[position])?;
+        hits.extend(found.into_iter().map(|WindowMessage { id, position, role, created, text, .. }| {
+            Hit::new(NamedMessage { id, position, role, created }, text, stretch, score)
         }));
     }
     Ok(hits)

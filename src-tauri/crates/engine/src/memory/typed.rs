@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ChatId;
-use domain::chat::Role;
 use provider::ProviderError;
 
 use super::about;
@@ -15,8 +14,6 @@ use crate::error::Answer;
 
 /// Texts that stay understood: what is typed, what is looked at before it is sent, and what is asked again.
 const LATELY: usize = 16;
-/// Messages among which the user's last one is looked for.
-const NEAR: u32 = 20;
 
 /// Texts that were understood lately, the latest last.
 #[derive(Default)]
@@ -67,10 +64,9 @@ impl Engine {
         if !self.resolved(&chat, None, None).await?.values.memory {
             return Ok(());
         }
-        let near = self.store().read(move |store| store.messages().page(id, None, NEAR)).await?;
-        let last = near.iter().rev().find(|message| message.role == Role::User).map(|message| message.text());
-        let (card, persona) = tokio::try_join!(self.chat_card(&chat), self.persona_of(chat.persona))?;
-        let said: Vec<&str> = [draft].into_iter().chain(last).collect();
+        let (card, persona, last) =
+            tokio::try_join!(self.chat_card(&chat), self.persona_of(chat.persona), self.likely_words(id))?;
+        let said: Vec<&str> = [draft].into_iter().chain(last.as_deref()).collect();
         let words = about::plain(&said, &persona.name, [card.card.name(), card.card.spoken_name()]);
         if self.reading().lately().of(&words).is_none() {
             self.understand(encoder, &words).await?;
