@@ -4,6 +4,8 @@
 use std::num::NonZero;
 use std::thread;
 
+use pulp::{Arch, Simd, WithSimd};
+
 /// The largest number of a vector of bytes.
 const BYTE: f32 = 127.0;
 /// The largest number of what is asked: finer than a row, so that rounding is the rows' alone. Sums of 4,096 products fit 32 bits.
@@ -57,8 +59,9 @@ impl Rows {
         let asked: Vec<i16> = asked.into_iter().map(|number| number as i16).collect();
         let mut products = vec![0.0; self.len()];
         let part = |rows: &[i8], scales: &[f32], products: &mut [f32]| {
-            for ((row, of_row), product) in rows.chunks_exact(dimensions).zip(scales).zip(products) {
-                *product = dot(&asked, row) as f32 * scale * of_row;
+            Arch::new().dispatch(Products { asked: &asked, rows, products });
+            for (product, of_row) in products.iter_mut().zip(scales) {
+                *product *= scale * of_row;
             }
         };
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(self.len() / ROWS_A_THREAD).max(1);
@@ -84,9 +87,65 @@ pub fn bytes(vector: &[f32]) -> (Vec<i8>, f32) {
     (rounded.into_iter().map(|number| number as i8).collect(), scale)
 }
 
+/// Of each vector in `asked` the largest product with any of `rows`; both are vectors of so many numbers, one behind the other.
+/// Nothing is met where there are no rows.
+pub fn best_products(asked: &[i8], rows: &[i8], dimensions: NonZero<usize>) -> Vec<i32> {
+    if rows.len() < dimensions.get() {
+        return vec![0; asked.len() / dimensions];
+    }
+    let asked = asked.iter().map(|number| i16::from(*number)).collect();
+    Arch::new().dispatch(BestProducts { asked, rows, dimensions: dimensions.get() })
+}
+
+/// The product of one vector with each row.
+struct Products<'a> {
+    asked: &'a [i16],
+    rows: &'a [i8],
+    products: &'a mut [f32],
+}
+
+/// What stands in `with_simd` is compiled for each kind of processor, and the machine's own is run.
+impl WithSimd for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (row, product) in self.rows.chunks_exact(self.asked.len()).zip(self.products) {
+            *product = dot(self.asked, row) as f32;
+        }
+    }
+}
+
+struct BestProducts<'a> {
+    asked: Vec<i16>,
+    rows: &'a [i8],
+    dimensions: usize,
+}
+
+impl WithSimd for BestProducts<'_> {
+    type Output = Vec<i32>;
+
+    /// Each row is widened once, and meets all that is asked while it is at hand.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<i32> {
+        let mut best = vec![i32::MIN; self.asked.len() / self.dimensions];
+        let mut wide = vec![0_i16; self.dimensions];
+        for row in self.rows.chunks_exact(self.dimensions) {
+            for (wide, number) in wide.iter_mut().zip(row) {
+                *wide = i16::from(*number);
+            }
+            for (best, asked) in best.iter_mut().zip(self.asked.chunks_exact(self.dimensions)) {
+                *best = (*best).max(dot(asked, &wide));
+            }
+        }
+        best
+    }
+}
+
 /// The product of two vectors, of the shorter one's length. Sums of 4,096 products of bytes fit.
-pub fn dot(a: &[i16], b: &[i8]) -> i32 {
-    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
+#[inline(always)]
+fn dot<N: Copy + Into<i32>>(a: &[i16], b: &[N]) -> i32 {
+    a.iter().zip(b).map(|(a, b)| i32::from(*a) * (*b).into()).sum()
 }
 
 /// Whole numbers, the largest of which is `most`, and what 1 of them is worth.
@@ -183,6 +242,15 @@ mod tests {
         assert_eq!(rows.products(&[0.0; 8]), [0.0, 0.0]);
         assert!(rows.products(&[1.0; 7]).is_empty());
         assert!(rows.products(&[]).is_empty());
-        assert_eq!(dot(&[127, -128], &[127, -128]), 127 * 127 + 128 * 128);
+    }
+
+    #[test]
+    fn each_piece_takes_the_row_that_meets_it_best() {
+        let two = NonZero::new(2).unwrap();
+        let rows = [127, 0, 0, 127, -128, -128];
+        assert_eq!(best_products(&[127, -128, -1, -1, 0, 9], &rows, two), [127 * 127, 256, 9 * 127]);
+        assert_eq!(best_products(&[1, 1], &[-3, -4], two), [-7]);
+        assert_eq!(best_products(&[1, 1, 2, 2], &[], two), [0, 0]);
+        assert!(best_products(&[], &rows, two).is_empty());
     }
 }

@@ -180,7 +180,10 @@ fn faded(memory: &Memory, now: Timestamp, half: f32) -> f32 {
 
 fn candidate(memory: &Memory, clock: &Clock, reason: String, score: f32) -> Candidate {
     let source = Source::Memory { id: memory.id.to_string() };
-    Candidate::new(kind(memory.kind), source, reason, told(memory, clock)).scored(score).about(memory.sources.clone())
+    // S4.57: of which session, and how much it matters.
+    let title = format!("{}, {}/10", clock.day(memory.created), memory.importance);
+    let text = told(memory, clock);
+    Candidate::new(kind(memory.kind), source, reason, text).scored(score).titled(title).about(memory.sources.clone())
 }
 
 /// What is so no longer says until when it was.

@@ -2,9 +2,10 @@
 //! 2, 4, 5 and 7).
 
 use std::collections::{HashMap, HashSet};
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use context::similarity::{Rows, dot};
+use context::similarity::{Rows, best_products};
 use domain::ChatId;
 use local::Embedding;
 use store::{Read, StoreError, StoredVector, Stretch, VectorRevision};
@@ -16,8 +17,6 @@ use super::signals::Place;
 const CHATS: usize = 16;
 /// A piece that more passages have tells them apart too little (memory.md, section 3, item 4).
 const COMMON: f64 = 0.3;
-/// Passages for which another thread is worth its start.
-const PASSAGES_A_THREAD: usize = 16;
 
 /// The vectors of one chat, as of one revision: of each passage a row.
 #[derive(Debug, Default)]
@@ -177,52 +176,51 @@ impl<'a> Meaning<'a> {
             }
         }
         let mut passages: HashMap<Place, Vec<(i64, f32)>> = HashMap::new();
-        for ((place, number, _), score) in read.iter().zip(self.late_of_all(&pieces, &read)) {
-            met.raise(*place, score);
-            passages.entry(*place).or_default().push((*number, score));
+        for (place, number, vectors) in read {
+            let score = pieces.met_in(&vectors);
+            met.raise(place, score);
+            passages.entry(place).or_default().push((number, score));
         }
         Ok((met.scaled(), passages.into_iter().map(|(place, passages)| (place, best(passages))).collect()))
     }
 
-    /// [`Self::late`] for each passage; half of them in another thread, for somebody waits.
-    fn late_of_all(&self, pieces: &[(Vec<i16>, f32)], passages: &[(Place, i64, Vec<i8>)]) -> Vec<f32> {
-        let late = |of: &[(Place, i64, Vec<i8>)]| -> Vec<f32> {
-            of.iter().map(|(.., vectors)| self.late(pieces, vectors)).collect()
-        };
-        if passages.len() < PASSAGES_A_THREAD {
-            return late(passages);
-        }
-        let (here, there) = passages.split_at(passages.len() / 2);
-        std::thread::scope(|scope| {
-            let beside = scope.spawn(|| late(there));
-            let mut scores = late(here);
-            scores.extend(beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            scores
-        })
-    }
-
-    /// The pieces that are asked for, and what each counts: more the fewer passages have it.
-    fn telling_pieces(&self) -> Vec<(Vec<i16>, f32)> {
+    fn telling_pieces(&self) -> TellingPieces {
         let passages: f64 = self.chats.iter().map(|chat| chat.numbers.len() as f64).sum();
-        let inner = 1..self.asked.tokens.len().saturating_sub(1);
-        let dimensions = self.asked.mean.len();
-        let telling = |place: usize| {
-            let piece = u16::try_from(self.asked.tokens[place]).ok()?;
+        let dimensions = NonZero::new(self.asked.mean.len()).unwrap_or(NonZero::<usize>::MIN);
+        let mut telling = TellingPieces { dimensions, vectors: Vec::new(), weights: Vec::new() };
+        // The first and the last piece are marks of the encoder's own.
+        for place in 1..self.asked.tokens.len().saturating_sub(1) {
+            let Ok(piece) = u16::try_from(self.asked.tokens[place]) else { continue };
             let having: u32 = self.chats.iter().filter_map(|chat| chat.having.get(&piece)).sum();
             let having = f64::from(having);
-            let vector = self.asked.vectors[place * dimensions..][..dimensions].iter().map(|number| i16::from(*number));
-            (having < COMMON * passages).then(|| (vector.collect(), ((passages + 1.0) / (having + 0.5)).ln() as f32))
-        };
-        inner.filter_map(telling).collect()
+            if having < COMMON * passages {
+                telling.vectors.extend_from_slice(&self.asked.vectors[place * dimensions.get()..][..dimensions.get()]);
+                telling.weights.push(((passages + 1.0) / (having + 0.5)).ln() as f32);
+            }
+        }
+        telling
+    }
+}
+
+/// The pieces that are asked for, and what each counts: more the fewer passages have it.
+struct TellingPieces {
+    dimensions: NonZero<usize>,
+    /// One behind the other.
+    vectors: Vec<i8>,
+    weights: Vec<f32>,
+}
+
+impl TellingPieces {
+    fn is_empty(&self) -> bool {
+        self.weights.is_empty()
     }
 
     /// Late interaction: each piece takes its best match in the passage.
-    fn late(&self, pieces: &[(Vec<i16>, f32)], passage: &[i8]) -> f32 {
-        let dimensions = self.asked.mean.len().max(1);
-        let best = |asked: &[i16]| passage.chunks_exact(dimensions).map(|met| dot(asked, met)).max().unwrap_or(0);
+    fn met_in(&self, passage: &[i8]) -> f32 {
         let scale = Embedding::SCALE * Embedding::SCALE;
-        let sum: f32 = pieces.iter().map(|(asked, weight)| weight * best(asked) as f32 / scale).sum();
-        sum / pieces.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::MIN_POSITIVE)
+        let best = best_products(&self.vectors, passage, self.dimensions);
+        let sum: f32 = self.weights.iter().zip(best).map(|(weight, best)| weight * best as f32 / scale).sum();
+        sum / self.weights.iter().sum::<f32>().max(f32::MIN_POSITIVE)
     }
 }
 
