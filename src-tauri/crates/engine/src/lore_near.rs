@@ -28,8 +28,7 @@ impl Engine {
         let find = move |store: &Read<'_>| {
             let mut near = Vec::new();
             for (id, name) in &books {
-                for (number, nearness) in cache.near(store, Among::Entries(*id), &understood)?.into_iter().take(NEAREST)
-                {
+                for (number, nearness) in cache.near(store, Among::Entries(*id), &understood, NEAREST)? {
                     let uid = store.meanings().entry(number)?;
                     near.extend(uid.map(|uid| NearEntry { book: name.clone(), uid, nearness }));
                 }

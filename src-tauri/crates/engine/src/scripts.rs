@@ -65,11 +65,28 @@ pub(crate) struct Run<'a> {
     failed: Vec<String>,
     late: bool,
     worked: bool,
+    /// Occasions of this turn, with what stands for the scripts that work then.
+    fingerprints: Vec<(Occasion, Option<u64>)>,
 }
 
 impl<'a> Run<'a> {
     pub(crate) fn new(scripts: &'a Scripts, words: &'a Words<'a>, moment: Moment<'a>) -> Self {
-        Self { scripts, words, moment, until: Instant::now() + AT_LAST, failed: Vec::new(), late: false, worked: false }
+        let until = Instant::now() + AT_LAST;
+        Self { scripts, words, moment, until, failed: Vec::new(), late: false, worked: false, fingerprints: Vec::new() }
+    }
+
+    /// A window has hundreds of messages, and two kinds of them.
+    fn fingerprint(&mut self, occasion: &Occasion) -> Option<u64> {
+        let set = &self.scripts.set;
+        let known = self.fingerprints.iter().find(|(known, _)| {
+            known.placement == occasion.placement && set.alike(known, occasion)
+        });
+        if let Some((_, fingerprint)) = known {
+            return *fingerprint;
+        }
+        let fingerprint = set.fingerprint(occasion);
+        self.fingerprints.push((*occasion, fingerprint));
+        fingerprint
     }
 
     /// `text` after the scripts; as it was, where none has a say.
@@ -77,7 +94,7 @@ impl<'a> Run<'a> {
         if !self.scripts.set.concerns(&occasion) {
             return Rewritten { text: text.to_owned(), scripts: Vec::new() };
         }
-        let key = self.scripts.set.fingerprint(&occasion).map(|set| (set, hash(text)));
+        let key = self.fingerprint(&occasion).map(|set| (set, hash(text)));
         let outcome = match key.and_then(|key| self.scripts.results().get(&key).cloned()) {
             Some(known) => known,
             None => {

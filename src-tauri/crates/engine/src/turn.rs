@@ -213,9 +213,10 @@ impl Engine {
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (aim, answerer) =
             tokio::try_join!(self.aim_of_preview(&chat, last, text, &options), self.answerer(&chat, &options))?;
-        let (previous, mut collected) =
-            tokio::try_join!(self.turn_before(chat.id, None), self.collect(chat, aim, &answerer, &options))?;
+        let id = chat.id;
+        let mut collected = self.collect(chat, aim, &answerer, &options).await?;
         let made = self.make(&mut collected, &answerer, &options).await?;
+        let previous = self.turn_before(id, None).await?;
         Ok(made.report(&collected, &answerer, previous.as_ref()))
     }
 

@@ -12,7 +12,7 @@ use crate::StoreError;
 const OLDEST: i32 = 3_051_003;
 /// Longer than any transaction of ours; only another program on the same file can make it pass.
 const PATIENCE: Duration = Duration::from_secs(10);
-const STATEMENTS: usize = 96;
+const STATEMENTS: usize = 192;
 /// KiB of pages that a reading connection keeps: what the turns of one long chat look at again and again. SQLite's own 2 MiB
 /// hold a tenth of that, and each search read its index anew.
 const PAGES: i64 = 16 * 1024;
@@ -82,6 +82,8 @@ pub(crate) fn quick_check(conn: &Connection) -> Result<(), String> {
 fn guard(conn: &Connection) -> rusqlite::Result<()> {
     conn.busy_timeout(PATIENCE)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // Otherwise a statement is planned anew for each value that is bound to it, which takes longer than to run it.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "cell_size_check", true)?;
     // Sorting must not spill chats into a folder that others can read.

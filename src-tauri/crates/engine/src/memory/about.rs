@@ -50,8 +50,8 @@ impl About {
         }
         let asked: Vec<&str> = asked.split_whitespace().collect();
         let named = |names: &[&str], pronouns: &[&str]| {
-            let names = || names.iter().flat_map(|name| terms(name, &[]));
-            asked.iter().any(|word| pronouns.contains(word) || names().any(|name| name == *word))
+            let names: HashSet<String> = names.iter().flat_map(|name| terms(name, &[])).collect();
+            asked.iter().any(|word| pronouns.contains(word) || names.contains(*word))
         };
         let speaker = match (named(user, &FIRST), named(character, &SECOND)) {
             (true, false) => Some(Role::User),

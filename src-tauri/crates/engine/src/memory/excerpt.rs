@@ -61,6 +61,10 @@ fn alike(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
+    // Most words begin otherwise, and all are compared with all.
+    if one.chars().next() != other.chars().next() {
+        return false;
+    }
     let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let rest = |word: &str| word.chars().count() - common;
     let (rest, both) = (rest(one).max(rest(other)), rest(one) + rest(other));

@@ -16,7 +16,7 @@ const CALLED: u32 = 15;
 /// Less is too little for the digest.
 pub(super) const SURE: u8 = 5;
 /// Near ones that are looked at for those of these scopes.
-const LOOKED_AT: usize = 200;
+pub(super) const LOOKED_AT: usize = 200;
 /// What is this important is told whatever the words (C11).
 const VITAL: u8 = 9;
 const DAY: f32 = 86_400_000.0;
@@ -62,7 +62,7 @@ pub(crate) fn find(
     }
     let mut called = by_words(store.memories().search(scopes, query, CALLED)?);
     let mut left = CALLED;
-    for (number, nearness) in near.iter().take(LOOKED_AT) {
+    for (number, nearness) in near {
         let known = store.memories().numbered(*number)?;
         let Some(memory) = known.filter(|memory| memory.may_be_told() && scopes.contains(&memory.scope)) else {
             continue;

@@ -200,7 +200,7 @@ impl Engine {
         let find = move |store: &store::Read<'_>| {
             let mut near = Vec::new();
             for (asked, among) in understood.iter().flat_map(|asked| groups.iter().map(move |among| (asked, among))) {
-                near.extend(cache.near(store, *among, asked)?);
+                near.extend(cache.near(store, *among, asked, passages::PASSAGES)?);
             }
             near.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
             passages::find(store, &owners, &queries, &near, &told)
@@ -223,7 +223,7 @@ impl Engine {
         let (cache, chat) = (self.reading().near(), collected.chat.id);
         let others = collected.values.memory_other_chats;
         let find = move |store: &store::Read<'_>| {
-            let near = understood.map(|asked| cache.near(store, Among::Memories, &asked)).transpose()?;
+            let near = understood.map(|asked| cache.near(store, Among::Memories, &asked, facts::LOOKED_AT)).transpose()?;
             let facts = facts::find(store, &scopes, &words, &near.unwrap_or_default())?;
             let last_session = if others { store.memories().last_session(scopes[1], chat)? } else { None };
             Ok(Facts { last_session, ..facts })

@@ -1,7 +1,6 @@
 //! What is near a question by its meaning besides messages: memories, passages of documents, entries of lorebooks (S4.63). Below
 //! [`NEAR`] nothing is: a question that nothing fits gets nothing.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use context::similarity::Rows;
@@ -77,15 +76,19 @@ impl Engine {
     /// was understood in advance.
     pub(crate) async fn understood_for(&self, collected: &Collected, groups: Vec<Among>) -> Option<Understood> {
         self.reading().encoder()?;
-        let known = move |store: &Read<'_>| {
-            let known = groups.iter().map(|among| Ok(store.meanings().revision(*among)?.passages > 0));
-            Ok(known.collect::<Result<Vec<bool>, StoreError>>()?.into_iter().any(|known| known))
-        };
-        if !self.store().read(known).await.unwrap_or_default() {
+        if !self.reading().near().knows_some(&groups) && !self.has_some(groups).await {
             return None;
         }
         let understanding = self.understanding(collected).await;
         understanding.words.as_ref().or(understanding.before.as_ref()).cloned()
+    }
+
+    async fn has_some(&self, groups: Vec<Among>) -> bool {
+        let known = move |store: &Read<'_>| {
+            let known = groups.iter().map(|among| Ok(store.meanings().revision(*among)?.passages > 0));
+            Ok(known.collect::<Result<Vec<bool>, StoreError>>()?.into_iter().any(|known| known))
+        };
+        self.store().read(known).await.unwrap_or_default()
     }
 
     async fn understanding<'c>(&self, collected: &'c Collected) -> &'c Understanding {
@@ -114,6 +117,7 @@ impl Engine {
 /// The vectors of one group, as of one revision.
 struct Group {
     revision: VectorRevision,
+    /// Parts of one thing stand together.
     owners: Vec<i64>,
     rows: Rows,
 }
@@ -125,22 +129,36 @@ pub(crate) struct NearCache {
 }
 
 impl NearCache {
-    /// Numbers of what is near enough, the nearest first, each with its cosine.
+    /// Something of these was there when it was looked at last.
+    fn knows_some(&self, groups: &[Among]) -> bool {
+        let known = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().any(|(among, group)| groups.contains(among) && !group.rows.is_empty())
+    }
+
+    /// Numbers of what is near enough, `count` at the most, the nearest first, each with its cosine.
     pub(crate) fn near(
         &self,
         store: &Read<'_>,
         among: Among,
         understood: &Understood,
+        count: usize,
     ) -> Result<Vec<(i64, f32)>, StoreError> {
         let (asked, model) = &**understood;
         let group = self.of(store, among, model)?;
-        let mut best: HashMap<i64, f32> = HashMap::new();
+        let mut near: Vec<(i64, f32)> = Vec::new();
         for (owner, cosine) in group.owners.iter().zip(group.rows.products(&asked.mean)) {
-            let known = best.entry(*owner).or_insert(cosine);
-            *known = known.max(cosine);
+            match near.last_mut().filter(|(last, _)| last == owner) {
+                Some((_, known)) => *known = known.max(cosine),
+                None => near.push((*owner, cosine)),
+            }
         }
-        let mut near: Vec<(i64, f32)> = best.into_iter().filter(|(_, cosine)| *cosine >= NEAR).collect();
-        near.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        near.retain(|(_, cosine)| *cosine >= NEAR);
+        let nearer = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
+        if near.len() > count {
+            near.select_nth_unstable_by(count, nearer);
+            near.truncate(count);
+        }
+        near.sort_unstable_by(nearer);
         Ok(near)
     }
 
@@ -194,7 +212,7 @@ mod tests {
         let cache = Arc::new(NearCache::default());
         let near = async || {
             let (cache, asked) = (Arc::clone(&cache), Arc::clone(&asked));
-            let near = store.read(move |store| cache.near(store, among, &asked)).await.unwrap();
+            let near = store.read(move |store| cache.near(store, among, &asked, 9)).await.unwrap();
             near.into_iter().map(|(number, cosine)| (number, (cosine * 10.0).round() as i32)).collect::<Vec<_>>()
         };
         assert!(near().await.is_empty());

@@ -10,7 +10,7 @@ use super::older::leave_out_the_weak;
 
 /// Passages of one turn: more than the share of a small context has room for (C12), and few enough that they do not fill the
 /// window, in which they stay.
-const PASSAGES: u32 = 6;
+pub(super) const PASSAGES: usize = 6;
 
 /// A passage that fits: how well it has the words, and how near its meaning is, each from 0 to 1.
 struct Fitting {
@@ -38,11 +38,11 @@ pub(crate) fn find(
     let mut found = Vec::new();
     for query in queries {
         if found.is_empty() {
-            found = store.documents().search(owners, query, PASSAGES)?;
+            found = store.documents().search(owners, query, PASSAGES as u32)?;
         }
     }
     let mut fitting = by_words(found);
-    for (number, nearness) in near.iter().take(PASSAGES as usize) {
+    for (number, nearness) in near.iter().take(PASSAGES) {
         let Some(passage) = store.documents().numbered(owners, *number)? else { continue };
         let same =
             |known: &&mut Fitting| (known.passage.document, known.passage.place) == (passage.document, passage.place);
@@ -87,7 +87,7 @@ fn by_words(found: Vec<FoundPassage>) -> Vec<Fitting> {
 /// What fits much worse than the best is not about the question.
 fn ranked(mut fitting: Vec<Fitting>) -> Vec<Candidate> {
     fitting.sort_by(|a, b| b.score().total_cmp(&a.score()));
-    fitting.truncate(PASSAGES as usize);
+    fitting.truncate(PASSAGES);
     leave_out_the_weak(&mut fitting, Fitting::score);
     let one = |fitting: Fitting| {
         let (score, Fitting { passage: found, words, nearness }) = (fitting.score(), fitting);

@@ -1,6 +1,7 @@
 //! What to look for: the words of a turn that say something (memory.md, section 3, item 1).
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// Words of a question; a pasted page is not a question.
 const MAX_TERMS: usize = 24;
@@ -29,7 +30,8 @@ pub(crate) fn terms(text: &str, names: &[&str]) -> Vec<String> {
 
 /// Whether a word, in small letters, is in every second sentence.
 pub(super) fn says_nothing(word: &str) -> bool {
-    EMPTY.split(' ').any(|empty| empty == word)
+    static ALL: LazyLock<HashSet<&str>> = LazyLock::new(|| EMPTY.split(' ').collect());
+    ALL.contains(word)
 }
 
 /// The words of a text, in small letters.

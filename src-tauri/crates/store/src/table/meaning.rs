@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use crate::StoreError;
-use crate::table::vector::{VectorRevision, bytes, signed};
+use crate::table::vector::{self, VectorRevision, bytes, signed};
 
 /// What has a meaning to be found by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -125,11 +125,7 @@ impl Meanings<'_> {
     }
 
     pub fn revision(&self, among: Among) -> Result<VectorRevision, StoreError> {
-        let sql = "SELECT count(*), coalesce(max(number), 0) FROM meaning WHERE kind = ?1 AND among = ?2";
-        let revision = self.conn.prepare_cached(sql)?.query_row(params![among.kind().as_str(), among.id()], |row| {
-            Ok(VectorRevision { passages: row.get(0)?, last: row.get(1)? })
-        })?;
-        Ok(revision)
+        vector::revision(self.conn, among.kind().as_str(), &among.id())
     }
 
     /// What `model` has read of them.

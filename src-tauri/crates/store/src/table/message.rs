@@ -76,16 +76,14 @@ impl Messages<'_> {
     pub fn from(&self, chat: ChatId, anchor: Option<MessageId>) -> Result<Vec<WindowMessage>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached(
-                "SELECT message.id, message.position, message.role, message.created, message.context_block,
-                     message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text,
-                     swipe.tool_calls
+            .prepare_cached(&format!(
+                "SELECT {WINDOW_COLUMNS}
                  FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
                  WHERE message.chat = ?1 AND message.deleted IS NULL
                      AND message.position >= ifnull((SELECT position FROM message WHERE id = ?2 AND chat = ?1), ?3)
                      AND message.position > ifnull((SELECT scene_after FROM chat WHERE id = ?1), -1)
                  ORDER BY message.position",
-            )?
+            ))?
             .query_map(params![Col(chat), anchor.map(Col), i64::MIN], window_from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -102,17 +100,15 @@ impl Messages<'_> {
     ) -> Result<Vec<WindowMessage>, StoreError> {
         let mut rows = self
             .conn
-            .prepare_cached(
-                "SELECT message.id, message.position, message.role, message.created, message.context_block,
-                     message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text,
-                     swipe.tool_calls
+            .prepare_cached(&format!(
+                "SELECT {WINDOW_COLUMNS}
                  FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
                  WHERE message.id IN (
                          SELECT id FROM message WHERE chat = ?1 AND pinned = 1 AND deleted IS NULL
                          UNION SELECT id FROM message WHERE chat = ?1 AND importance >= ?3 AND deleted IS NULL)
                      AND message.position < (SELECT position FROM message WHERE id = ?2 AND chat = ?1)
                  ORDER BY message.pinned DESC, message.position DESC LIMIT ?4",
-            )?
+            ))?
             .query_map(params![Col(chat), Col(anchor), importance, limit], window_from_row)?
             .collect::<Result<Vec<_>, _>>()?;
         rows.sort_by_key(|message| message.position);
@@ -131,14 +127,12 @@ impl Messages<'_> {
 
     /// The messages at those places of a chat, in their order; what is deleted, or not to be told again, is left out.
     pub fn at(&self, chat: ChatId, positions: &[i64]) -> Result<Vec<WindowMessage>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT message.id, message.position, message.role, message.created, message.context_block,
-                 message.pinned, message.importance, swipe.id AS swipe, swipe.state, swipe.text,
-                 swipe.tool_calls
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT {WINDOW_COLUMNS}
              FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
              WHERE message.chat = ?1 AND message.position = ?2 AND message.deleted IS NULL
-                 AND EXISTS (SELECT 1 FROM message_text WHERE message_text.message = message.id)",
-        )?;
+                 AND EXISTS (SELECT 1 FROM message_text WHERE chat = ?1 AND position = ?2)",
+        ))?;
         let mut found = Vec::with_capacity(positions.len());
         for position in positions {
             found.extend(statement.query_row(params![Col(chat), position], window_from_row).optional()?);
@@ -151,7 +145,7 @@ impl Messages<'_> {
     pub fn named_at(&self, chat: ChatId, positions: &[i64]) -> Result<Vec<NamedMessage>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT id, position, role, created FROM message WHERE chat = ?1 AND position = ?2 AND deleted IS NULL
-                 AND EXISTS (SELECT 1 FROM message_text WHERE message_text.message = message.id)",
+                 AND EXISTS (SELECT 1 FROM message_text WHERE chat = ?1 AND position = ?2)",
         )?;
         let named = |row: &Row<'_>| {
             Ok(NamedMessage {
@@ -426,18 +420,22 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
     })
 }
 
+/// What [`window_from_row`] reads, in its order: a turn reads hundreds, and columns are slow to find by name.
+const WINDOW_COLUMNS: &str = "message.id, message.position, message.role, message.created, message.context_block, message.pinned, \
+                              message.importance, swipe.id, swipe.state, swipe.text, swipe.tool_calls";
+
 fn window_from_row(row: &Row<'_>) -> rusqlite::Result<WindowMessage> {
     Ok(WindowMessage {
-        id: row.get::<_, Col<_>>("id")?.0,
-        position: row.get("position")?,
-        role: row.get::<_, Col<_>>("role")?.0,
-        created: row.get::<_, Col<_>>("created")?.0,
-        swipe: row.get::<_, Col<_>>("swipe")?.0,
-        state: row.get::<_, Col<_>>("state")?.0,
-        text: row.get("text")?,
-        context_block: row.get("context_block")?,
-        pinned: row.get("pinned")?,
-        importance: row.get("importance")?,
-        tool_calls: row.get::<_, Col<_>>("tool_calls")?.0,
+        id: row.get::<_, Col<_>>(0)?.0,
+        position: row.get(1)?,
+        role: row.get::<_, Col<_>>(2)?.0,
+        created: row.get::<_, Col<_>>(3)?.0,
+        swipe: row.get::<_, Col<_>>(7)?.0,
+        state: row.get::<_, Col<_>>(8)?.0,
+        text: row.get(9)?,
+        context_block: row.get(4)?,
+        pinned: row.get(5)?,
+        importance: row.get(6)?,
+        tool_calls: row.get::<_, Col<_>>(10)?.0,
     })
 }

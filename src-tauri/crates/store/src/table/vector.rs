@@ -50,12 +50,21 @@ pub struct StoredVector {
     pub pieces: Vec<u16>,
 }
 
-/// What there is of a chat. While it is the same, so are the vectors.
+/// What there is of a chat, or of another group. While it is the same, so are the vectors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VectorRevision {
     pub passages: u32,
-    /// The highest number; 0 if there is none.
+    /// The number of what was written last; 0 if there is none.
     pub last: i64,
+}
+
+/// That of a group; see the migration.
+pub(crate) fn revision(conn: &Connection, kind: &str, among: &[u8; 16]) -> Result<VectorRevision, StoreError> {
+    let revision = conn
+        .prepare_cached("SELECT vectors, last FROM vector_group WHERE kind = ?1 AND among = ?2")?
+        .query_row(params![kind, among], |row| Ok(VectorRevision { passages: row.get(0)?, last: row.get(1)? }))
+        .optional()?;
+    Ok(revision.unwrap_or_default())
 }
 
 pub struct Vectors<'a> {
@@ -80,12 +89,7 @@ impl Vectors<'_> {
     }
 
     pub fn revision(&self, chat: ChatId) -> Result<VectorRevision, StoreError> {
-        let sql = "SELECT count(*), coalesce(max(number), 0) FROM message_vector WHERE chat = ?1";
-        let revision = self
-            .conn
-            .prepare_cached(sql)?
-            .query_row([Col(chat)], |row| Ok(VectorRevision { passages: row.get(0)?, last: row.get(1)? }))?;
-        Ok(revision)
+        revision(self.conn, "message", chat.0.as_bytes())
     }
 
     /// The passages of a chat that `model` has read and whose number is above `after`, in the order of their numbers.
