@@ -111,10 +111,11 @@ async fn a_templates_heading_stands_above_its_memories() {
         pair.app.engine.preview_prompt(chat.clone(), "Where do I live?".into(), what_if).await.unwrap().text
     };
     let prompt = with(json!({ "name": "memory", "heading": "What {{char}} knows:" })).await;
-    assert!(prompt.contains("What Ada knows:\nFacts:\n- The sailor lives by the sea."), "{prompt}");
+    let line = "- 21 November 2026, 5/10: The sailor lives by the sea.";
+    assert!(prompt.contains(&format!("What Ada knows:\nFacts:\n{line}")), "{prompt}");
     let facts = json!({ "name": "memory", "override": true, "heading": "Known:", "lines": ["${memory.facts}"] });
     let prompt = with(facts).await;
-    assert!(prompt.contains("Known:\n- The sailor lives") && !prompt.contains("Facts:"), "{prompt}");
+    assert!(prompt.contains(&format!("Known:\n{line}")) && !prompt.contains("Facts:"), "{prompt}");
 }
 
 /// Invariant 3: while the words themselves are in the window, nothing says them again.

@@ -78,9 +78,10 @@ impl<'a> Run<'a> {
     /// A window has hundreds of messages, and two kinds of them.
     fn fingerprint(&mut self, occasion: &Occasion) -> Option<u64> {
         let set = &self.scripts.set;
-        let known = self.fingerprints.iter().find(|(known, _)| {
-            known.placement == occasion.placement && set.alike(known, occasion)
-        });
+        let known = self
+            .fingerprints
+            .iter()
+            .find(|(known, _)| known.placement == occasion.placement && set.alike(known, occasion));
         if let Some((_, fingerprint)) = known {
             return *fingerprint;
         }

@@ -59,7 +59,7 @@ pub use table::memory::{Found, Memories, MemoriesMut};
 pub use table::memory_archive::Standing;
 pub use table::memory_many::{MemoriesOf, MemoryFilter, MemoryStorage};
 pub use table::message::{Messages, MessagesMut, NamedMessage, NewMessage, WindowMessage};
-pub use table::message_text::{MessageTexts, Stretch, TextHit};
+pub use table::message_text::{FoundTexts, MessageTexts, Stretch, TextHit};
 pub use table::message_told::Told;
 pub use table::model::{Models, ModelsMut};
 pub use table::persona::{Personas, PersonasMut};

@@ -39,6 +39,8 @@ pub(crate) struct Sought {
     pub(crate) words: Vec<String>,
     /// Only these are looked at.
     pub(crate) rows: Rows,
+    /// How many of the words no row has.
+    pub(crate) unknown: usize,
 }
 
 impl Sought {
@@ -66,6 +68,11 @@ impl Query {
 
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.letters.is_empty()
+    }
+
+    /// How many words it has, those without spaces between them not counted.
+    pub fn words(&self) -> usize {
+        self.words.len()
     }
 }
 
@@ -108,18 +115,19 @@ pub(crate) fn sought(
     let counted = words.iter().map(|word| Ok((rows_with(word)?, word.as_str())));
     let mut counted = counted.collect::<Result<Vec<_>, rusqlite::Error>>()?;
     counted.retain(|(rows, _)| *rows > 0);
+    let unknown = words.len() - counted.len();
     counted.sort();
     let Some((least, rarest)) = counted.first().copied() else { return Ok(None) };
     if least > ROWS {
         let rows = Rows { first: newest(conn, index, rarest, among)?, ..among };
-        return Ok(Some(Sought { words: vec![rarest.to_owned()], rows }));
+        return Ok(Some(Sought { words: vec![rarest.to_owned()], rows, unknown }));
     }
     let mut left = ROWS;
     let kept = counted.iter().map_while(|(rows, word)| {
         left = left.checked_sub(*rows)?;
         Some(*word)
     });
-    Ok(Some(Sought { words: kept.map(str::to_owned).collect(), rows: among }))
+    Ok(Some(Sought { words: kept.map(str::to_owned).collect(), rows: among, unknown }))
 }
 
 /// The first of the newest [`ROWS`] rows that have `word`.

@@ -93,7 +93,15 @@ const BYTES_A_TOKEN: usize = 3;
 /// What a search brought.
 struct Found {
     facts: Facts,
-    older: Vec<Hit>,
+    older: Older,
+}
+
+/// What was said before, best first.
+#[derive(Default)]
+struct Older {
+    hits: Vec<Hit>,
+    /// See [`ByWords`].
+    lacking: bool,
 }
 
 /// What was found for one turn.
@@ -223,7 +231,8 @@ impl Engine {
         let (cache, chat) = (self.reading().near(), collected.chat.id);
         let others = collected.values.memory_other_chats;
         let find = move |store: &store::Read<'_>| {
-            let near = understood.map(|asked| cache.near(store, Among::Memories, &asked, facts::LOOKED_AT)).transpose()?;
+            let near =
+                understood.map(|asked| cache.near(store, Among::Memories, &asked, facts::LOOKED_AT)).transpose()?;
             let facts = facts::find(store, &scopes, &words, &near.unwrap_or_default())?;
             let last_session = if others { store.memories().last_session(scopes[1], chat)? } else { None };
             Ok(Facts { last_session, ..facts })
@@ -232,21 +241,22 @@ impl Engine {
     }
 
     /// What was said before the window and in other chats, if this turn may ask for it.
-    async fn older(&self, collected: &Collected, answerer: &Answerer, words: Query) -> Answer<Vec<Hit>> {
+    async fn older(&self, collected: &Collected, answerer: &Answerer, words: Query) -> Answer<Older> {
         if !asks(collected) {
-            return Ok(Vec::new());
+            return Ok(Older::default());
         }
         let wordless = words.is_empty();
         // The words are looked for while the encoder reads them.
         let (found, meaning) = tokio::join!(self.by_words(collected, answerer, words), self.understood(collected));
         let found = found?;
         if found.has_no_messages() || wordless && meaning.is_none() {
-            return Ok(Vec::new());
+            return Ok(Older::default());
         }
+        let lacking = found.lacking;
         let question = Question { about: about(collected), meaning };
         let (cache, clock) = (self.reading().cache(), self.clock().clone());
         let find = move |store: &store::Read<'_>| older::find(store, &found, &question, (&cache, &clock));
-        Ok(self.store().read(find).await?)
+        Ok(Older { hits: self.store().read(find).await?, lacking })
     }
 
     async fn by_words(&self, collected: &Collected, answerer: &Answerer, words: Query) -> Answer<ByWords> {
@@ -293,16 +303,25 @@ impl Engine {
         Ok(self.store().read(read).await?)
     }
 
-    fn lay_out(&self, collected: &Collected, recalled: &mut Recalled, facts: &Facts, mut older: Vec<Hit>) {
+    fn lay_out(
+        &self,
+        collected: &Collected,
+        recalled: &mut Recalled,
+        facts: &Facts,
+        Older { mut hits, lacking }: Older,
+    ) {
         let repeated = facts.repeated();
-        older.retain(|hit| !repeated.contains(&hit.message.id));
-        older::leave_out_the_weak(&mut older, |hit| hit.score);
+        hits.retain(|hit| !repeated.contains(&hit.message.id));
+        older::leave_out_the_weak(&mut hits, |hit| hit.score);
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         recalled.digest.extend(facts.digest(now, self.clock()));
         recalled.context.extend(facts.context(now, self.clock()));
         let sought = Sought::of(&telling_words(collected, TELLING));
-        let excerpts =
-            older.into_iter().filter_map(|hit| older::candidate(hit, &sought, &collected.speakers, self.clock()));
+        let excerpt = |hit| older::candidate(hit, &sought, &collected.speakers, self.clock());
+        let mut excerpts: Vec<Candidate> = hits.into_iter().filter_map(excerpt).collect();
+        if lacking {
+            older::only_a_few(&mut excerpts);
+        }
         recalled.context.extend(excerpts);
     }
 

@@ -21,11 +21,13 @@ const CANDIDATES: usize = 15;
 const TOLD: usize = 2 * CANDIDATES;
 /// Messages for which it is looked whose words they are, and of when.
 const LOOKED_AT: usize = 120;
-/// Of those the first, in which each piece of the question is looked for: it costs a read of 12 KB each, and what comes behind
-/// gains nothing among the first ten (memory.md, section 3, item 4).
-const LOOKED_INTO: usize = 50;
+/// Of those the first that together have so many pieces: in them each piece of the question is looked for. That is all of them
+/// where people talk in short lines, and a turn does not wait the longer where they tell tales.
+const PIECES: usize = 5_000;
 /// Of the best score; what fits worse is not about the question.
 const FLOOR: f32 = 0.3;
+/// Bytes of all excerpts where what is asked for may never have been told: two hundred tokens, about.
+const DOUBTFUL: usize = 700;
 /// What words say of a message, who said it and when count half as much each as what it means.
 const WORDS: f32 = 0.5;
 /// What is looked for besides words.
@@ -42,14 +44,19 @@ pub(crate) struct ByWords {
     /// None of them goes beyond the end of its chat.
     stretches: Vec<Stretch>,
     said: HashMap<Place, Lexical>,
+    /// Half of the words, or more, were said in them, and one was not: what is asked for may never have been told.
+    pub(crate) lacking: bool,
 }
 
 impl ByWords {
     /// Searches `stretches` for `words`.
     pub(crate) fn of(store: &Read<'_>, stretches: &[Stretch], words: &Query) -> Result<Self, StoreError> {
         let stretches = within(store, stretches)?;
-        let said = lexical(&store.message_texts().search(&stretches, words)?, &stretches);
-        Ok(Self { stretches, said })
+        let found = store.message_texts().search(&stretches, words)?;
+        let said = lexical(&found.hits, &stretches);
+        // Where more words are others than those of the telling, what they mean decides.
+        let lacking = found.unknown > 0 && 2 * found.unknown <= words.words();
+        Ok(Self { stretches, said, lacking })
     }
 
     /// There is no message before the window, and none in another chat.
@@ -92,7 +99,7 @@ impl Hit {
 /// section 3, item 7): nearness and how its pieces are met, from 0 to 1 each, and half as much for words, who said it, and when.
 pub(crate) fn find(
     store: &Read<'_>,
-    ByWords { stretches, said: words }: &ByWords,
+    ByWords { stretches, said: words, .. }: &ByWords,
     question: &Question,
     (cache, clock): (&VectorCache, &Clock),
 ) -> Result<Vec<Hit>, StoreError> {
@@ -115,8 +122,8 @@ pub(crate) fn find(
         hit.score += WORDS * question.about.fitting(hit.message.role, clock.civil(hit.message.created));
     }
     best_first(&mut hits);
-    let places: Vec<Place> = hits.iter().take(LOOKED_INTO).map(Hit::place).collect();
-    let (met, nearest) = meaning.met(store, &places)?;
+    let places: Vec<Place> = hits.iter().map(Hit::place).collect();
+    let (met, nearest) = meaning.met(store, &places, PIECES)?;
     for hit in &mut hits {
         let place = hit.place();
         hit.score = (hit.score + met.of(place)) / (2.0 + WORDS * (1.0 + question.about.given()));
@@ -212,6 +219,18 @@ pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<T>, score: impl Fn(&T) -> f
     ranked.truncate(CANDIDATES);
 }
 
+/// Of excerpts, best first, as many as have room where what is asked for may never have been told; one at the least. What is too
+/// long gives way to what comes after it (C28).
+pub(crate) fn only_a_few(excerpts: &mut Vec<Candidate>) {
+    let mut room = DOUBTFUL;
+    let mut first = true;
+    excerpts.retain(|excerpt| {
+        let left = room.checked_sub(excerpt.text.len());
+        room = left.unwrap_or(room);
+        std::mem::take(&mut first) || left.is_some()
+    });
+}
+
 /// A message as a line of the context block: whose words, of which day. Of a long one only what is about the question.
 pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
     let Hit { message, text, score, signals, nearest, .. } = hit;
@@ -231,6 +250,19 @@ pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_it_may_never_have_been_told_a_few_short_lines_are_enough() {
+        let left = |lengths: &[usize]| {
+            let line = |length: &usize| Candidate::new(BlockKind::Excerpt, Source::Note, "", "x".repeat(*length));
+            let mut lines: Vec<Candidate> = lengths.iter().map(line).collect();
+            only_a_few(&mut lines);
+            lines.iter().map(|line| line.text.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(left(&[300, 500, 200, 200, 1]), [300, 200, 200]);
+        assert_eq!(left(&[DOUBTFUL + 1, 100]), [DOUBTFUL + 1, 100]);
+        assert!(left(&[]).is_empty());
+    }
 
     #[test]
     fn what_fits_much_worse_than_the_best_is_left_out() {

@@ -154,34 +154,48 @@ impl<'a> Meaning<'a> {
         near.scaled()
     }
 
-    /// How well each rare enough piece of what is asked is met somewhere in a message, from 0 to 1 over `places`, and in which
-    /// of its passages. Of a message that nothing has read nothing is known.
+    /// How well each rare enough piece of what is asked is met somewhere in a message, from 0 to 1 over the first of `places`
+    /// that have so many `pieces` together, and in which of its passages. Of a message that nothing has read nothing is known.
     pub(crate) fn met(
         &self,
         store: &Read<'_>,
         places: &[Place],
+        pieces: usize,
     ) -> Result<(Scores, HashMap<Place, usize>), StoreError> {
-        let mut met = Scores::unknown(self.stretches);
-        let pieces = self.telling_pieces();
-        let wanted: HashSet<Place> = places.iter().copied().collect();
-        let mut read: Vec<(Place, i64, Vec<i8>)> = Vec::new();
-        for (stretch, chat) in self.chats.iter().enumerate().filter(|_| !pieces.is_empty()) {
-            for (number, position) in chat.numbers.iter().zip(&chat.positions) {
-                let place = (stretch, *position);
-                if wanted.contains(&place)
-                    && let Some(vectors) = store.vectors().pieces(*number)?
-                {
-                    read.push((place, *number, vectors));
+        let (mut met, mut nearest) = (Scores::unknown(self.stretches), HashMap::new());
+        let asked = self.telling_pieces();
+        let (rows, mut left) = (self.rows_at(places), pieces);
+        for place in places {
+            if asked.is_empty() || left == 0 {
+                break;
+            }
+            let chat = &self.chats[place.0];
+            let mut passages = Vec::new();
+            for row in rows.get(place).into_iter().flatten() {
+                left = left.saturating_sub(chat.pieces[*row].len());
+                let Some(vectors) = store.vectors().pieces(chat.numbers[*row])? else { continue };
+                let score = asked.met_in(&vectors);
+                met.raise(*place, score);
+                passages.push((chat.numbers[*row], score));
+            }
+            if !passages.is_empty() {
+                nearest.insert(*place, best(passages));
+            }
+        }
+        Ok((met.scaled(), nearest))
+    }
+
+    /// The rows of the passages of each of `places`.
+    fn rows_at(&self, places: &[Place]) -> HashMap<Place, Vec<usize>> {
+        let mut rows: HashMap<Place, Vec<usize>> = places.iter().map(|place| (*place, Vec::new())).collect();
+        for (stretch, chat) in self.chats.iter().enumerate() {
+            for (row, position) in chat.positions.iter().enumerate() {
+                if let Some(of_place) = rows.get_mut(&(stretch, *position)) {
+                    of_place.push(row);
                 }
             }
         }
-        let mut passages: HashMap<Place, Vec<(i64, f32)>> = HashMap::new();
-        for (place, number, vectors) in read {
-            let score = pieces.met_in(&vectors);
-            met.raise(place, score);
-            passages.entry(place).or_default().push((number, score));
-        }
-        Ok((met.scaled(), passages.into_iter().map(|(place, passages)| (place, best(passages))).collect()))
+        rows
     }
 
     fn telling_pieces(&self) -> TellingPieces {

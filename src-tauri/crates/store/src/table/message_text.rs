@@ -16,6 +16,15 @@ pub struct Stretch {
     pub before: i64,
 }
 
+/// What was found of the words of a query.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FoundTexts {
+    /// For each word that was looked for the messages that have it.
+    pub hits: Vec<Vec<TextHit>>,
+    /// How many words no message has, where one has another; those without spaces between them not counted.
+    pub unknown: usize,
+}
+
 /// A message that has a word.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextHit {
@@ -39,10 +48,10 @@ impl MessageTexts<'_> {
 
     /// For each word of `query` the messages in `stretches` that have it (S2.15). Of its words only those that few messages
     /// have, if they are many.
-    pub fn search(&self, stretches: &[Stretch], query: &Query) -> Result<Vec<Vec<TextHit>>, StoreError> {
+    pub fn search(&self, stretches: &[Stretch], query: &Query) -> Result<FoundTexts, StoreError> {
         let places: HashMap<ChatId, (usize, i64)> =
             stretches.iter().enumerate().map(|(place, stretch)| (stretch.chat, (place, stretch.before))).collect();
-        let mut found = Vec::new();
+        let mut found = FoundTexts::default();
         for (index, words) in [("message_words", &query.words), ("message_letters", &query.letters)] {
             let Some(sought) = sought(self.conn, index, words, Rows::ALL)? else { continue };
             let mut statement = self.conn.prepare_cached(&format!(
@@ -63,7 +72,11 @@ impl MessageTexts<'_> {
                         hits.push(TextHit { stretch, position, score });
                     }
                 }
-                found.push(hits);
+                found.hits.push(hits);
+            }
+            // Of scripts without spaces most runs of letters are no words.
+            if index == "message_words" {
+                found.unknown = sought.unknown + found.hits.iter().filter(|hits| hits.is_empty()).count();
             }
         }
         Ok(found)

@@ -55,7 +55,7 @@ async fn said(store: &Store, words: &[&str]) -> Vec<MessageId> {
     let (query, all) = (Query::any_of(words.iter().copied()), [Stretch { chat: CHAT, before: i64::MAX }]);
     let words = store.read(move |r| r.message_texts().search(&all, &query)).await.unwrap();
     let mut found: Vec<(i64, f64)> = Vec::new();
-    for hit in words.into_iter().flatten() {
+    for hit in words.hits.into_iter().flatten() {
         match found.iter_mut().find(|(position, _)| *position == hit.position) {
             Some((_, score)) => *score += hit.score,
             None => found.push((hit.position, hit.score)),
