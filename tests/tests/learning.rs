@@ -311,7 +311,7 @@ async fn a_keyframe_is_recalled_in_the_next_chat_of_the_pair() {
     assert!(stage.prompt(&next, "What did I tell you of the boat?").await.contains(SUMMARY));
     // S4.55, S4.56: a new chat begins with what the one before came to, and none goes on with its own.
     let greeted = stage.prompt(&next, "Good morning.").await;
-    assert!(greeted.contains(&format!("Last session:\n- {SUMMARY}")), "{greeted}");
+    assert!(greeted.contains(&format!("Last session:\n- 21 November 2026, 8/10: {SUMMARY}")), "{greeted}");
     assert!(!stage.prompt(&stage.chat, "Good morning.").await.contains("Last session:"));
     engine.delete_message(stage.message(TOLD).await).await.unwrap();
     assert!(!stage.prompt(&next, "What did I tell you of the boat?").await.contains("Zebulon"));

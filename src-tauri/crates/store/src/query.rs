@@ -9,7 +9,7 @@ const MAX_WORDS: usize = 32;
 /// The index of letters knows runs of three.
 const RUN: usize = 3;
 /// Rows that one search weighs at the most: weighing takes a microsecond a row or two, people use the same words again and
-/// again, and a turn has milliseconds (P-6). On LoCoMo a seventh of all messages finds what all of them find.
+/// again, and a turn has milliseconds (P-6). On LoCoMo a sixth of all messages finds what all of them find.
 const ROWS: u32 = 250;
 
 /// Words to look for. Any of them may be found; the rarer one counts more.

@@ -252,7 +252,8 @@ impl Engine {
         if found.has_no_messages() || wordless && meaning.is_none() {
             return Ok(Older::default());
         }
-        let lacking = found.lacking;
+        // Without meanings it may have been told in other words.
+        let lacking = found.lacking && meaning.is_some();
         let question = Question { about: about(collected), meaning };
         let (cache, clock) = (self.reading().cache(), self.clock().clone());
         let find = move |store: &store::Read<'_>| older::find(store, &found, &question, (&cache, &clock));

@@ -174,6 +174,20 @@ async fn the_search_follows_what_is_shown() {
 }
 
 #[tokio::test]
+async fn words_that_nobody_has_said_are_counted() {
+    let store = furnished().await;
+    say(&store, 1, "My sister has a parrot.").await;
+    say(&store, 2, "So has my brother.").await;
+    let unknown = async |words: &[&str], before: i64| {
+        let (query, all) = (Query::any_of(words.iter().copied()), [Stretch { chat: CHAT, before }]);
+        store.read(move |r| r.message_texts().search(&all, &query)).await.unwrap().unknown
+    };
+    assert_eq!(unknown(&["nephew", "parrots"], i64::MAX).await, 1);
+    assert_eq!(unknown(&["sister", "parrot"], i64::MAX).await, 0);
+    assert_eq!(unknown(&["sister", "brother", "花生过敏"], 1).await, 1, "nobody in the stretch that is searched");
+}
+
+#[tokio::test]
 async fn scripts_without_spaces_are_found() {
     let store = furnished().await;
     say(&store, 1, "我对花生过敏,请记住。").await;

@@ -1,7 +1,7 @@
 //! Messages as vectors: they go with the words they were made from.
 
-use super::{CHAT, furnished, message_id, say};
-use crate::{NewVector, Store, UnreadText, VectorRevision};
+use super::{CHAT, OPTIONS, furnish, furnished, message_id, open, say};
+use crate::{NewVector, Store, UnreadText, VectorRevision, migrate, open as opening};
 
 const MODEL: &str = "encoder";
 
@@ -53,6 +53,24 @@ async fn vectors_go_with_their_words() {
     let late = before.into_iter().find(|text| text.message == message_id(1)).unwrap();
     store.write(move |w| w.vectors_mut().keep(&late, MODEL, &[passage(9)])).await.unwrap();
     assert_eq!(revision(&store).await.passages, 2, "nor comes it back by a job that was late");
+}
+
+/// Those that were kept before they were counted.
+#[tokio::test]
+async fn vectors_of_an_older_folder_are_counted_after_its_upgrade() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..19]).unwrap().store;
+    furnish(&before).await;
+    say(&before, 1, "My parrot is called Zebulon.").await;
+    read_all(&before).await;
+    drop(before);
+
+    let store = open(dir.path()).store;
+    assert_eq!(revision(&store).await.passages, 2);
+    say(&store, 2, "What a name.").await;
+    read_all(&store).await;
+    let last = store.read(|r| r.vectors().of_chat(CHAT, MODEL, 0)).await.unwrap().last().map(|row| row.number);
+    assert_eq!(revision(&store).await, VectorRevision { passages: 4, last: last.unwrap() });
 }
 
 /// A message is understood by what stands beside it.
