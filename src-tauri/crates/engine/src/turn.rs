@@ -216,6 +216,7 @@ impl Engine {
         let id = chat.id;
         let mut collected = self.collect(chat, aim, &answerer, &options).await?;
         let made = self.make(&mut collected, &answerer, &options).await?;
+        // Long to read, and no part of what a turn does.
         let previous = self.turn_before(id, None).await?;
         Ok(made.report(&collected, &answerer, previous.as_ref()))
     }

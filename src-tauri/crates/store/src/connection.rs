@@ -12,7 +12,7 @@ use crate::StoreError;
 const OLDEST: i32 = 3_051_003;
 /// Longer than any transaction of ours; only another program on the same file can make it pass.
 const PATIENCE: Duration = Duration::from_secs(10);
-const STATEMENTS: usize = 192;
+const STATEMENTS: usize = 96;
 /// KiB of pages that a reading connection keeps: what the turns of one long chat look at again and again. SQLite's own 2 MiB
 /// hold a tenth of that, and each search read its index anew.
 const PAGES: i64 = 16 * 1024;

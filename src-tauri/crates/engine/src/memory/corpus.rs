@@ -99,7 +99,7 @@ pub async fn rank(
         };
         let found = store.read(find).await?;
         let took = started.elapsed();
-        let found = found.into_iter().map(|hit| hit.message.id);
+        let found = found.hits.into_iter().map(|hit| hit.message.id);
         let others = conversation.newest_first.iter().copied();
         let mut seen = HashSet::new();
         let all = found.chain(others).filter(|id| seen.insert(*id));

@@ -70,7 +70,7 @@ use facts::Facts;
 pub(crate) use keyframes::Cover;
 pub(crate) use keyframes::keep as keep_covers;
 pub(crate) use nearness::{Asked, Understood};
-use older::{ByWords, Hit, Question};
+use older::{ByWords, Older, Question};
 pub(crate) use reading::Reading;
 pub(crate) use wishes::{Said, obey};
 pub(crate) use withdrawal::{withdraw, withdraw_chat, withdraw_document, withdraw_documents};
@@ -94,14 +94,6 @@ const BYTES_A_TOKEN: usize = 3;
 struct Found {
     facts: Facts,
     older: Older,
-}
-
-/// What was said before, best first.
-#[derive(Default)]
-struct Older {
-    hits: Vec<Hit>,
-    /// See [`ByWords`].
-    lacking: bool,
 }
 
 /// What was found for one turn.
@@ -252,12 +244,10 @@ impl Engine {
         if found.has_no_messages() || wordless && meaning.is_none() {
             return Ok(Older::default());
         }
-        // Without meanings it may have been told in other words.
-        let lacking = found.lacking && meaning.is_some();
         let question = Question { about: about(collected), meaning };
         let (cache, clock) = (self.reading().cache(), self.clock().clone());
         let find = move |store: &store::Read<'_>| older::find(store, &found, &question, (&cache, &clock));
-        Ok(Older { hits: self.store().read(find).await?, lacking })
+        Ok(self.store().read(find).await?)
     }
 
     async fn by_words(&self, collected: &Collected, answerer: &Answerer, words: Query) -> Answer<ByWords> {

@@ -30,6 +30,7 @@ const FLOOR: f32 = 0.3;
 const DOUBTFUL: usize = 700;
 /// What words say of a message, who said it and when count half as much each as what it means.
 const WORDS: f32 = 0.5;
+
 /// What is looked for besides words.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
@@ -44,8 +45,8 @@ pub(crate) struct ByWords {
     /// None of them goes beyond the end of its chat.
     stretches: Vec<Stretch>,
     said: HashMap<Place, Lexical>,
-    /// Half of the words, or more, were said in them, and one was not: what is asked for may never have been told.
-    pub(crate) lacking: bool,
+    /// See [`Older`].
+    lacking: bool,
 }
 
 impl ByWords {
@@ -63,6 +64,15 @@ impl ByWords {
     pub(crate) fn has_no_messages(&self) -> bool {
         self.stretches.iter().all(|stretch| stretch.before == 0)
     }
+}
+
+/// What was said before, best first.
+#[derive(Debug, Default)]
+pub(crate) struct Older {
+    pub(crate) hits: Vec<Hit>,
+    /// What is asked for may never have been told: half of its words, or more, were said, one was not, and where meanings were
+    /// known it can't have been told in others.
+    pub(crate) lacking: bool,
 }
 
 /// A message that fits.
@@ -99,10 +109,10 @@ impl Hit {
 /// section 3, item 7): nearness and how its pieces are met, from 0 to 1 each, and half as much for words, who said it, and when.
 pub(crate) fn find(
     store: &Read<'_>,
-    ByWords { stretches, said: words, .. }: &ByWords,
+    ByWords { stretches, said: words, lacking }: &ByWords,
     question: &Question,
     (cache, clock): (&VectorCache, &Clock),
-) -> Result<Vec<Hit>, StoreError> {
+) -> Result<Older, StoreError> {
     let meaning = question.meaning.as_deref();
     let meaning = meaning.map(|(asked, model)| Meaning::of(store, cache, model, stretches, asked)).transpose()?;
     let Some(meaning) = meaning.filter(|meaning| !meaning.is_empty()) else {
@@ -110,7 +120,8 @@ pub(crate) fn find(
         words.iter().for_each(|(place, said)| found.add(*place, by_words(*said)));
         // How long each is counts as well.
         let hits = read(store, stretches, found.first(LOOKED_AT))?;
-        return Ok(judged_by_words(hits, words, &question.about, clock));
+        // Without meanings it may have been told in other words.
+        return Ok(Older { hits: judged_by_words(hits, words, &question.about, clock), lacking: false });
     };
     let near = meaning.near();
     let mut both = near.clone();
@@ -139,7 +150,7 @@ pub(crate) fn find(
     best_first(&mut hits);
     let told = hits.len().min(TOLD);
     read_texts(store, stretches, &mut hits[..told])?;
-    Ok(hits)
+    Ok(Older { hits, lacking: *lacking })
 }
 
 /// The stretches, none of which goes beyond the end of its chat.

@@ -202,13 +202,14 @@ impl<'a> Meaning<'a> {
         let passages: f64 = self.chats.iter().map(|chat| chat.numbers.len() as f64).sum();
         let dimensions = NonZero::new(self.asked.mean.len()).unwrap_or(NonZero::<usize>::MIN);
         let mut telling = TellingPieces { dimensions, vectors: Vec::new(), weights: Vec::new() };
+        let pieces = self.asked.tokens.iter().zip(self.asked.vectors.chunks_exact(dimensions.get()));
         // The first and the last piece are marks of the encoder's own.
-        for place in 1..self.asked.tokens.len().saturating_sub(1) {
-            let Ok(piece) = u16::try_from(self.asked.tokens[place]) else { continue };
+        for (piece, vector) in pieces.take(self.asked.tokens.len().saturating_sub(1)).skip(1) {
+            let Ok(piece) = u16::try_from(*piece) else { continue };
             let having: u32 = self.chats.iter().filter_map(|chat| chat.having.get(&piece)).sum();
             let having = f64::from(having);
             if having < COMMON * passages {
-                telling.vectors.extend_from_slice(&self.asked.vectors[place * dimensions.get()..][..dimensions.get()]);
+                telling.vectors.extend_from_slice(vector);
                 telling.weights.push(((passages + 1.0) / (having + 0.5)).ln() as f32);
             }
         }
