@@ -12,6 +12,11 @@ use super::terms::{terms, words};
 
 const FIRST: [&str; 5] = ["i", "me", "my", "mine", "myself"];
 const SECOND: [&str; 4] = ["you", "your", "yours", "yourself"];
+/// Words for what was named before.
+const NAMED_BEFORE: [&str; 26] = [
+    "he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their", "theirs", "that", "this", "those",
+    "these", "there", "then", "one", "ones", "again", "else", "same", "other", "and", "too",
+];
 /// Ways to ask that name whoever is asked, not whom the question is about.
 const ASKING: [&str; 6] =
     ["do you remember", "do you recall", "do you know", "can you tell me", "tell me", "remind me"];
@@ -44,16 +49,9 @@ pub(crate) struct About {
 impl About {
     /// `user` and `character` are the names of the two who talk.
     pub(crate) fn of(text: &str, user: &[&str], character: &[&str]) -> Self {
-        let mut asked = words(text).collect::<Vec<_>>().join(" ");
-        for phrase in ASKING {
-            asked = asked.replace(phrase, "");
-        }
+        let asked = asked(text);
         let asked: Vec<&str> = asked.split_whitespace().collect();
-        let named = |names: &[&str], pronouns: &[&str]| {
-            let names: HashSet<String> = names.iter().flat_map(|name| terms(name, &[])).collect();
-            asked.iter().any(|word| pronouns.contains(word) || names.contains(*word))
-        };
-        let speaker = match (named(user, &FIRST), named(character, &SECOND)) {
+        let speaker = match (names(&asked, user, &FIRST), names(&asked, character, &SECOND)) {
             (true, false) => Some(Role::User),
             (false, true) => Some(Role::Character),
             _ => None,
@@ -91,15 +89,41 @@ impl About {
     }
 }
 
-/// A question with fewer words to look for than this is about what was said right before it.
-pub(crate) const TELLING: usize = 2;
+/// The words of a question, without the ways to ask it.
+fn asked(text: &str) -> String {
+    let asked = words(text).collect::<Vec<_>>().join(" ");
+    ASKING.iter().fold(asked, |asked, phrase| asked.replace(phrase, ""))
+}
 
-/// What the user said last, newest first, as the encoder is to read it: the message before only where the last one tells too
-/// little. A name drags a vector towards where it is called out (memory.md, section 3, item 2).
+/// One of the two who talk is named, or called by a pronoun.
+fn names(asked: &[&str], names: &[&str], pronouns: &[&str]) -> bool {
+    let names: HashSet<String> = names.iter().flat_map(|name| terms(name, &[])).collect();
+    asked.iter().any(|word| pronouns.contains(word) || names.contains(*word))
+}
+
+/// A question with as many words to look for says itself what it is about.
+const TELLING: usize = 2;
+
+/// Whether a question is about what was said right before it ("And what was her name?"): it has too few words to look for. One
+/// is enough where it asks of one of the two who talk, and of nothing that was named before ("Where is my flat?").
+pub(crate) fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
+    match terms(text, &[user, character[0], character[1]]).len() {
+        0 => true,
+        TELLING.. => false,
+        _ => {
+            let asked = asked(text);
+            let asked: Vec<&str> = asked.split_whitespace().collect();
+            let of_the_two = names(&asked, &[user], &FIRST) || names(&asked, &character, &SECOND);
+            !of_the_two || asked.iter().any(|word| NAMED_BEFORE.contains(word))
+        }
+    }
+}
+
+/// What the user said last, newest first, as the encoder is to read it: the message before only where the last one leans back.
+/// A name drags a vector towards where it is called out (memory.md, section 3, item 2).
 pub(crate) fn plain(said: &[&str], user: &str, character: [&str; 2]) -> String {
-    let names = [user, character[0], character[1]];
-    let tells = said.first().is_some_and(|last| terms(last, &names).len() >= TELLING);
-    let wanted = if tells { 1 } else { 2 };
+    let leans_back = said.first().is_none_or(|last| leans_back(last, user, character));
+    let wanted = if leans_back { 2 } else { 1 };
     let plain = |text: &&str| without_names(text, &[user], &character);
     said.iter().take(wanted).rev().map(plain).collect::<Vec<_>>().join("\n")
 }
@@ -172,6 +196,23 @@ mod tests {
             ("Et la mer?", None),
         ] {
             assert_eq!(about(text).speaker, speaker, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_leans_back_unless_it_says_what_it_is_about() {
+        let leans_back = |text: &str| leans_back(text, "Sam", ["Mira of the Quay", "Mira"]);
+        for text in [
+            "And what was her name?",
+            "How was it called?",
+            "Where did I put it?",
+            "Do you remember the parrot?",
+            "Why?",
+        ] {
+            assert!(leans_back(text), "{text}");
+        }
+        for text in ["Where is my flat?", "Does Sam drink?", "What was the name of her dog?", "Whom did Mira kiss?"] {
+            assert!(!leans_back(text), "{text}");
         }
     }
 

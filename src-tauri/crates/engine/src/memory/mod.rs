@@ -63,7 +63,7 @@ use crate::answer::Answerer;
 use crate::collect::Collected;
 use crate::error::Answer;
 use crate::history::said;
-use about::{About, TELLING};
+use about::About;
 pub use encoder::Encoder;
 use excerpt::Sought;
 use facts::Facts;
@@ -193,7 +193,7 @@ impl Engine {
             return Ok(Vec::new());
         }
         // What was said before helps where this turn's own words find nothing, and drowns them where they do.
-        let queries = [question(collected, 0), question(collected, TELLING)];
+        let queries = [own_words(collected), telling_words(collected)].map(|words| sought(&words));
         let told = passages::told(&collected.history);
         let groups: Vec<Among> = owners.iter().copied().map(Among::Passages).collect();
         let (understood, cache) = (self.understood_for(collected, groups.clone()).await, self.reading().near());
@@ -209,7 +209,7 @@ impl Engine {
     }
 
     async fn find(&self, collected: &Collected, answerer: &Answerer) -> Answer<Found> {
-        let query = question(collected, TELLING);
+        let query = sought(&telling_words(collected));
         // Threads of the store look side by side.
         let (facts, older) =
             tokio::try_join!(self.facts(collected, query.clone()), self.older(collected, answerer, query))?;
@@ -307,7 +307,7 @@ impl Engine {
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         recalled.digest.extend(facts.digest(now, self.clock()));
         recalled.context.extend(facts.context(now, self.clock()));
-        let sought = Sought::of(&telling_words(collected, TELLING));
+        let sought = Sought::of(&telling_words(collected));
         let excerpt = |hit| older::candidate(hit, &sought, &collected.speakers, self.clock());
         let mut excerpts: Vec<Candidate> = hits.into_iter().filter_map(excerpt).collect();
         if lacking {
@@ -350,23 +350,29 @@ pub(crate) fn pair(chat: &Chat, persona: PersonaId) -> MemoryScope {
     MemoryScope::Pair { character: chat.character, persona: Some(persona).filter(|id| !id.0.is_nil()) }
 }
 
-/// [`telling_words`], to be looked for.
-fn question(collected: &Collected, telling: usize) -> Query {
-    Query::any_of(telling_words(collected, telling).iter().map(String::as_str))
+fn sought(words: &[String]) -> Query {
+    Query::any_of(words.iter().map(String::as_str))
 }
 
-/// The words of this turn that say something, and where they are fewer than `telling`, those of the message before as well ("And
-/// what was her name?").
-fn telling_words(collected: &Collected, telling: usize) -> Vec<String> {
-    let names = [collected.persona.name.as_str(), collected.card.name(), collected.speaker()];
-    let said = collected.history.iter().rev().filter(|message| message.role == Role::User);
-    let mut words: Vec<String> = Vec::new();
-    for (back, message) in said.take(2).enumerate() {
-        if back == 0 || words.len() < telling {
-            words.extend(terms::terms(&message.text, &names));
-        }
+/// The words of this turn that say something.
+fn own_words(collected: &Collected) -> Vec<String> {
+    terms::terms(last_said(collected), &spoken_names(collected))
+}
+
+/// [`own_words`], and where they lean back to the message before, its words as well ("And what was her name?").
+fn telling_words(collected: &Collected) -> Vec<String> {
+    let mut words = own_words(collected);
+    let [user, character @ ..] = spoken_names(collected);
+    if about::leans_back(last_said(collected), user, character) {
+        let before = collected.history.iter().rev().filter(|message| message.role == Role::User).nth(1);
+        words.extend(before.into_iter().flat_map(|before| terms::terms(&before.text, &spoken_names(collected))));
     }
     words
+}
+
+/// The user's, then the character's.
+fn spoken_names(collected: &Collected) -> [&str; 3] {
+    [&collected.persona.name, collected.card.name(), collected.speaker()]
 }
 
 /// The words of this turn as the encoder is to read them.
