@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use engine::api::{EndReason, Event};
 use engine::{Engine, Options};
+use serde_json::json;
 use tests::headless::{ended, shown};
 
 async fn open(dir: &tempfile::TempDir) -> Engine {
@@ -190,5 +191,46 @@ async fn what_is_learned_in_idle_time_leaves_the_chats_cache_alone() {
     assert!((before.prompt.unwrap()..=known).contains(&after.reused.unwrap()), "{before:?} then {after:?}");
     let standing = "SELECT count(*) FROM memory WHERE origin = 'model' AND confidence >= 5";
     assert_eq!(conn.query_row(standing, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    engine.shutdown().await;
+}
+
+const CANARY: &str = "Zebulonique";
+const ASKED: &str = "What is my sister's parrot called?";
+
+async fn chat_with(engine: &Engine, name: &str) -> String {
+    let card = json!({ "name": name, "description": format!("{name} keeps a lighthouse."), "first_mes": "Evening." });
+    let report = engine.import_bytes(format!("{name}.json"), card.to_string().into_bytes()).await.unwrap();
+    engine.new_chat(report.imported[0].id.clone()).await.unwrap().id
+}
+
+/// Says `words` and returns the prompt, which the worker has counted as it was planned.
+async fn sent(engine: &Engine, chat: &str, words: &str) -> String {
+    let mut events = engine.subscribe();
+    engine.send_message(chat.to_owned(), words.to_owned()).await.unwrap();
+    let (reply, reason) = ended(&mut events, chat).await;
+    assert!(matches!(reason, EndReason::Stop | EndReason::Length), "{reason:?}");
+    let swipe = &reply.unwrap().swipes[0];
+    let manifest = engine.manifest(swipe.id.clone()).await.unwrap();
+    assert_eq!(swipe.figures.as_ref().unwrap().prompt, Some(manifest.tokens.total));
+    manifest.text
+}
+
+/// S4.62, with everything real: model, encoder, and whatever they learned of an evening.
+#[tokio::test(flavor = "multi_thread")]
+async fn after_forty_exchanges_the_next_chat_of_the_pair_knows_what_was_told_and_nobody_else_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = [("INGLENOOK_CONTEXT_LIMIT", "2048"), ("INGLENOOK_MAX_TOKENS", "8")];
+    let engine = open_with(&dir, &small).await;
+    let first = chat_with(&engine, "Ada").await;
+    sent(&engine, &first, &format!("My sister has a parrot that is called {CANARY}.")).await;
+    for evening in 2..=40 {
+        sent(&engine, &first, &format!("The fog came in over the quay again, and I counted {evening} lamps.")).await;
+    }
+    let next = engine.new_chat(engine.whole_chat(first).await.unwrap().character).await.unwrap().id;
+    let prompt = sent(&engine, &next, ASKED).await;
+    assert!(prompt.contains(CANARY), "{prompt}");
+    let other = chat_with(&engine, "Bo").await;
+    let prompt = sent(&engine, &other, ASKED).await;
+    assert!(!prompt.contains(CANARY), "{prompt}");
     engine.shutdown().await;
 }

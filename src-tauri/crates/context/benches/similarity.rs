@@ -1,7 +1,9 @@
 //! A hundred thousand vectors of 384 bytes against one (memory.md, section 2): all of them, and the ten nearest.
 //! `cargo bench -p context --bench similarity`. How many of those that exact numbers find are among them, the module's tests say.
 
-use context::similarity::{Rows, bytes};
+use std::num::NonZero;
+
+use context::similarity::{Rows, best_products, bytes};
 use divan::{Bencher, black_box};
 
 const VECTORS: usize = 100_000;
@@ -47,4 +49,19 @@ fn the_ten_nearest_of_a_hundred_thousand(bencher: Bencher<'_, '_>) {
 fn the_same_bytes_only_read(bencher: Bencher<'_, '_>) {
     let numbers: Vec<i64> = (0..(VECTORS * DIMENSIONS / 8) as i64).collect();
     bencher.bench_local(|| black_box(&numbers).iter().fold(0_i64, |sum, number| sum ^ number));
+}
+
+/// What a turn looks into: the pieces of its candidates, 40 each, for the eight of a question.
+#[divan::bench(sample_count = 200)]
+fn a_question_against_the_pieces_of_120_messages(bencher: Bencher<'_, '_>) {
+    let pieces = |first: usize, count: usize| -> Vec<i8> {
+        (first..first + count).flat_map(|seed| bytes(&vector(seed)).0).collect()
+    };
+    let asked = pieces(1, 8);
+    let messages: Vec<Vec<i8>> = (0..120).map(|message| pieces(100 * message, 40)).collect();
+    let dimensions = NonZero::new(DIMENSIONS).unwrap_or(NonZero::<usize>::MIN);
+    bencher.bench_local(|| -> i32 {
+        let meet = |message: &Vec<i8>| best_products(black_box(&asked), message, dimensions).into_iter().sum::<i32>();
+        messages.iter().map(meet).sum()
+    });
 }

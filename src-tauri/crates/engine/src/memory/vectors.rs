@@ -3,7 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
 
 use context::similarity::{Rows, best_products};
 use domain::ChatId;
@@ -162,35 +164,53 @@ impl<'a> Meaning<'a> {
         places: &[Place],
         pieces: usize,
     ) -> Result<(Scores, HashMap<Place, usize>), StoreError> {
-        let (mut met, mut nearest) = (Scores::unknown(self.stretches), HashMap::new());
         let asked = self.telling_pieces();
+        let mut met = Scores::unknown(self.stretches);
+        let mut passages: HashMap<Place, Vec<(i64, f32)>> = HashMap::new();
+        if asked.is_empty() {
+            return Ok((met, HashMap::new()));
+        }
+        let places = self.first_of(places, pieces);
+        let read = |(place, number): &(Place, i64)| {
+            let vectors = store.vectors().pieces(*number).transpose()?;
+            Some(vectors.map(|vectors| (*place, *number, vectors)))
+        };
+        for (place, number, score) in meet(&asked, places.iter().filter_map(read))? {
+            met.raise(place, score);
+            passages.entry(place).or_default().push((number, score));
+        }
+        Ok((met.scaled(), passages.into_iter().map(|(place, passages)| (place, best(passages))).collect()))
+    }
+
+    /// The passages of the first of `places` that have so many `pieces` together.
+    fn first_of(&self, places: &[Place], pieces: usize) -> Vec<(Place, i64)> {
         let (rows, mut left) = (self.rows_at(places), pieces);
+        let mut passages = Vec::new();
         for place in places {
-            if asked.is_empty() || left == 0 {
+            if left == 0 {
                 break;
             }
             let chat = &self.chats[place.0];
-            let mut passages = Vec::new();
             for row in rows.get(place).into_iter().flatten() {
                 left = left.saturating_sub(chat.pieces[*row].len());
-                let Some(vectors) = store.vectors().pieces(chat.numbers[*row])? else { continue };
-                let score = asked.met_in(&vectors);
-                met.raise(*place, score);
-                passages.push((chat.numbers[*row], score));
-            }
-            if !passages.is_empty() {
-                nearest.insert(*place, best(passages));
+                passages.push((*place, chat.numbers[*row]));
             }
         }
-        Ok((met.scaled(), nearest))
+        passages
     }
 
     /// The rows of the passages of each of `places`.
     fn rows_at(&self, places: &[Place]) -> HashMap<Place, Vec<usize>> {
         let mut rows: HashMap<Place, Vec<usize>> = places.iter().map(|place| (*place, Vec::new())).collect();
         for (stretch, chat) in self.chats.iter().enumerate() {
+            // Few are wanted of many: a table tells sooner than a hash which.
+            let mut wanted = vec![false; usize::try_from(self.stretches[stretch].before).unwrap_or(0)];
+            let of_chat = places.iter().filter(|(of, _)| *of == stretch);
+            of_chat.for_each(|(_, position)| wanted[*position as usize] = true);
             for (row, position) in chat.positions.iter().enumerate() {
-                if let Some(of_place) = rows.get_mut(&(stretch, *position)) {
+                if wanted.get(*position as usize) == Some(&true)
+                    && let Some(of_place) = rows.get_mut(&(stretch, *position))
+                {
                     of_place.push(row);
                 }
             }
@@ -237,6 +257,33 @@ impl TellingPieces {
         let sum: f32 = self.weights.iter().zip(best).map(|(weight, best)| weight * best as f32 / scale).sum();
         sum / self.weights.iter().sum::<f32>().max(f32::MIN_POSITIVE)
     }
+}
+
+type Met = (Place, i64, f32);
+
+/// Meets what is read while more is: reading takes a third of it, and the two threads share the rest.
+fn meet(
+    asked: &TellingPieces,
+    read: impl Iterator<Item = Result<(Place, i64, Vec<i8>), StoreError>>,
+) -> Result<Vec<Met>, StoreError> {
+    let (send, receive) = mpsc::channel();
+    let receive = Mutex::new(receive);
+    let next = || receive.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+    let meet = || {
+        let met = |(place, number, vectors): (Place, i64, Vec<i8>)| (place, number, asked.met_in(&vectors));
+        std::iter::from_fn(next).map(met).collect::<Vec<Met>>()
+    };
+    thread::scope(|scope| {
+        let beside = scope.spawn(meet);
+        for passage in read {
+            // Somebody receives for as long as somebody sends.
+            let _received = send.send(passage?);
+        }
+        drop(send);
+        let mut met = meet();
+        met.extend(beside.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        Ok(met)
+    })
 }
 
 /// The place of the best among the passages of one message, which have their numbers in their order.
