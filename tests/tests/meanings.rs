@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::api::{PromptReport, WhatIf};
 use engine::{Clock, Engine, Options};
 use provider::fake::FakeProvider;
 use tests::headless::{NOW, ended, fact};
@@ -102,6 +103,33 @@ async fn what_was_told_is_found_by_its_meaning_in_the_pairs_next_chat() {
     assert!(sent.contains("ZEBULON"), "{sent}");
     assert_eq!(told.notices(&next).await, [""; 0]);
     assert_eq!(told.engine.learn().await.unwrap(), 3, "what is new is read, greeting and all, and nothing twice");
+    told.engine.shutdown().await;
+}
+
+/// P-6: what is typed is looked for while it is, and what is sent is what would be sent without.
+#[tokio::test]
+async fn a_question_that_was_looked_for_while_it_was_typed_finds_the_same() {
+    const ASKED: &str = "Which pets live at home with me?";
+    let dir = tempfile::tempdir().unwrap();
+    let told = Told::open(dir.path(), vec![models()]).await;
+    told.say(&told.chat, "We adopted a puppy last week; ZEBULON chews on every shoe.").await;
+    talk_of_other_things(&told).await;
+    told.engine.learn().await.unwrap();
+    let next = told.another_chat().await;
+    let looked_at =
+        async |told: &Told| told.engine.preview_prompt(next.clone(), ASKED.into(), WhatIf::default()).await.unwrap();
+    let asked_at_once = looked_at(&told).await;
+    told.engine.shutdown().await;
+    drop(told);
+
+    let told = Told::open(dir.path(), vec![models()]).await;
+    told.engine.save_draft(next.clone(), ASKED.into()).await.unwrap();
+    told.engine.settle().await;
+    let typed = looked_at(&told).await;
+    assert!(typed.text.contains("ZEBULON"), "{}", typed.text);
+    assert_eq!(typed.text, asked_at_once.text);
+    let scores = |report: &PromptReport| report.blocks.iter().map(|block| block.signals.clone()).collect::<Vec<_>>();
+    assert_eq!(scores(&typed), scores(&asked_at_once));
     told.engine.shutdown().await;
 }
 

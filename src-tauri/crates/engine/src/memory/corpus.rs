@@ -17,6 +17,7 @@ use uuid::Uuid;
 use super::about::{About, without_names};
 use super::encoder::Encoder;
 use super::older::{self, ByWords, Question};
+use super::sense::Sense;
 use super::terms;
 use super::vectors::VectorCache;
 use crate::clock::Clock;
@@ -139,10 +140,12 @@ impl Conversation {
         let words = terms::terms(question, &names);
         let (user, others) = names.split_at(names.len().min(1));
         let meaning = match encoder {
-            Some(encoder) => encoder.understand(&without_names(question, user, others)).await?,
+            Some(encoder) => {
+                let embedding = encoder.understand(&without_names(question, user, others)).await?;
+                embedding.map(|embedding| Arc::new(Sense::new(embedding, encoder.model())))
+            }
             None => None,
         };
-        let meaning = meaning.zip(encoder.map(|encoder| encoder.model().to_owned())).map(Arc::new);
         let words = Query::any_of(words.iter().map(String::as_str));
         Ok((words, Question { about: About::of(question, user, others), meaning }))
     }

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use context::similarity::Rows;
 use domain::ChatId;
 use domain::chat::{Chat, Role};
-use local::Embedding;
 use store::{Among, Read, StoreError, VectorRevision};
 use tokio::sync::OnceCell;
 
 use super::beside::Learner;
+use super::sense::{Sense, Understood};
 use crate::Engine;
 use crate::collect::Collected;
 use crate::error::Answer;
@@ -26,9 +26,6 @@ const CACHED: &str = "Memory: cached, the model that understands words did not a
                       only, and everything else by what was said before.";
 /// Messages that are understood in advance: three exchanges (S3.32).
 const IN_ADVANCE: u32 = 6;
-
-/// A question as the encoder understands it, and which encoder that is.
-pub(crate) type Understood = Arc<(Embedding, String)>;
 
 /// This turn's question, understood once, where something needs it.
 #[derive(Default)]
@@ -108,7 +105,7 @@ impl Engine {
         let told = self.store().read(move |store| store.message_texts().told_after(chat, -1, IN_ADVANCE)).await?;
         let said = told.iter().filter(|text| text.role == Role::User).map(|text| text.text.trim());
         if let Some(understood) = encoder.understand(&said.collect::<Vec<_>>().join("\n")).await? {
-            self.reading().in_advance().put(&learner.chat, Arc::new((understood, encoder.model().to_owned())));
+            self.reading().in_advance().put(&learner.chat, Arc::new(Sense::new(understood, encoder.model())));
         }
         Ok(())
     }
@@ -143,10 +140,9 @@ impl NearCache {
         understood: &Understood,
         count: usize,
     ) -> Result<Vec<(i64, f32)>, StoreError> {
-        let (asked, model) = &**understood;
-        let group = self.of(store, among, model)?;
+        let group = self.of(store, among, &understood.model)?;
         let mut near: Vec<(i64, f32)> = Vec::new();
-        for (owner, cosine) in group.owners.iter().zip(group.rows.products(&asked.mean)) {
+        for (owner, cosine) in group.owners.iter().zip(group.rows.products(&understood.embedding.mean)) {
             match near.last_mut().filter(|(last, _)| last == owner) {
                 Some((_, known)) => *known = known.max(cosine),
                 None => near.push((*owner, cosine)),
@@ -194,6 +190,7 @@ fn read(store: &Read<'_>, among: Among, model: &str, revision: VectorRevision) -
 
 #[cfg(test)]
 mod tests {
+    use local::Embedding;
     use store::Store;
 
     use super::*;
@@ -205,10 +202,8 @@ mod tests {
         let (entry, book) =
             (|uid: &str| store::LoreEntry { uid: uid.into(), text: uid.into() }, domain::LorebookId(uuid::Uuid::nil()));
         let among = Among::Entries(book);
-        let asked: Understood = Arc::new((
-            Embedding { mean: vec![1.0, 0.0], tokens: Vec::new(), vectors: Vec::new() },
-            "encoder".to_owned(),
-        ));
+        let embedding = Embedding { mean: vec![1.0, 0.0], tokens: Vec::new(), vectors: Vec::new() };
+        let asked = Arc::new(Sense::new(embedding, "encoder"));
         let cache = Arc::new(NearCache::default());
         let near = async || {
             let (cache, asked) = (Arc::clone(&cache), Arc::clone(&asked));

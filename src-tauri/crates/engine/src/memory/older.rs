@@ -7,8 +7,8 @@ use store::{NamedMessage, Query, Read, StoreError, Stretch, WindowMessage};
 
 use super::about::About;
 use super::excerpt::{Sought, excerpt};
-use super::nearness::Understood;
 use super::scores::Scores;
+use super::sense::Understood;
 use super::signals::{Lexical, Place, lexical};
 use super::vectors::{Meaning, VectorCache};
 use crate::clock::Clock;
@@ -114,7 +114,7 @@ pub(crate) fn find(
     (cache, clock): (&VectorCache, &Clock),
 ) -> Result<Older, StoreError> {
     let meaning = question.meaning.as_deref();
-    let meaning = meaning.map(|(asked, model)| Meaning::of(store, cache, model, stretches, asked)).transpose()?;
+    let meaning = meaning.map(|asked| Meaning::of(store, cache, stretches, asked)).transpose()?;
     let Some(meaning) = meaning.filter(|meaning| !meaning.is_empty()) else {
         let mut found = Scores::unknown(stretches);
         words.iter().for_each(|(place, said)| found.add(*place, by_words(*said)));

@@ -1,16 +1,19 @@
-//! What is being typed is understood while it is: when it is sent, nobody waits for the encoder.
+//! What is being typed is understood and looked for while it is: when it is sent, nobody waits for the encoder, and what was met
+//! is known.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ChatId;
+use domain::chat::Chat;
 use provider::ProviderError;
 
 use super::about;
 use super::encoder::Encoder;
-use super::nearness::Understood;
+use super::sense::{Sense, Understood};
 use crate::Engine;
 use crate::error::Answer;
+use crate::turn::TurnOptions;
 
 /// Texts that stay understood: what is typed, what is looked at before it is sent, and what is asked again.
 const LATELY: usize = 16;
@@ -38,12 +41,12 @@ impl Engine {
     /// What `encoder` makes of `text`, which is known from then on.
     pub(super) async fn understand(&self, encoder: &Encoder, text: &str) -> Result<Option<Understood>, ProviderError> {
         let Some(embedding) = encoder.understand(text).await? else { return Ok(None) };
-        let understood = Arc::new((embedding, encoder.model().to_owned()));
+        let understood = Arc::new(Sense::new(embedding, encoder.model()));
         self.reading().lately().put(text, Arc::clone(&understood));
         Ok(Some(understood))
     }
 
-    /// Has the draft of a chat understood in the background. A turn does without.
+    /// Has the draft of a chat understood, and looked for, in the background. A turn does without.
     pub(crate) fn understand_draft(&self, chat: ChatId, draft: String) {
         if self.reading().encoder().is_none() || draft.trim().is_empty() {
             return;
@@ -70,7 +73,19 @@ impl Engine {
         let words = about::plain(&said, &persona.name, [card.card.name(), card.card.spoken_name()]);
         if self.reading().lately().of(&words).is_none() {
             self.understand(encoder, &words).await?;
+            self.look_for_draft(chat, draft).await?;
         }
+        Ok(())
+    }
+
+    /// All that the turn would find, if it were sent now.
+    async fn look_for_draft(&self, chat: Chat, draft: &str) -> Answer<()> {
+        let options = TurnOptions::default();
+        let (aim, answerer) = tokio::try_join!(
+            self.aim_of_preview(&chat, None, draft.to_owned(), &options),
+            self.answerer(&chat, &options)
+        )?;
+        self.collect(chat, aim, &answerer, &options).await?;
         Ok(())
     }
 }

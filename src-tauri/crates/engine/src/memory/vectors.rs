@@ -13,6 +13,7 @@ use local::Embedding;
 use store::{Read, StoreError, StoredVector, Stretch, VectorRevision};
 
 use super::scores::Scores;
+use super::sense::Sense;
 use super::signals::Place;
 
 /// Chats whose vectors stay in memory: those of ten thousand messages are 5 MiB.
@@ -120,7 +121,7 @@ fn renewed(
 
 /// The chats that are searched, by meaning.
 pub(crate) struct Meaning<'a> {
-    asked: &'a Embedding,
+    asked: &'a Sense,
     stretches: &'a [Stretch],
     /// Of each stretch.
     chats: Vec<Arc<ChatVectors>>,
@@ -130,11 +131,10 @@ impl<'a> Meaning<'a> {
     pub(crate) fn of(
         store: &Read<'_>,
         cache: &VectorCache,
-        model: &str,
         stretches: &'a [Stretch],
-        asked: &'a Embedding,
+        asked: &'a Sense,
     ) -> Result<Self, StoreError> {
-        let load = |stretch: &Stretch| cache.of(store, stretch.chat, model);
+        let load = |stretch: &Stretch| cache.of(store, stretch.chat, &asked.model);
         Ok(Self { asked, stretches, chats: stretches.iter().map(load).collect::<Result<_, _>>()? })
     }
 
@@ -148,7 +148,7 @@ impl<'a> Meaning<'a> {
     pub(crate) fn near(&self) -> Scores {
         let mut near = Scores::unknown(self.stretches);
         for (stretch, chat) in self.chats.iter().enumerate() {
-            let cosines = chat.rows.products(&self.asked.mean);
+            let cosines = chat.rows.products(&self.asked.embedding.mean);
             for (position, cosine) in chat.positions.iter().zip(cosines) {
                 near.raise((stretch, *position), cosine);
             }
@@ -170,12 +170,21 @@ impl<'a> Meaning<'a> {
         if asked.is_empty() {
             return Ok((met, HashMap::new()));
         }
-        let places = self.first_of(places, pieces);
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        for (place, number) in self.first_of(places, pieces) {
+            match self.asked.met(&asked.pieces, number) {
+                Some(best) => known.push((place, number, best)),
+                None => unknown.push((place, number)),
+            }
+        }
         let read = |(place, number): &(Place, i64)| {
             let vectors = store.vectors().pieces(*number).transpose()?;
             Some(vectors.map(|vectors| (*place, *number, vectors)))
         };
-        for (place, number, score) in meet(&asked, places.iter().filter_map(read))? {
+        let newly = meet(&asked, unknown.iter().filter_map(read))?;
+        self.asked.keep(&asked.pieces, newly.iter().map(|(_, number, best)| (*number, best.clone())));
+        for (place, number, best) in known.into_iter().chain(newly) {
+            let score = asked.score(&best);
             met.raise(place, score);
             passages.entry(place).or_default().push((number, score));
         }
@@ -220,15 +229,17 @@ impl<'a> Meaning<'a> {
 
     fn telling_pieces(&self) -> TellingPieces {
         let passages: f64 = self.chats.iter().map(|chat| chat.numbers.len() as f64).sum();
-        let dimensions = NonZero::new(self.asked.mean.len()).unwrap_or(NonZero::<usize>::MIN);
-        let mut telling = TellingPieces { dimensions, vectors: Vec::new(), weights: Vec::new() };
-        let pieces = self.asked.tokens.iter().zip(self.asked.vectors.chunks_exact(dimensions.get()));
+        let Embedding { mean, tokens, vectors } = &self.asked.embedding;
+        let dimensions = NonZero::new(mean.len()).unwrap_or(NonZero::<usize>::MIN);
+        let mut telling = TellingPieces { dimensions, pieces: Vec::new(), vectors: Vec::new(), weights: Vec::new() };
+        let pieces = tokens.iter().zip(vectors.chunks_exact(dimensions.get())).enumerate();
         // The first and the last piece are marks of the encoder's own.
-        for (piece, vector) in pieces.take(self.asked.tokens.len().saturating_sub(1)).skip(1) {
+        for (place, (piece, vector)) in pieces.take(tokens.len().saturating_sub(1)).skip(1) {
             let Ok(piece) = u16::try_from(*piece) else { continue };
             let having: u32 = self.chats.iter().filter_map(|chat| chat.having.get(&piece)).sum();
             let having = f64::from(having);
             if having < COMMON * passages {
+                telling.pieces.push(place);
                 telling.vectors.extend_from_slice(vector);
                 telling.weights.push(((passages + 1.0) / (having + 0.5)).ln() as f32);
             }
@@ -240,6 +251,8 @@ impl<'a> Meaning<'a> {
 /// The pieces that are asked for, and what each counts: more the fewer passages have it.
 struct TellingPieces {
     dimensions: NonZero<usize>,
+    /// Which of the question's.
+    pieces: Vec<usize>,
     /// One behind the other.
     vectors: Vec<i8>,
     weights: Vec<f32>,
@@ -251,21 +264,29 @@ impl TellingPieces {
     }
 
     /// Late interaction: each piece takes its best match in the passage.
-    fn met_in(&self, passage: &[i8]) -> f32 {
+    fn met_in(&self, passage: &[i8]) -> Vec<i32> {
+        best_products(&self.vectors, passage, self.dimensions)
+    }
+
+    fn score(&self, best: &[i32]) -> f32 {
         let scale = Embedding::SCALE * Embedding::SCALE;
-        let best = best_products(&self.vectors, passage, self.dimensions);
-        let sum: f32 = self.weights.iter().zip(best).map(|(weight, best)| weight * best as f32 / scale).sum();
+        let sum: f32 = self.weights.iter().zip(best).map(|(weight, best)| weight * *best as f32 / scale).sum();
         sum / self.weights.iter().sum::<f32>().max(f32::MIN_POSITIVE)
     }
 }
 
-type Met = (Place, i64, f32);
+/// A passage, and how it met each piece.
+type Met = (Place, i64, Vec<i32>);
 
-/// Meets what is read while more is: reading takes a third of it, and the two threads share the rest.
+/// Meets what is read while more is: reading takes a third of the time, and two threads share the rest.
 fn meet(
     asked: &TellingPieces,
     read: impl Iterator<Item = Result<(Place, i64, Vec<i8>), StoreError>>,
 ) -> Result<Vec<Met>, StoreError> {
+    let mut read = read.peekable();
+    if read.peek().is_none() {
+        return Ok(Vec::new());
+    }
     let (send, receive) = mpsc::channel();
     let receive = Mutex::new(receive);
     let next = || receive.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
