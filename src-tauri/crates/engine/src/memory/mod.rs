@@ -12,6 +12,7 @@ pub mod corpus;
 pub mod scenario;
 
 mod about;
+mod asking;
 mod attributes;
 mod beside;
 mod consolidating;
@@ -53,7 +54,7 @@ use std::time::Duration;
 use context::frame::{BlockKind, Candidate, HistoryMessage, Share, Source};
 use context::importance::{IMPORTANT, judge};
 use domain::PersonaId;
-use domain::chat::{Chat, Role};
+use domain::chat::Chat;
 use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
 use store::{Among, Query, Stretch};
@@ -64,7 +65,7 @@ use crate::answer::Answerer;
 use crate::collect::Collected;
 use crate::error::Answer;
 use crate::history::said;
-use about::About;
+pub(crate) use asking::last_said;
 pub use encoder::Encoder;
 use excerpt::Sought;
 use facts::Facts;
@@ -85,10 +86,6 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const UNDERSTANDING: Duration = Duration::from_millis(250);
 /// Chats of a pair that are looked through, the latest first.
 const OTHER_CHATS: u32 = 50;
-/// Marks of a question, in the scripts that have one.
-const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
-/// Words that ask for what is past without one.
-const PAST: [&str; 3] = ["remember", "remind", "recall"];
 /// Bytes of a token, about, where it is only to be known what may leave the window this turn.
 const BYTES_A_TOKEN: usize = 3;
 
@@ -195,7 +192,8 @@ impl Engine {
             return Ok(Vec::new());
         }
         // What was said before helps where this turn's own words find nothing, and drowns them where they do.
-        let queries = [own_words(collected), telling_words(collected)].map(|words| sought(&words));
+        let queries =
+            [asking::own_words(collected), asking::telling_words(collected)].map(|words| asking::query(&words));
         let told = passages::told(&collected.history);
         let groups: Vec<Among> = owners.iter().copied().map(Among::Passages).collect();
         let (understood, cache) = (self.understood_for(collected, groups.clone()).await, self.reading().near());
@@ -211,7 +209,7 @@ impl Engine {
     }
 
     async fn find(&self, collected: &Collected, answerer: &Answerer) -> Answer<Found> {
-        let query = sought(&telling_words(collected));
+        let query = asking::query(&asking::telling_words(collected));
         // Threads of the store look side by side.
         let (facts, older) =
             tokio::try_join!(self.facts(collected, query.clone()), self.older(collected, answerer, query))?;
@@ -236,7 +234,7 @@ impl Engine {
 
     /// What was said before the window and in other chats, if this turn may ask for it.
     async fn older(&self, collected: &Collected, answerer: &Answerer, words: Query) -> Answer<Older> {
-        if !asks(collected) {
+        if !asking::asks(collected) {
             return Ok(Older::default());
         }
         let wordless = words.is_empty();
@@ -246,7 +244,7 @@ impl Engine {
         if found.has_no_messages() || wordless && meaning.is_none() {
             return Ok(Older::default());
         }
-        let question = Question { about: about(collected), meaning };
+        let question = Question { about: asking::about(collected), meaning };
         let (cache, clock) = (self.reading().cache(), self.clock().clone());
         let find = move |store: &store::Read<'_>| older::find(store, &found, &question, (&cache, &clock));
         Ok(self.store().read(find).await?)
@@ -309,7 +307,7 @@ impl Engine {
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         recalled.digest.extend(facts.digest(now, self.clock()));
         recalled.context.extend(facts.context(now, self.clock()));
-        let sought = Sought::of(&telling_words(collected));
+        let sought = Sought::of(&asking::telling_words(collected));
         let excerpt = |hit| older::candidate(hit, &sought, &collected.speakers, self.clock());
         let mut excerpts: Vec<Candidate> = hits.into_iter().filter_map(excerpt).collect();
         if lacking {
@@ -350,56 +348,6 @@ pub(crate) fn scopes(chat: &Chat, persona: PersonaId) -> [MemoryScope; 4] {
 /// The character with whom the user plays.
 pub(crate) fn pair(chat: &Chat, persona: PersonaId) -> MemoryScope {
     MemoryScope::Pair { character: chat.character, persona: Some(persona).filter(|id| !id.0.is_nil()) }
-}
-
-fn sought(words: &[String]) -> Query {
-    Query::any_of(words.iter().map(String::as_str))
-}
-
-/// The words of this turn that say something.
-fn own_words(collected: &Collected) -> Vec<String> {
-    terms::terms(last_said(collected), &spoken_names(collected))
-}
-
-/// [`own_words`], and where they lean back to the message before, its words as well ("And what was her name?").
-fn telling_words(collected: &Collected) -> Vec<String> {
-    let mut words = own_words(collected);
-    let [user, character @ ..] = spoken_names(collected);
-    if about::leans_back(last_said(collected), user, character) {
-        let before = collected.history.iter().rev().filter(|message| message.role == Role::User).nth(1);
-        words.extend(before.into_iter().flat_map(|before| terms::terms(&before.text, &spoken_names(collected))));
-    }
-    words
-}
-
-/// The user's, then the character's.
-fn spoken_names(collected: &Collected) -> [&str; 3] {
-    [&collected.persona.name, collected.card.name(), collected.speaker()]
-}
-
-/// The words of this turn as the encoder is to read them.
-fn plain_words(collected: &Collected) -> String {
-    let said = collected.history.iter().rev().filter(|message| message.role == Role::User);
-    let said: Vec<&str> = said.take(2).map(|message| message.text.as_str()).collect();
-    about::plain(&said, &collected.persona.name, [collected.card.name(), collected.speaker()])
-}
-
-/// Earlier messages are looked for when they may be asked about (S2.15). What a story tells shares words with all that was
-/// told before; as each excerpt stays in the window, that would only be full, and read anew, the sooner.
-fn asks(collected: &Collected) -> bool {
-    let said = last_said(collected);
-    said.contains(QUESTION) || terms::words(said).any(|word| PAST.contains(&&*word))
-}
-
-/// Whose words, and of when, this turn asks for.
-fn about(collected: &Collected) -> About {
-    About::of(last_said(collected), &[&collected.persona.name], &[collected.card.name(), collected.speaker()])
-}
-
-/// The user's words that this turn answers.
-pub(crate) fn last_said(collected: &Collected) -> &str {
-    let said = collected.history.iter().rev().find(|message| message.role == Role::User);
-    said.map_or("", |message| &message.text)
 }
 
 /// The newest messages, as many as are sure to stay in the window: three quarters of the history's budget, by a guess. What

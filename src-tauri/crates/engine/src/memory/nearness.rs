@@ -9,6 +9,7 @@ use domain::chat::{Chat, Role};
 use store::{Among, Read, StoreError, VectorRevision};
 use tokio::sync::OnceCell;
 
+use super::asking;
 use super::beside::Learner;
 use super::sense::{Sense, Understood};
 use crate::Engine;
@@ -90,7 +91,7 @@ impl Engine {
 
     async fn understanding<'c>(&self, collected: &'c Collected) -> &'c Understanding {
         let understand = || async {
-            let (words, failed) = self.meaning(&super::plain_words(collected)).await;
+            let (words, failed) = self.meaning(&asking::plain_words(collected)).await;
             let before = if failed { self.reading().in_advance().of(&collected.chat) } else { None };
             let notice = failed.then_some(if before.is_some() { CACHED } else { LEXICAL });
             Understanding { words, before, notice }

@@ -1,0 +1,64 @@
+//! What a turn asks for: its words, and whose words, and of when.
+
+use domain::chat::Role;
+use store::Query;
+
+use super::about::{self, About};
+use super::terms;
+use crate::collect::Collected;
+
+/// Marks of a question, in the scripts that have one.
+const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
+/// Words that ask for what is past without one.
+const PAST: [&str; 3] = ["remember", "remind", "recall"];
+
+/// `words`, to be looked for.
+pub(super) fn query(words: &[String]) -> Query {
+    Query::any_of(words.iter().map(String::as_str))
+}
+
+/// The words of this turn that say something.
+pub(super) fn own_words(collected: &Collected) -> Vec<String> {
+    terms::terms(last_said(collected), &spoken_names(collected))
+}
+
+/// [`own_words`], and where they lean back to the message before, its words as well ("And what was her name?").
+pub(super) fn telling_words(collected: &Collected) -> Vec<String> {
+    let mut words = own_words(collected);
+    let [user, character @ ..] = spoken_names(collected);
+    if about::leans_back(last_said(collected), user, character) {
+        let before = collected.history.iter().rev().filter(|message| message.role == Role::User).nth(1);
+        words.extend(before.into_iter().flat_map(|before| terms::terms(&before.text, &spoken_names(collected))));
+    }
+    words
+}
+
+/// The user's, then the character's.
+fn spoken_names(collected: &Collected) -> [&str; 3] {
+    [&collected.persona.name, collected.card.name(), collected.speaker()]
+}
+
+/// The words of this turn as the encoder is to read them.
+pub(super) fn plain_words(collected: &Collected) -> String {
+    let said = collected.history.iter().rev().filter(|message| message.role == Role::User);
+    let said: Vec<&str> = said.take(2).map(|message| message.text.as_str()).collect();
+    about::plain(&said, &collected.persona.name, [collected.card.name(), collected.speaker()])
+}
+
+/// Earlier messages are looked for when they may be asked about (S2.15). What a story tells shares words with all that was
+/// told before; as each excerpt stays in the window, that would only be full, and read anew, the sooner.
+pub(super) fn asks(collected: &Collected) -> bool {
+    let said = last_said(collected);
+    said.contains(QUESTION) || terms::words(said).any(|word| PAST.contains(&&*word))
+}
+
+/// Whose words, and of when, this turn asks for.
+pub(super) fn about(collected: &Collected) -> About {
+    About::of(last_said(collected), &[&collected.persona.name], &[collected.card.name(), collected.speaker()])
+}
+
+/// The user's words that this turn answers.
+pub(crate) fn last_said(collected: &Collected) -> &str {
+    let said = collected.history.iter().rev().find(|message| message.role == Role::User);
+    said.map_or("", |message| &message.text)
+}
