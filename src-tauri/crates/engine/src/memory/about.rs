@@ -59,9 +59,11 @@ impl About {
         Self { speaker, months: months(&asked), years: years(&asked) }
     }
 
-    /// How many of the hints a message of `role` at `at` fits.
-    pub(crate) fn fitting(&self, role: Role, at: DateTime) -> f32 {
-        self.hints(role, at).map(|hint| hint.value).sum()
+    /// How many of the hints a message of `role` fits; `at` tells when it was said, and is asked only where that matters.
+    pub(crate) fn fitting(&self, role: Role, at: impl FnOnce() -> DateTime) -> f32 {
+        let who = self.speaker.is_some_and(|speaker| speaker == role);
+        let when = self.names_a_date() && self.fits(at());
+        f32::from(u8::from(who)) + f32::from(u8::from(when))
     }
 
     /// Each hint that there is, and whether a message of `role` at `at` fits it.
@@ -237,7 +239,7 @@ mod tests {
         let (may, june, july) = (date(2026, 5, 9), date(2026, 6, 9), date(2026, 7, 9));
         let fitting = |text: &str, day: jiff::civil::Date| {
             let about = about(text);
-            (about.fitting(Role::User, day.at(12, 0, 0, 0)), about.given())
+            (about.fitting(Role::User, || day.at(12, 0, 0, 0)), about.given())
         };
         assert_eq!(fitting("And the boat?", may), (0.0, 0.0));
         assert_eq!(fitting("What did I say in May?", may), (2.0, 2.0));

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
+use domain::Timestamp;
+use domain::chat::Role;
 use store::{NamedMessage, Query, Read, StoreError, Stretch, WindowMessage};
 
 use super::about::About;
@@ -124,13 +126,19 @@ pub(crate) fn find(
         return Ok(Older { hits: judged_by_words(hits, words, &question.about, clock), lacking: false });
     };
     let near = meaning.near();
-    let mut both = near.clone();
-    for (place, said) in words {
-        both.add(*place, WORDS * said.around);
+    let around = |place: &Place| words.get(place).map_or(0.0, |said| said.around);
+    let hints =
+        |role: Role, created: Timestamp| WORDS * question.about.fitting(role, || clock.civil(created));
+    let mut likely = near.clone();
+    words.keys().for_each(|place| likely.add(*place, WORDS * around(place)));
+    if question.about.given() > 0.0 {
+        likely.add_all(&meaning.hints(hints));
     }
-    let mut hits = named(store, stretches, both.first(LOOKED_AT))?;
+    let mut hits = named(store, stretches, likely.first(LOOKED_AT))?;
     for hit in &mut hits {
-        hit.score += WORDS * question.about.fitting(hit.message.role, clock.civil(hit.message.created));
+        // Of a message that nothing has read the hints are known only now.
+        let place = hit.place();
+        hit.score = near.of(place) + WORDS * around(&place) + hints(hit.message.role, hit.message.created);
     }
     best_first(&mut hits);
     let places: Vec<Place> = hits.iter().map(Hit::place).collect();
@@ -139,9 +147,8 @@ pub(crate) fn find(
         let place = hit.place();
         hit.score = (hit.score + met.of(place)) / (2.0 + WORDS * (1.0 + question.about.given()));
         hit.nearest = nearest.get(&place).copied();
-        let around = words.get(&place).map_or(0.0, |said| said.around);
         hit.signals = vec![
-            SignalKind::Words.is(around),
+            SignalKind::Words.is(around(&place)),
             SignalKind::Nearness.is(near.of(place)),
             SignalKind::Pieces.is(met.of(place)),
         ];
@@ -208,7 +215,7 @@ fn judged_by_words(mut hits: Vec<Hit>, words: &HashMap<Place, Lexical>, about: &
     let longest = hits.iter().map(length).fold(1.0, f32::max);
     for hit in &mut hits {
         let said = words.get(&hit.place()).copied().unwrap_or_default();
-        let hints = about.fitting(hit.message.role, clock.civil(hit.message.created));
+        let hints = about.fitting(hit.message.role, || clock.civil(hit.message.created));
         hit.score = (by_words(said) + 0.5 * length(hit) / longest + hints) / (BY_WORDS + about.given());
         hit.signals = vec![SignalKind::Words.is(by_words(said) / ALL_WORDS)];
         hit.hinted(about, clock);

@@ -32,6 +32,17 @@ impl Scores {
         }
     }
 
+    /// [`Self::add`] of all that is known of the same stretches.
+    pub(crate) fn add_all(&mut self, others: &Self) {
+        for (known, other) in self.0.iter_mut().flatten().zip(others.0.iter().flatten()) {
+            match (*known == UNKNOWN, *other == UNKNOWN) {
+                (_, true) => {}
+                (true, false) => *known = *other,
+                (false, false) => *known += other,
+            }
+        }
+    }
+
     /// 0, where nothing is known.
     pub(crate) fn of(&self, (stretch, position): Place) -> f32 {
         let of = self.0.get(stretch).and_then(|scores| scores.get(usize::try_from(position).ok()?));
@@ -100,6 +111,13 @@ mod tests {
         assert_eq!((scaled.of((0, 1)), scaled.of((0, 2))), (0.0, 1.0));
         assert!((scaled.of((1, 1)) - 0.5).abs() < 1e-6);
         assert_eq!(scaled.first(10).len(), 3, "what is unknown stays so");
+    }
+
+    #[test]
+    fn what_is_known_of_the_same_messages_adds_up() {
+        let mut some = scores(&[((0, 1), 0.5), ((1, 2), 1.0)]);
+        some.add_all(&scores(&[((0, 1), 0.25), ((0, 2), 2.0)]));
+        assert_eq!(some.first(9), [((0, 2), 2.0), ((1, 2), 1.0), ((0, 1), 0.75)]);
     }
 
     #[test]
