@@ -18,6 +18,7 @@ pub mod count;
 pub mod display;
 pub mod frame;
 pub mod frozen;
+pub mod full_text;
 mod hash;
 pub mod importance;
 mod js_regex;

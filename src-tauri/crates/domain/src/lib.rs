@@ -22,6 +22,7 @@ pub mod persona;
 pub mod prompt;
 pub mod regex_script;
 pub mod sampling;
+pub mod script;
 pub mod settings;
 pub mod time;
 pub mod tool_call;

@@ -26,6 +26,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0018_consolidation.sql"),
     include_str!("migrations/0019_document_owners.sql"),
     include_str!("migrations/0020_vector_groups.sql"),
+    include_str!("migrations/0021_text_groups.sql"),
 ];
 
 /// 0 in an empty file.

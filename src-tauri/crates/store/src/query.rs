@@ -1,5 +1,6 @@
 //! Words to look for, in the two languages of the full-text indexes.
 
+use domain::script::{is_spaceless, spaceless};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::StoreError;
@@ -39,8 +40,6 @@ pub(crate) struct Sought {
     pub(crate) words: Vec<String>,
     /// Only these are looked at.
     pub(crate) rows: Rows,
-    /// How many of the words no row has.
-    pub(crate) unknown: usize,
 }
 
 impl Sought {
@@ -69,11 +68,6 @@ impl Query {
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.letters.is_empty()
     }
-
-    /// How many words it has, those without spaces between them not counted.
-    pub fn words(&self) -> usize {
-        self.words.len()
-    }
 }
 
 /// What to ask an index of words, and one of letters, for rows that have every one of `words`. The end of a word may be
@@ -90,11 +84,6 @@ pub(crate) fn every_of(words: &[String]) -> (String, String) {
         }
     }
     (plain.join(" AND "), runs.join(" AND "))
-}
-
-/// Something in it is of a script that puts no spaces between words.
-pub fn is_spaceless(text: &str) -> bool {
-    text.chars().any(spaceless)
 }
 
 /// The words that are worth weighing: the rarest, as many as [`ROWS`] rows have. What is left out is in so many rows that it
@@ -115,19 +104,18 @@ pub(crate) fn sought(
     let counted = words.iter().map(|word| Ok((rows_with(word)?, word.as_str())));
     let mut counted = counted.collect::<Result<Vec<_>, rusqlite::Error>>()?;
     counted.retain(|(rows, _)| *rows > 0);
-    let unknown = words.len() - counted.len();
     counted.sort();
     let Some((least, rarest)) = counted.first().copied() else { return Ok(None) };
     if least > ROWS {
         let rows = Rows { first: newest(conn, index, rarest, among)?, ..among };
-        return Ok(Some(Sought { words: vec![rarest.to_owned()], rows, unknown }));
+        return Ok(Some(Sought { words: vec![rarest.to_owned()], rows }));
     }
     let mut left = ROWS;
     let kept = counted.iter().map_while(|(rows, word)| {
         left = left.checked_sub(*rows)?;
         Some(*word)
     });
-    Ok(Some(Sought { words: kept.map(str::to_owned).collect(), rows: among, unknown }))
+    Ok(Some(Sought { words: kept.map(str::to_owned).collect(), rows: among }))
 }
 
 /// The first of the newest [`ROWS`] rows that have `word`.
@@ -143,11 +131,6 @@ fn newest(conn: &Connection, index: &str, word: &str, among: Rows) -> Result<i64
 /// Quoted, so that no word is an operator.
 fn quoted(words: &[String]) -> Vec<String> {
     words.iter().map(|word| format!("\"{word}\"")).collect()
-}
-
-/// Of a script that puts no spaces between words, as the triggers of the indexes have it.
-fn spaceless(letter: char) -> bool {
-    matches!(letter, '\u{e00}'..='\u{e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
-use store::{Character, NewMessage, NewSwipe, Query, Store, StoreError, Stretch, Write};
+use store::{Character, NewMessage, NewSwipe, Store, StoreError, Stretch, Write};
 use uuid::Uuid;
 
 use super::about::{About, without_names};
@@ -19,6 +19,7 @@ use super::encoder::Encoder;
 use super::older::{self, ByWords, Question};
 use super::sense::Sense;
 use super::terms;
+use super::texts::TextCache;
 use super::vectors::VectorCache;
 use crate::clock::Clock;
 use crate::error::{Answer, bad_input};
@@ -81,7 +82,7 @@ pub async fn rank(
     let store = Store::in_memory()?;
     let of_users = users.to_vec();
     let conversations = store.write(move |store| fill(store, messages, &of_users)).await?;
-    let cache = Arc::new(VectorCache::default());
+    let (cache, texts) = (Arc::new(VectorCache::default()), Arc::new(TextCache::default()));
     if let Some(encoder) = encoder {
         super::reading::read_all(&store, encoder).await?;
     }
@@ -92,10 +93,11 @@ pub async fn rank(
             return Err(bad_input(what, "Give messages of that conversation."));
         };
         let (words, asked) = conversation.asked(&query.question, encoder).await?;
-        let (stretch, cache) = (Stretch { chat: conversation.chat, before: i64::MAX }, Arc::clone(&cache));
+        let stretch = Stretch { chat: conversation.chat, before: i64::MAX };
+        let (cache, texts) = (Arc::clone(&cache), Arc::clone(&texts));
         let started = Instant::now();
         let find = move |store: &store::Read<'_>| {
-            let words = ByWords::of(store, &[stretch], &words)?;
+            let words = ByWords::of(store, &texts, &[stretch], &words)?;
             older::find(store, &words, &asked, (&cache, &Clock::stopped(Timestamp(0))))
         };
         let found = store.read(find).await?;
@@ -135,7 +137,7 @@ pub fn within(rankings: &mut [CorpusRanking], messages: &[CorpusMessage], budget
 }
 
 impl Conversation {
-    async fn asked(&self, question: &str, encoder: Option<&Encoder>) -> Answer<(Query, Question)> {
+    async fn asked(&self, question: &str, encoder: Option<&Encoder>) -> Answer<(Vec<String>, Question)> {
         let names: Vec<&str> = self.speakers.iter().map(String::as_str).collect();
         let words = terms::terms(question, &names);
         let (user, others) = names.split_at(names.len().min(1));
@@ -146,7 +148,6 @@ impl Conversation {
             }
             None => None,
         };
-        let words = Query::any_of(words.iter().map(String::as_str));
         Ok((words, Question { about: About::of(question, user, others), meaning }))
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use domain::document::{self, MAX_PASSAGE};
-use store::is_spaceless;
+use domain::script::is_spaceless;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::terms::words;

@@ -1,6 +1,6 @@
 //! What is remembered of the people: standing facts for the digest, and what this turn's words call up (S4.55-S4.62).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
@@ -61,19 +61,13 @@ pub(crate) fn find(
         standing.extend(store.memories().standing(*scope, STANDING)?);
     }
     let mut called = by_words(store.memories().search(scopes, query, CALLED)?);
-    let mut left = CALLED;
-    for (number, nearness) in near {
-        let known = store.memories().numbered(*number)?;
-        let Some(memory) = known.filter(|memory| memory.may_be_told() && scopes.contains(&memory.scope)) else {
-            continue;
-        };
+    let nearness: HashMap<i64, f32> = near.iter().copied().collect();
+    let nearest = near.iter().map(|(number, _)| *number);
+    for (number, memory) in store.memories().numbered(scopes, nearest, CALLED as usize)? {
+        let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
-            Some(known) => known.nearness = *nearness,
-            None => called.push(Called { memory, words: 0.0, nearness: *nearness }),
-        }
-        left -= 1;
-        if left == 0 {
-            break;
+            Some(known) => known.nearness = nearness,
+            None => called.push(Called { memory, words: 0.0, nearness }),
         }
     }
     Ok(Facts { standing, called, last_session: None })

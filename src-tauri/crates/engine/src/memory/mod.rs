@@ -41,6 +41,7 @@ mod summing_up;
 mod support;
 mod taking;
 mod terms;
+mod texts;
 mod trial;
 mod typed;
 mod untold;
@@ -209,10 +210,10 @@ impl Engine {
     }
 
     async fn find(&self, collected: &Collected, answerer: &Answerer) -> Answer<Found> {
-        let query = asking::query(&asking::telling_words(collected));
+        let words = asking::telling_words(collected);
         // Threads of the store look side by side.
         let (facts, older) =
-            tokio::try_join!(self.facts(collected, query.clone()), self.older(collected, answerer, query))?;
+            tokio::try_join!(self.facts(collected, asking::query(&words)), self.older(collected, answerer, words))?;
         Ok(Found { facts, older })
     }
 
@@ -233,7 +234,7 @@ impl Engine {
     }
 
     /// What was said before the window and in other chats, if this turn may ask for it.
-    async fn older(&self, collected: &Collected, answerer: &Answerer, words: Query) -> Answer<Older> {
+    async fn older(&self, collected: &Collected, answerer: &Answerer, words: Vec<String>) -> Answer<Older> {
         if !asking::asks(collected) {
             return Ok(Older::default());
         }
@@ -250,9 +251,26 @@ impl Engine {
         Ok(self.store().read(find).await?)
     }
 
-    async fn by_words(&self, collected: &Collected, answerer: &Answerer, words: Query) -> Answer<ByWords> {
-        let stretches = self.stretches(collected, answerer).await?;
-        Ok(self.store().read(move |store| ByWords::of(store, &stretches, &words)).await?)
+    /// Looks for `words` in this chat before its window, and in what else the pair has said to each other (S4.62).
+    async fn by_words(&self, collected: &Collected, answerer: &Answerer, words: Vec<String>) -> Answer<ByWords> {
+        let chat = collected.chat.id;
+        // The anchor may move this turn, so what is about to leave the window is looked through as well.
+        let window = likely_window(&collected.history, answerer.budget.history_cap.min(answerer.budget.room()));
+        let first = window.first().map(|message| message.id);
+        let (own, persona) = (collected.chat.clone(), Some(collected.persona.id).filter(|id| !id.0.is_nil()));
+        let unset = self.persona_of(None).await?.id == collected.persona.id;
+        let (others, texts) = (collected.values.memory_other_chats, self.reading().texts());
+        let find = move |store: &store::Read<'_>| {
+            let before = first.map(|first| store.messages().position(first)).transpose()?.flatten();
+            let mut stretches = vec![Stretch { chat, before: before.unwrap_or(0) }];
+            // In a group others listen.
+            if others && store.groups().members(chat)?.is_empty() {
+                let pair = store.chats().of_pair(&own, persona, unset, OTHER_CHATS)?;
+                stretches.extend(pair.into_iter().map(|chat| Stretch { chat, before: i64::MAX }));
+            }
+            ByWords::of(store, &texts, &stretches, &words)
+        };
+        Ok(self.store().read(find).await?)
     }
 
     /// The question as the encoder understands it, and whether it should have and did not.
@@ -270,28 +288,6 @@ impl Engine {
             }
             Err(_) => (None, true),
         }
-    }
-
-    /// This chat before its window, and what else the pair has said to each other (S4.62).
-    async fn stretches(&self, collected: &Collected, answerer: &Answerer) -> Answer<Vec<Stretch>> {
-        let chat = collected.chat.id;
-        // The anchor may move this turn, so what is about to leave the window is looked through as well.
-        let window = likely_window(&collected.history, answerer.budget.history_cap.min(answerer.budget.room()));
-        let first = window.first().map(|message| message.id);
-        let (own, persona) = (collected.chat.clone(), Some(collected.persona.id).filter(|id| !id.0.is_nil()));
-        let unset = self.persona_of(None).await?.id == collected.persona.id;
-        let others = collected.values.memory_other_chats;
-        let read = move |store: &store::Read<'_>| {
-            let before = first.map(|first| store.messages().position(first)).transpose()?.flatten();
-            let mut stretches = vec![Stretch { chat, before: before.unwrap_or(0) }];
-            // In a group others listen.
-            if others && store.groups().members(chat)?.is_empty() {
-                let pair = store.chats().of_pair(&own, persona, unset, OTHER_CHATS)?;
-                stretches.extend(pair.into_iter().map(|chat| Stretch { chat, before: i64::MAX }));
-            }
-            Ok(stretches)
-        };
-        Ok(self.store().read(read).await?)
     }
 
     fn lay_out(

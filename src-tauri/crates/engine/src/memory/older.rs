@@ -1,17 +1,18 @@
 //! What was said earlier and is not in the window: in this chat (S2.15), and in others of the same pair (S4.62).
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
-use domain::Timestamp;
-use domain::chat::Role;
-use store::{NamedMessage, Query, Read, StoreError, Stretch, WindowMessage};
+use context::full_text::TextIndex;
+use domain::script::is_spaceless;
+use store::{NamedMessage, Read, StoreError, Stretch};
 
 use super::about::About;
 use super::excerpt::{Sought, excerpt};
 use super::scores::Scores;
 use super::sense::Understood;
-use super::signals::{Lexical, Place, lexical};
+use super::signals::{Lexical, Place};
+use super::texts::{ChatTexts, TextCache};
 use super::vectors::{Meaning, VectorCache};
 use crate::clock::Clock;
 use crate::convert::Speakers;
@@ -42,29 +43,59 @@ pub(crate) struct Question {
 }
 
 /// What the words of a question say about messages.
-#[derive(Debug, Clone, Default)]
+#[derive(Default)]
 pub(crate) struct ByWords {
     /// None of them goes beyond the end of its chat.
     stretches: Vec<Stretch>,
-    said: HashMap<Place, Lexical>,
+    /// Of each stretch.
+    chats: Vec<Arc<ChatTexts>>,
+    said: Lexical,
     /// See [`Older`].
     lacking: bool,
 }
 
 impl ByWords {
     /// Searches `stretches` for `words`.
-    pub(crate) fn of(store: &Read<'_>, stretches: &[Stretch], words: &Query) -> Result<Self, StoreError> {
-        let stretches = within(store, stretches)?;
-        let found = store.message_texts().search(&stretches, words)?;
-        let said = lexical(&found.hits, &stretches);
+    pub(crate) fn of(
+        store: &Read<'_>,
+        texts: &TextCache,
+        stretches: &[Stretch],
+        words: &[String],
+    ) -> Result<Self, StoreError> {
+        let chats: Vec<_> = stretches.iter().map(|stretch| texts.of(store, stretch.chat)).collect::<Result<_, _>>()?;
+        let within = |(stretch, chat): (&Stretch, &Arc<ChatTexts>)| Stretch {
+            before: stretch.before.min(chat.end()),
+            chat: stretch.chat,
+        };
+        let stretches: Vec<Stretch> = stretches.iter().zip(&chats).map(within).collect();
+        let indexes: Vec<&TextIndex> = chats.iter().map(|chat| &chat.index).collect();
+        let said = Lexical::of(&stretches, &indexes, words);
         // Where more words are others than those of the telling, what they mean decides.
-        let lacking = found.unknown > 0 && 2 * found.unknown <= words.words();
-        Ok(Self { stretches, said, lacking })
+        let spaced = words.iter().filter(|word| !is_spaceless(word)).count();
+        let lacking = said.unknown > 0 && 2 * said.unknown <= spaced;
+        Ok(Self { stretches, chats, said, lacking })
     }
 
     /// There is no message before the window, and none in another chat.
     pub(crate) fn has_no_messages(&self) -> bool {
         self.stretches.iter().all(|stretch| stretch.before == 0)
+    }
+
+    /// What `hint` says of each message.
+    fn hints(&self, hint: impl Fn(&NamedMessage) -> f32) -> Scores {
+        let mut hints = Scores::unknown(&self.stretches);
+        for (place, (stretch, chat)) in self.stretches.iter().zip(&self.chats).enumerate() {
+            chat.messages(stretch.before).for_each(|message| hints.add((place, message.position), hint(&message)));
+        }
+        hints
+    }
+
+    /// The messages at the places that fit best, without their words.
+    fn first(&self, scores: &Scores) -> Vec<Hit> {
+        let hit = |((stretch, position), score): (Place, f32)| {
+            Some(Hit::new(self.chats[stretch].message(position)?, String::new(), stretch, score))
+        };
+        scores.first(LOOKED_AT).into_iter().filter_map(hit).collect()
     }
 }
 
@@ -111,82 +142,50 @@ impl Hit {
 /// section 3, item 7): nearness and how its pieces are met, from 0 to 1 each, and half as much for words, who said it, and when.
 pub(crate) fn find(
     store: &Read<'_>,
-    ByWords { stretches, said: words, lacking }: &ByWords,
+    words: &ByWords,
     question: &Question,
     (cache, clock): (&VectorCache, &Clock),
 ) -> Result<Older, StoreError> {
     let meaning = question.meaning.as_deref();
-    let meaning = meaning.map(|asked| Meaning::of(store, cache, stretches, asked)).transpose()?;
-    let Some(meaning) = meaning.filter(|meaning| !meaning.is_empty()) else {
-        let mut found = Scores::unknown(stretches);
-        words.iter().for_each(|(place, said)| found.add(*place, by_words(*said)));
-        // How long each is counts as well.
-        let hits = read(store, stretches, found.first(LOOKED_AT))?;
+    let meaning = meaning.map(|asked| Meaning::of(store, cache, &words.stretches, asked)).transpose()?;
+    let (mut hits, lacking) = match meaning.filter(|meaning| !meaning.is_empty()) {
+        Some(meaning) => (judged_by_meaning(store, words, &meaning, &question.about, clock)?, words.lacking),
         // Without meanings it may have been told in other words.
-        return Ok(Older { hits: judged_by_words(hits, words, &question.about, clock), lacking: false });
+        None => (judged_by_words(words, &question.about, clock), false),
     };
-    let near = meaning.near();
-    let around = |place: &Place| words.get(place).map_or(0.0, |said| said.around);
-    let hints =
-        |role: Role, created: Timestamp| WORDS * question.about.fitting(role, || clock.civil(created));
+    let told = hits.len().min(TOLD);
+    read_texts(store, &words.stretches, &mut hits[..told])?;
+    Ok(Older { hits, lacking })
+}
+
+fn judged_by_meaning(
+    store: &Read<'_>,
+    words: &ByWords,
+    meaning: &Meaning<'_>,
+    about: &About,
+    clock: &Clock,
+) -> Result<Vec<Hit>, StoreError> {
+    let (near, around) = (meaning.near(), &words.said.around);
     let mut likely = near.clone();
-    words.keys().for_each(|place| likely.add(*place, WORDS * around(place)));
-    if question.about.given() > 0.0 {
-        likely.add_all(&meaning.hints(hints));
+    likely.add_all(around, WORDS);
+    if about.given() > 0.0 {
+        likely.add_all(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))), WORDS);
     }
-    let mut hits = named(store, stretches, likely.first(LOOKED_AT))?;
-    for hit in &mut hits {
-        // Of a message that nothing has read the hints are known only now.
-        let place = hit.place();
-        hit.score = near.of(place) + WORDS * around(&place) + hints(hit.message.role, hit.message.created);
-    }
-    best_first(&mut hits);
+    let mut hits = words.first(&likely);
     let places: Vec<Place> = hits.iter().map(Hit::place).collect();
     let (met, nearest) = meaning.met(store, &places, PIECES)?;
     for hit in &mut hits {
         let place = hit.place();
-        hit.score = (hit.score + met.of(place)) / (2.0 + WORDS * (1.0 + question.about.given()));
+        hit.score = (hit.score + met.of(place)) / (2.0 + WORDS * (1.0 + about.given()));
         hit.nearest = nearest.get(&place).copied();
         hit.signals = vec![
-            SignalKind::Words.is(around(&place)),
+            SignalKind::Words.is(around.of(place)),
             SignalKind::Nearness.is(near.of(place)),
             SignalKind::Pieces.is(met.of(place)),
         ];
-        hit.hinted(&question.about, clock);
+        hit.hinted(about, clock);
     }
     best_first(&mut hits);
-    let told = hits.len().min(TOLD);
-    read_texts(store, stretches, &mut hits[..told])?;
-    Ok(Older { hits, lacking: *lacking })
-}
-
-/// The stretches, none of which goes beyond the end of its chat.
-fn within(store: &Read<'_>, stretches: &[Stretch]) -> Result<Vec<Stretch>, StoreError> {
-    let end = |stretch: &Stretch| {
-        let before = stretch.before.min(store.message_texts().end(stretch.chat)?);
-        Ok(Stretch { chat: stretch.chat, before })
-    };
-    stretches.iter().map(end).collect()
-}
-
-fn named(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> Result<Vec<Hit>, StoreError> {
-    let mut hits = Vec::with_capacity(first.len());
-    for ((stretch, position), score) in first {
-        let found = store.messages().named_at(stretches[stretch].chat, &[position])?;
-        hits.extend(found.into_iter().map(|message| Hit::new(message, String::new(), stretch, score)));
-    }
-    Ok(hits)
-}
-
-/// [`named`], with their words.
-fn read(store: &Read<'_>, stretches: &[Stretch], first: Vec<(Place, f32)>) -> Result<Vec<Hit>, StoreError> {
-    let mut hits = Vec::with_capacity(first.len());
-    for ((stretch, position), score) in first {
-        let found = store.messages().at(stretches[stretch].chat, &[position])?;
-        hits.extend(found.into_iter().map(|WindowMessage { id, position, role, created, text, .. }| {
-            Hit::new(NamedMessage { id, position, role, created }, text, stretch, score)
-        }));
-    }
     Ok(hits)
 }
 
@@ -200,8 +199,11 @@ fn read_texts(store: &Read<'_>, stretches: &[Stretch], hits: &mut [Hit]) -> Resu
 
 /// Its own words count one, those around it two, what is talked of there a half: round numbers, measured on no chat but that
 /// of memory.md, section 2.
-fn by_words(Lexical { own, around, matter }: Lexical) -> f32 {
-    own + 2.0 * around + 0.5 * matter
+fn by_words(words: &Lexical, stretches: &[Stretch]) -> Scores {
+    let mut found = words.own.clone();
+    found.add_all(&words.around, 2.0);
+    found.add_all(&words.matter(stretches), 0.5);
+    found
 }
 
 /// The most that words count.
@@ -210,14 +212,15 @@ const ALL_WORDS: f32 = 3.5;
 const BY_WORDS: f32 = 4.0;
 
 /// Without meanings a hint counts as much as a message's own words. A longer message says more.
-fn judged_by_words(mut hits: Vec<Hit>, words: &HashMap<Place, Lexical>, about: &About, clock: &Clock) -> Vec<Hit> {
-    let length = |hit: &Hit| (hit.text.split_whitespace().count() as f32).ln_1p();
+fn judged_by_words(words: &ByWords, about: &About, clock: &Clock) -> Vec<Hit> {
+    let mut hits = words.first(&by_words(&words.said, &words.stretches));
+    let length = |hit: &Hit| (words.chats[hit.stretch].index.length_at(hit.message.position) as f32).ln_1p();
     let longest = hits.iter().map(length).fold(1.0, f32::max);
     for hit in &mut hits {
-        let said = words.get(&hit.place()).copied().unwrap_or_default();
-        let hints = about.fitting(hit.message.role, || clock.civil(hit.message.created));
-        hit.score = (by_words(said) + 0.5 * length(hit) / longest + hints) / (BY_WORDS + about.given());
-        hit.signals = vec![SignalKind::Words.is(by_words(said) / ALL_WORDS)];
+        let (said, message) = (hit.score, hit.message);
+        let hints = about.fitting(message.role, || clock.civil(message.created));
+        hit.score = (said + 0.5 * length(hit) / longest + hints) / (BY_WORDS + about.given());
+        hit.signals = vec![SignalKind::Words.is(said / ALL_WORDS)];
         hit.hinted(about, clock);
     }
     best_first(&mut hits);

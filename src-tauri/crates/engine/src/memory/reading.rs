@@ -10,6 +10,7 @@ use store::{Store, UnreadText};
 
 use super::encoder::Encoder;
 use super::nearness::{InAdvance, NearCache};
+use super::texts::TextCache;
 use super::typed::Lately;
 use super::vectors::VectorCache;
 use crate::Engine;
@@ -27,6 +28,7 @@ const REST: Duration = Duration::from_millis(200);
 pub(crate) struct Reading {
     encoder: Option<Encoder>,
     cache: Arc<VectorCache>,
+    texts: Arc<TextCache>,
     near: Arc<NearCache>,
     in_advance: InAdvance,
     lately: Lately,
@@ -48,6 +50,7 @@ impl Reading {
         Self {
             encoder,
             cache: Arc::default(),
+            texts: Arc::default(),
             near: Arc::default(),
             in_advance: InAdvance::default(),
             lately: Lately::default(),
@@ -79,6 +82,10 @@ impl Reading {
 
     pub(crate) fn cache(&self) -> Arc<VectorCache> {
         Arc::clone(&self.cache)
+    }
+
+    pub(crate) fn texts(&self) -> Arc<TextCache> {
+        Arc::clone(&self.texts)
     }
 
     pub(crate) fn near(&self) -> Arc<NearCache> {

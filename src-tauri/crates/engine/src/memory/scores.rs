@@ -32,13 +32,13 @@ impl Scores {
         }
     }
 
-    /// [`Self::add`] of all that is known of the same stretches.
-    pub(crate) fn add_all(&mut self, others: &Self) {
+    /// [`Self::add`] of all that is known of the same stretches, each so many `times`.
+    pub(crate) fn add_all(&mut self, others: &Self, times: f32) {
         for (known, other) in self.0.iter_mut().flatten().zip(others.0.iter().flatten()) {
             match (*known == UNKNOWN, *other == UNKNOWN) {
                 (_, true) => {}
-                (true, false) => *known = *other,
-                (false, false) => *known += other,
+                (true, false) => *known = other * times,
+                (false, false) => *known += other * times,
             }
         }
     }
@@ -58,6 +58,13 @@ impl Scores {
         for score in self.0.iter_mut().flatten().filter(|score| **score != UNKNOWN) {
             *score = (*score - least) / span;
         }
+        self
+    }
+
+    /// As parts of the most that is known.
+    pub(crate) fn of_most(mut self) -> Self {
+        let most = self.0.iter().flatten().copied().fold(f32::MIN_POSITIVE, f32::max);
+        self.0.iter_mut().flatten().for_each(|score| *score /= most);
         self
     }
 
@@ -116,7 +123,7 @@ mod tests {
     #[test]
     fn what_is_known_of_the_same_messages_adds_up() {
         let mut some = scores(&[((0, 1), 0.5), ((1, 2), 1.0)]);
-        some.add_all(&scores(&[((0, 1), 0.25), ((0, 2), 2.0)]));
+        some.add_all(&scores(&[((0, 1), 0.5), ((0, 2), 4.0)]), 0.5);
         assert_eq!(some.first(9), [((0, 2), 2.0), ((1, 2), 1.0), ((0, 1), 0.75)]);
     }
 

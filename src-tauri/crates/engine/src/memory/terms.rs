@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+pub(crate) use context::full_text::words;
+
 /// Words of a question; a pasted page is not a question.
 const MAX_TERMS: usize = 24;
 
@@ -33,19 +35,6 @@ pub(super) fn says_nothing(word: &str) -> bool {
     static ALL: LazyLock<HashSet<&str>> = LazyLock::new(|| EMPTY.split(' ').collect());
     // A single letter is an ending ("my sister's"), or a list's.
     ALL.contains(word) || word.len() == 1 && word.starts_with(|letter: char| letter.is_ascii_alphabetic())
-}
-
-/// The words of a text, in small letters.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
-    let parts = text.split(|letter: char| !letter.is_alphanumeric() && !joins(letter));
-    parts
-        .map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase())
-        .filter(|word| !word.is_empty())
-}
-
-/// Thai writes vowels and tones as marks, which are no letters of their own.
-fn joins(letter: char) -> bool {
-    matches!(letter, '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' | '\u{300}'..='\u{36f}')
 }
 
 #[cfg(test)]

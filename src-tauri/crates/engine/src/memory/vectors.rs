@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use context::similarity::{Rows, best_products};
-use domain::chat::Role;
-use domain::{ChatId, Timestamp};
+use domain::ChatId;
 use local::Embedding;
 use store::{Read, StoreError, StoredVector, Stretch, VectorRevision};
 
@@ -28,8 +27,6 @@ struct ChatVectors {
     revision: VectorRevision,
     numbers: Vec<i64>,
     positions: Vec<i64>,
-    /// Whose words, and when they were said.
-    said: Vec<(Role, Timestamp)>,
     /// Of passages among their neighbours.
     rows: Rows,
     /// Each once.
@@ -54,7 +51,6 @@ impl ChatVectors {
     fn push(&mut self, row: StoredVector) {
         self.numbers.push(row.number);
         self.positions.push(row.position);
-        self.said.push((row.role, row.created));
         self.rows.push(&row.vector, row.scale);
         let mut pieces = row.pieces;
         pieces.sort_unstable();
@@ -68,7 +64,6 @@ impl ChatVectors {
     fn swap_remove(&mut self, row: usize) {
         self.numbers.swap_remove(row);
         self.positions.swap_remove(row);
-        self.said.swap_remove(row);
         self.rows.swap_remove(row);
         for piece in self.pieces.swap_remove(row) {
             self.having.entry(piece).and_modify(|having| *having -= 1);
@@ -159,17 +154,6 @@ impl<'a> Meaning<'a> {
             }
         }
         near.scaled()
-    }
-
-    /// What `hint` says of each message that was read.
-    pub(crate) fn hints(&self, hint: impl Fn(Role, Timestamp) -> f32) -> Scores {
-        let mut hints = Scores::unknown(self.stretches);
-        for (stretch, chat) in self.chats.iter().enumerate() {
-            for (position, (role, created)) in chat.positions.iter().zip(&chat.said) {
-                hints.raise((stretch, *position), hint(*role, *created));
-            }
-        }
-        hints
     }
 
     /// How well each rare enough piece of what is asked is met somewhere in a message, from 0 to 1 over the first of `places`
@@ -335,9 +319,7 @@ mod tests {
     use super::*;
 
     fn row(number: i64, position: i64, pieces: &[u16]) -> StoredVector {
-        let (role, created) = (Role::User, Timestamp(position));
-        let vector = vec![number as i8, 1];
-        StoredVector { number, position, role, created, vector, scale: 1.0, pieces: pieces.to_vec() }
+        StoredVector { number, position, vector: vec![number as i8, 1], scale: 1.0, pieces: pieces.to_vec() }
     }
 
     #[test]
@@ -346,7 +328,6 @@ mod tests {
         chat.renew(vec![row(1, 0, &[7, 8]), row(2, 1, &[7, 7]), row(3, 1, &[9])], VectorRevision::default());
         chat.renew(vec![row(4, 1, &[9]), row(5, 2, &[9])], VectorRevision { passages: 3, last: 5 });
         assert_eq!((&chat.numbers[..], &chat.positions[..]), (&[1, 4, 5][..], &[0, 1, 2][..]));
-        assert_eq!(chat.said.iter().map(|(_, created)| created.0).collect::<Vec<_>>(), chat.positions);
         assert_eq!(chat.rows.products(&[1.0, 0.0]), [1.0, 4.0, 5.0]);
         assert_eq!([7, 8, 9].map(|piece| chat.having[&piece]), [1, 1, 2]);
     }

@@ -1,6 +1,7 @@
 //! What lists show of the characters, and the words they are found by. Both are made from the cards, so that no list and no
 //! search reads whole cards.
 
+use domain::script::is_spaceless;
 use domain::{CharacterId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -104,7 +105,7 @@ impl ListingsMut<'_> {
             self.conn.prepare_cached(&sql)?.execute(params![number, text])
         };
         index("listing_words")?;
-        if query::is_spaceless(text) {
+        if is_spaceless(text) {
             index("listing_letters")?;
         }
         Ok(())

@@ -107,7 +107,7 @@ impl Memories<'_> {
         limit: u32,
         mut counts: impl FnMut(i64, &Memory) -> bool,
     ) -> Result<Vec<Found>, StoreError> {
-        let mut found: HashMap<MemoryId, Found> = HashMap::new();
+        let mut found: HashMap<i64, (Memory, f64)> = HashMap::new();
         for (index, words) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
             let Some(sought) = sought(self.conn, index, words, Rows::ALL)? else { continue };
             let sql = format!(
@@ -127,19 +127,15 @@ impl Memories<'_> {
                     continue;
                 }
                 left -= 1;
-                match found.entry(memory.id) {
-                    std::collections::hash_map::Entry::Occupied(mut known) => known.get_mut().score += score,
-                    std::collections::hash_map::Entry::Vacant(place) => {
-                        let memory = self.with_sources(vec![(number, memory)])?.remove(0);
-                        place.insert(Found { memory, score });
-                    }
-                }
+                found.entry(number).or_insert((memory, 0.0)).1 += score;
             }
         }
-        let mut found: Vec<Found> = found.into_values().collect();
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.memory.id.cmp(&a.memory.id)));
+        let mut found: Vec<(i64, (Memory, f64))> = found.into_iter().collect();
+        found.sort_by(|(_, (one, a)), (_, (other, b))| b.total_cmp(a).then(other.id.cmp(&one.id)));
         found.truncate(limit as usize);
-        Ok(found)
+        let scores: Vec<f64> = found.iter().map(|(_, (_, score))| *score).collect();
+        let memories = self.with_sources(found.into_iter().map(|(number, (memory, _))| (number, memory)).collect())?;
+        Ok(memories.into_iter().zip(scores).map(|(memory, score)| Found { memory, score }).collect())
     }
 
     pub(crate) fn with_sources(&self, rows: Vec<(i64, Memory)>) -> Result<Vec<Memory>, StoreError> {

@@ -76,11 +76,26 @@ impl Memories<'_> {
         Ok(ids)
     }
 
-    /// The memory with a number of the file; `None` if it does not stand.
-    pub fn numbered(&self, number: i64) -> Result<Option<Memory>, StoreError> {
+    /// The memories with those `numbers` of the file that count in one of `scopes` and may be told, in their order; no more
+    /// than `limit` of them.
+    pub fn numbered(
+        &self,
+        scopes: &[MemoryScope],
+        numbers: impl IntoIterator<Item = i64>,
+        limit: usize,
+    ) -> Result<Vec<(i64, Memory)>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM memory WHERE number = ?1 AND {STANDS}");
-        let row = self.conn.prepare_cached(&sql)?.query_row([number], from_row).optional()?;
-        Ok(self.with_sources(row.into_iter().collect())?.pop())
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let mut found: Vec<(i64, Memory)> = Vec::with_capacity(limit);
+        for number in numbers {
+            if found.len() == limit {
+                break;
+            }
+            let row = statement.query_row([number], from_row).optional()?;
+            found.extend(row.filter(|(_, memory)| memory.may_be_told() && scopes.contains(&memory.scope)));
+        }
+        let numbers: Vec<i64> = found.iter().map(|(number, _)| *number).collect();
+        Ok(numbers.into_iter().zip(self.with_sources(found)?).collect())
     }
 
     /// What other chats of a scope came to last, as a model summed it up; `None` where this chat has a story of its own.

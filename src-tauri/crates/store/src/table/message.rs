@@ -40,15 +40,6 @@ pub struct WindowMessage {
     pub tool_calls: Vec<ToolCall>,
 }
 
-/// Which message it is, whose, and of when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NamedMessage {
-    pub id: MessageId,
-    pub position: i64,
-    pub role: Role,
-    pub created: Timestamp,
-}
-
 pub struct Messages<'a> {
     pub(crate) conn: &'a Connection,
 }
@@ -136,28 +127,6 @@ impl Messages<'_> {
         let mut found = Vec::with_capacity(positions.len());
         for position in positions {
             found.extend(statement.query_row(params![Col(chat), position], window_from_row).optional()?);
-        }
-        Ok(found)
-    }
-
-    /// Which messages stand at those places of a chat, without their words; what is deleted, or not to be told again, is left
-    /// out.
-    pub fn named_at(&self, chat: ChatId, positions: &[i64]) -> Result<Vec<NamedMessage>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT id, position, role, created FROM message WHERE chat = ?1 AND position = ?2 AND deleted IS NULL
-                 AND EXISTS (SELECT 1 FROM message_text WHERE chat = ?1 AND position = ?2)",
-        )?;
-        let named = |row: &Row<'_>| {
-            Ok(NamedMessage {
-                id: row.get::<_, Col<_>>(0)?.0,
-                position: row.get(1)?,
-                role: row.get::<_, Col<_>>(2)?.0,
-                created: row.get::<_, Col<_>>(3)?.0,
-            })
-        };
-        let mut found = Vec::with_capacity(positions.len());
-        for position in positions {
-            found.extend(statement.query_row(params![Col(chat), position], named).optional()?);
         }
         Ok(found)
     }

@@ -1,13 +1,14 @@
-//! The search in what was said. Triggers keep it as the chat is shown; see the migration.
+//! The texts of messages as they are shown: not deleted, the chosen swipe, and written to its end. Triggers keep them; see the
+//! migrations.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use domain::ChatId;
-use rusqlite::{Connection, params};
+use domain::chat::Role;
+use domain::{ChatId, MessageId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::query::{Rows, sought};
+use crate::StoreError;
 use crate::sql::Col;
-use crate::{Query, StoreError};
 
 /// The messages of a chat before a position (exclusive).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,23 +17,30 @@ pub struct Stretch {
     pub before: i64,
 }
 
-/// What was found of the words of a query.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct FoundTexts {
-    /// For each word that was looked for the messages that have it.
-    pub hits: Vec<Vec<TextHit>>,
-    /// How many words no message has, where one has another; those without spaces between them not counted.
-    pub unknown: usize,
+/// What a chat shows. While it is the same, so are the texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TextRevision {
+    pub texts: u32,
+    /// The number of the last change; 0 if there was none.
+    pub last: i64,
 }
 
-/// A message that has a word.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TextHit {
-    /// Which of the stretches that were searched.
-    pub stretch: usize,
+/// What is shown of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownText {
+    /// The change that it came with; no other text of the chat ever has the same.
+    pub change: i64,
+    pub message: NamedMessage,
+    pub text: String,
+}
+
+/// Which message it is, whose, and of when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedMessage {
+    pub id: MessageId,
     pub position: i64,
-    /// BM25: more is better, 0 is least. Those of several words add up to what the message has of all of them.
-    pub score: f64,
+    pub role: Role,
+    pub created: Timestamp,
 }
 
 pub struct MessageTexts<'a> {
@@ -40,45 +48,44 @@ pub struct MessageTexts<'a> {
 }
 
 impl MessageTexts<'_> {
-    /// The position behind the last message of a chat that has a text.
-    pub fn end(&self, chat: ChatId) -> Result<i64, StoreError> {
-        let sql = "SELECT coalesce(max(position), -1) + 1 FROM message_text WHERE chat = ?1";
-        Ok(self.conn.prepare_cached(sql)?.query_row([Col(chat)], |row| row.get(0))?)
+    pub fn revision(&self, chat: ChatId) -> Result<TextRevision, StoreError> {
+        let revision = self
+            .conn
+            .prepare_cached("SELECT texts, last FROM text_group WHERE chat = ?1")?
+            .query_row([Col(chat)], |row| Ok(TextRevision { texts: row.get(0)?, last: row.get(1)? }))
+            .optional()?;
+        Ok(revision.unwrap_or_default())
     }
 
-    /// For each word of `query` the messages in `stretches` that have it (S2.15). Of its words only those that few messages
-    /// have, if they are many.
-    pub fn search(&self, stretches: &[Stretch], query: &Query) -> Result<FoundTexts, StoreError> {
-        let places: HashMap<ChatId, (usize, i64)> =
-            stretches.iter().enumerate().map(|(place, stretch)| (stretch.chat, (place, stretch.before))).collect();
-        let mut found = FoundTexts::default();
-        for (index, words) in [("message_words", &query.words), ("message_letters", &query.letters)] {
-            let Some(sought) = sought(self.conn, index, words, Rows::ALL)? else { continue };
-            let mut statement = self.conn.prepare_cached(&format!(
-                "SELECT message_text.chat, message_text.position, -{index}.rank FROM {index}
-                 JOIN message_text ON message_text.number = {index}.rowid
-                 WHERE {index} MATCH ?1 AND {index}.rowid >= ?2"
-            ))?;
-            for word in &sought.words {
-                let rows = statement.query_map(params![word, sought.rows.first], |row| {
-                    Ok((row.get::<_, Col<ChatId>>(0)?.0, row.get::<_, i64>(1)?, row.get::<_, f64>(2)?))
-                })?;
-                let mut hits = Vec::new();
-                for row in rows {
-                    let (chat, position, score) = row?;
-                    if let Some((stretch, before)) = places.get(&chat).copied()
-                        && position < before
-                    {
-                        hits.push(TextHit { stretch, position, score });
-                    }
-                }
-                found.hits.push(hits);
-            }
-            // Of scripts without spaces most runs of letters are no words.
-            if index == "message_words" {
-                found.unknown = sought.unknown + found.hits.iter().filter(|hits| hits.is_empty()).count();
-            }
-        }
-        Ok(found)
+    /// The texts of a chat that came with a change behind `after`, in the order of their positions.
+    pub fn changed(&self, chat: ChatId, after: i64) -> Result<Vec<ShownText>, StoreError> {
+        let texts = self
+            .conn
+            .prepare_cached(
+                "SELECT text.change, message.id, message.position, message.role, message.created, text.text
+                 FROM message_text AS text JOIN message ON message.id = text.message
+                 WHERE text.chat = ?1 AND text.change > ?2 ORDER BY text.position",
+            )?
+            .query_map(params![Col(chat), after], |row| {
+                let message = NamedMessage {
+                    id: row.get::<_, Col<_>>(1)?.0,
+                    position: row.get(2)?,
+                    role: row.get::<_, Col<_>>(3)?.0,
+                    created: row.get::<_, Col<_>>(4)?.0,
+                };
+                Ok(ShownText { change: row.get(0)?, message, text: row.get(5)? })
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(texts)
+    }
+
+    /// The changes that the texts of a chat came with.
+    pub fn changes(&self, chat: ChatId) -> Result<HashSet<i64>, StoreError> {
+        let changes = self
+            .conn
+            .prepare_cached("SELECT change FROM message_text WHERE chat = ?1")?
+            .query_map([Col(chat)], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        Ok(changes)
     }
 }

@@ -1,6 +1,5 @@
 //! Messages as vectors, and which of them nothing has read yet.
 
-use domain::chat::Role;
 use domain::{ChatId, MessageId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -46,9 +45,6 @@ pub struct StoredVector {
     /// Rises; what is written later has the higher one.
     pub number: i64,
     pub position: i64,
-    /// Of the message it is a passage of.
-    pub role: Role,
-    pub created: Timestamp,
     pub vector: Vec<i8>,
     pub scale: f32,
     pub pieces: Vec<u16>,
@@ -101,11 +97,8 @@ impl Vectors<'_> {
         let vectors = self
             .conn
             .prepare_cached(
-                "SELECT vector.number, vector.position, vector.vector, vector.scale, vector.pieces, message.role,
-                     message.created
-                 FROM message_vector AS vector
-                 JOIN message_text AS text ON text.number = vector.text JOIN message ON message.id = text.message
-                 WHERE vector.chat = ?1 AND vector.model = ?2 AND vector.number > ?3 ORDER BY vector.number",
+                "SELECT number, position, vector, scale, pieces FROM message_vector
+                 WHERE chat = ?1 AND model = ?2 AND number > ?3 ORDER BY number",
             )?
             .query_map(params![Col(chat), model, after], |row| {
                 Ok(StoredVector {
@@ -114,8 +107,6 @@ impl Vectors<'_> {
                     vector: signed(row.get_ref(2)?.as_blob()?),
                     scale: row.get(3)?,
                     pieces: pieces(row.get_ref(4)?.as_blob()?),
-                    role: row.get::<_, Col<_>>(5)?.0,
-                    created: row.get::<_, Col<_>>(6)?.0,
                 })
             })?
             .collect::<Result<_, _>>()?;

@@ -2,11 +2,11 @@
 
 use domain::chat::{Role, SwipeState};
 use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
-use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
+use domain::{CharacterId, ChatId, MemoryId, PersonaId, Timestamp};
 use uuid::Uuid;
 
-use super::{CHARACTER, CHAT, OPTIONS, furnish, furnished, message, message_id, open, say, swipe_id};
-use crate::{MemoriesOf, MemoryFilter, NewSwipe, Query, Store, Stretch, migrate, open as opening};
+use super::{CHARACTER, CHAT, furnished, message, message_id, say, swipe_id};
+use crate::{MemoriesOf, MemoryFilter, NewSwipe, Query, Store};
 
 const PAIR: MemoryScope = MemoryScope::Pair { character: CHARACTER, persona: None };
 
@@ -49,22 +49,6 @@ async fn found(store: &Store, scopes: &[MemoryScope], words: &[&str]) -> Vec<Str
     let (scopes, query) = (scopes.to_vec(), Query::any_of(words.iter().copied()));
     let found = store.read(move |r| r.memories().search(&scopes, &query, 10)).await.unwrap();
     found.into_iter().map(|found| found.memory.text).collect()
-}
-
-async fn said(store: &Store, words: &[&str]) -> Vec<MessageId> {
-    let (query, all) = (Query::any_of(words.iter().copied()), [Stretch { chat: CHAT, before: i64::MAX }]);
-    let words = store.read(move |r| r.message_texts().search(&all, &query)).await.unwrap();
-    let mut found: Vec<(i64, f64)> = Vec::new();
-    for hit in words.hits.into_iter().flatten() {
-        match found.iter_mut().find(|(position, _)| *position == hit.position) {
-            Some((_, score)) => *score += hit.score,
-            None => found.push((hit.position, hit.score)),
-        }
-    }
-    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    let places: Vec<i64> = found.into_iter().map(|(position, _)| position).collect();
-    let messages = store.read(move |r| r.messages().at(CHAT, &places)).await.unwrap();
-    messages.into_iter().map(|message| message.id).collect()
 }
 
 #[tokio::test]
@@ -151,50 +135,8 @@ async fn a_memory_stands_only_while_its_source_does() {
 }
 
 #[tokio::test]
-async fn the_search_follows_what_is_shown() {
-    let store = furnished().await;
-    say(&store, 1, "The lighthouse burns whale oil.").await;
-    say(&store, 2, "Nothing of note.").await;
-    assert_eq!(said(&store, &["burning"]).await, [message_id(1)]);
-    store.write(|w| w.messages_mut().edit(message_id(1), "It runs on kerosene.")).await.unwrap();
-    assert_eq!(said(&store, &["whale"]).await, []);
-    assert_eq!(said(&store, &["kerosene"]).await, [message_id(1)]);
-    let streaming = NewSwipe { state: SwipeState::Streaming, ..super::swipe(50, "Or on gas") };
-    store.write(move |w| w.swipes_mut().add(message_id(1), &streaming)).await.unwrap();
-    assert_eq!(said(&store, &["kerosene", "gas"]).await, [], "another swipe is chosen, and is not written yet");
-    store.write(|w| w.swipes_mut().set_text(swipe_id(50), "Or on gas.", SwipeState::Finished)).await.unwrap();
-    assert_eq!(said(&store, &["gas"]).await, [message_id(1)]);
-    store.write(|w| w.swipes_mut().select(message_id(1), 0)).await.unwrap();
-    assert_eq!(said(&store, &["kerosene", "gas"]).await, [message_id(1)]);
-    store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(5))).await.unwrap();
-    assert_eq!(said(&store, &["kerosene"]).await, []);
-    store.write(|w| w.messages_mut().restore(&[message_id(1)])).await.unwrap();
-    assert_eq!(said(&store, &["kerosene"]).await, [message_id(1)]);
-    store.check().await.unwrap();
-}
-
-#[tokio::test]
-async fn words_that_nobody_has_said_are_counted() {
-    let store = furnished().await;
-    say(&store, 1, "My sister has a parrot.").await;
-    say(&store, 2, "So has my brother.").await;
-    let unknown = async |words: &[&str], before: i64| {
-        let (query, all) = (Query::any_of(words.iter().copied()), [Stretch { chat: CHAT, before }]);
-        store.read(move |r| r.message_texts().search(&all, &query)).await.unwrap().unknown
-    };
-    assert_eq!(unknown(&["nephew", "parrots"], i64::MAX).await, 1);
-    assert_eq!(unknown(&["sister", "parrot"], i64::MAX).await, 0);
-    assert_eq!(unknown(&["sister", "brother", "花生过敏"], 1).await, 1, "nobody in the stretch that is searched");
-}
-
-#[tokio::test]
 async fn scripts_without_spaces_are_found() {
     let store = furnished().await;
-    say(&store, 1, "我对花生过敏,请记住。").await;
-    say(&store, 2, "今天天气很好。").await;
-    say(&store, 3, "ฉันแพ้ถั่วลิสง").await;
-    assert_eq!(said(&store, &["你知道我对花生过敏吗"]).await, [message_id(1)]);
-    assert_eq!(said(&store, &["แพ้ถั่วลิสง"]).await, [message_id(3)]);
     remember(&store, memory(1, PAIR, "彼は東京タワーが好き")).await;
     assert_eq!(found(&store, &[PAIR], &["東京タワー"]).await.len(), 1);
     store.write(|w| w.memories_mut().update(&memory(1, PAIR, "He likes towers."))).await.unwrap();
@@ -205,9 +147,9 @@ async fn scripts_without_spaces_are_found() {
 #[tokio::test]
 async fn no_word_is_an_operator() {
     let store = furnished().await;
-    say(&store, 1, "AND OR NOT NEAR").await;
+    remember(&store, memory(1, PAIR, "AND OR NOT NEAR")).await;
     for evil in ["NOT", "\"", "a\"*", "NEAR(", "text:", "-", "^", "(("] {
-        said(&store, &[evil]).await;
+        found(&store, &[PAIR], &[evil]).await;
     }
 }
 
@@ -352,17 +294,4 @@ async fn whole_peoples_memories_are_named_and_taken_out_of_every_block_at_once()
     assert_eq!(all_of(MemoriesOf::Everybody).await, [id(1), id(4)]);
     let storage = store.read(|r| r.memories().storage()).await.unwrap();
     assert_eq!((storage.memories, storage.memory_bytes, storage.vectors, storage.unread), (2, 6, 0, 5));
-}
-
-/// What was said before anything was remembered can be found as well.
-#[tokio::test]
-async fn a_folder_from_before_memory_is_searched_after_its_upgrade() {
-    let dir = tempfile::tempdir().unwrap();
-    let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..1]).unwrap().store;
-    furnish(&before).await;
-    say(&before, 1, "The lighthouse is dark.").await;
-    drop(before);
-
-    let store = open(dir.path()).store;
-    assert_eq!(said(&store, &["lighthouse"]).await, [message_id(1)]);
 }

@@ -17,6 +17,7 @@ mod messages;
 mod opening;
 mod purging;
 mod sources;
+mod texts;
 mod together;
 mod vectors;
 

@@ -1,0 +1,124 @@
+//! BM25 of a question in several indexes at once, as if they were one.
+
+use domain::script::is_spaceless;
+
+use super::{Terms, TextIndex};
+
+/// How soon more of the same word stops counting, and how much the length of a text does; BM25's own.
+const SATURATION: f64 = 1.2;
+const LENGTH: f64 = 0.75;
+/// What a word counts that more than half of the texts have.
+const LEAST: f64 = 1e-6;
+
+/// How well texts fit, those of each index in their order; 0 where no word stands.
+pub type Fits = Vec<Vec<f64>>;
+
+/// What a search says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Searched {
+    /// By a text's own words.
+    pub own: Fits,
+    /// By its words and its neighbours', as if they were one text.
+    pub around: Fits,
+    /// How many of the words no text has; those of scripts without spaces are not counted, for most runs of letters are no words.
+    pub unknown: usize,
+}
+
+/// Looks for `words`, in small letters, in the texts of each index that stand before a place.
+pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item = &'w str>) -> Searched {
+    let cut = Terms::default();
+    let ends: Vec<usize> = indexes.iter().map(|(index, before)| index.end(*before)).collect();
+    let mut searching = Searching::new(indexes, &ends);
+    let mut seen: Vec<String> = Vec::new();
+    let mut unknown = 0;
+    for word in words {
+        let mut found = false;
+        for term in cut.of(word) {
+            if !seen.contains(&term) {
+                found |= searching.term(&term);
+                seen.push(term);
+            }
+        }
+        unknown += usize::from(!found && !is_spaceless(word));
+    }
+    Searched { own: searching.own, around: searching.around, unknown }
+}
+
+struct Searching<'i> {
+    indexes: &'i [(&'i TextIndex, i64)],
+    ends: &'i [usize],
+    /// Texts, and terms of one and of one with its neighbours on the average.
+    texts: f64,
+    mean_length: f64,
+    mean_window: f64,
+    own: Fits,
+    around: Fits,
+    /// How often the term stands in the window of each text.
+    times: Vec<Vec<u32>>,
+}
+
+impl<'i> Searching<'i> {
+    fn new(indexes: &'i [(&'i TextIndex, i64)], ends: &'i [usize]) -> Self {
+        let of = || indexes.iter().zip(ends).map(|((index, _), end)| (*index, *end));
+        let texts = ends.iter().sum::<usize>() as f64;
+        let terms: f64 = of().filter(|(_, end)| *end > 0).map(|(index, end)| index.length(0, end - 1)).sum();
+        let windows: f64 = of().map(|(index, end)| (0..end).map(|at| window_length(index, at, end)).sum::<f64>()).sum();
+        Self {
+            indexes,
+            ends,
+            texts,
+            mean_length: (terms / texts.max(1.0)).max(1.0),
+            mean_window: (windows / texts.max(1.0)).max(1.0),
+            own: ends.iter().map(|end| vec![0.0; *end]).collect(),
+            around: ends.iter().map(|end| vec![0.0; *end]).collect(),
+            times: ends.iter().map(|end| vec![0; *end]).collect(),
+        }
+    }
+
+    /// Adds what one term says; whether any text has it.
+    fn term(&mut self, term: &str) -> bool {
+        let mut having: Vec<(usize, usize, u32)> = Vec::new();
+        for (place, ((index, _), end)) in self.indexes.iter().zip(self.ends).enumerate() {
+            let Some(number) = index.terms.get(term) else { continue };
+            let texts = index.postings[*number].iter().map(|posting| (posting.text as usize, posting.times));
+            let before = texts.filter(|(text, _)| text < end);
+            having.extend(before.map(|(text, times)| (place, text, times)));
+        }
+        let rare = self.rarity(having.len());
+        let mut windows: Vec<(usize, usize)> = Vec::new();
+        for (place, text, times) in &having {
+            let (index, end) = (self.indexes[*place].0, self.ends[*place]);
+            self.own[*place][*text] += rare * weight(f64::from(*times), index.length(*text, *text) / self.mean_length);
+            let (first, last) = index.windows[*text];
+            for near in first as usize..=(last as usize).min(end - 1) {
+                let known = &mut self.times[*place][near];
+                if *known == 0 {
+                    windows.push((*place, near));
+                }
+                *known += times;
+            }
+        }
+        let rare = self.rarity(windows.len());
+        for (place, text) in windows {
+            let length = window_length(self.indexes[place].0, text, self.ends[place]) / self.mean_window;
+            let times = std::mem::take(&mut self.times[place][text]);
+            self.around[place][text] += rare * weight(f64::from(times), length);
+        }
+        !having.is_empty()
+    }
+
+    fn rarity(&self, having: usize) -> f64 {
+        let having = having as f64;
+        ((self.texts - having + 0.5) / (having + 0.5)).ln().max(LEAST)
+    }
+}
+
+/// `length` is that of the text, where the mean is 1.
+fn weight(times: f64, length: f64) -> f64 {
+    times * (SATURATION + 1.0) / (times + SATURATION * (1.0 - LENGTH + LENGTH * length))
+}
+
+fn window_length(index: &TextIndex, text: usize, end: usize) -> f64 {
+    let (first, last) = index.windows[text];
+    index.length(first as usize, (last as usize).min(end - 1))
+}

@@ -1,0 +1,85 @@
+//! What a chat shows, and how one knows that it has changed.
+
+use domain::Timestamp;
+use domain::chat::SwipeState;
+
+use super::{CHAT, OPTIONS, furnish, furnished, message_id, open, say, swipe, swipe_id};
+use crate::{NewSwipe, Store, TextRevision, migrate, open as opening};
+
+async fn shown(store: &Store) -> Vec<String> {
+    let texts = store.read(|r| r.message_texts().changed(CHAT, 0)).await.unwrap();
+    texts.into_iter().map(|text| text.text).collect()
+}
+
+async fn revision(store: &Store) -> TextRevision {
+    store.read(|r| r.message_texts().revision(CHAT)).await.unwrap()
+}
+
+#[tokio::test]
+async fn texts_follow_what_is_shown() {
+    let store = furnished().await;
+    say(&store, 1, "It burns whale oil.").await;
+    say(&store, 2, "Nothing of note.").await;
+    store.write(|w| w.messages_mut().edit(message_id(1), "It runs on kerosene.")).await.unwrap();
+    assert_eq!(shown(&store).await, ["It runs on kerosene.", "Nothing of note."]);
+    let streaming = NewSwipe { state: SwipeState::Streaming, ..swipe(50, "Or on gas") };
+    store.write(move |w| w.swipes_mut().add(message_id(1), &streaming)).await.unwrap();
+    assert_eq!(shown(&store).await, ["Nothing of note."], "another swipe is chosen, and is not written yet");
+    store.write(|w| w.swipes_mut().set_text(swipe_id(50), "Or on gas.", SwipeState::Finished)).await.unwrap();
+    assert_eq!(shown(&store).await, ["Or on gas.", "Nothing of note."]);
+    store.write(|w| w.swipes_mut().select(message_id(1), 0)).await.unwrap();
+    store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(5))).await.unwrap();
+    assert_eq!(shown(&store).await, ["It runs on kerosene."]);
+    store.write(|w| w.messages_mut().restore(&[message_id(2)])).await.unwrap();
+    assert_eq!(shown(&store).await, ["It runs on kerosene.", "Nothing of note."]);
+    store.check().await.unwrap();
+}
+
+/// Whoever keeps the texts learns of each change, and what it was: a row that takes the place of the newest one as well.
+#[tokio::test]
+async fn every_change_has_a_number_of_its_own() {
+    let store = furnished().await;
+    say(&store, 1, "A lamp.").await;
+    say(&store, 2, "A parrot.").await;
+    let before = revision(&store).await;
+    assert_eq!(before.texts, 2);
+    let kept = store.read(|r| r.message_texts().changes(CHAT)).await.unwrap();
+    store.write(|w| w.messages_mut().edit(message_id(2), "A gull.")).await.unwrap();
+    let after = revision(&store).await;
+    assert!(after.texts == 2 && after.last > before.last, "{before:?} {after:?}");
+    let changed = store.read(move |r| r.message_texts().changed(CHAT, before.last)).await.unwrap();
+    assert_eq!(changed.iter().map(|text| text.text.as_str()).collect::<Vec<_>>(), ["A gull."]);
+    assert!(!kept.contains(&changed[0].change));
+    store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(5))).await.unwrap();
+    let gone = revision(&store).await;
+    assert!(gone.texts == 1 && gone.last > after.last, "{gone:?}");
+}
+
+#[tokio::test]
+async fn texts_of_an_older_folder_are_counted_after_its_upgrade() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..20]).unwrap().store;
+    furnish(&before).await;
+    say(&before, 1, "A lamp.").await;
+    say(&before, 2, "A parrot.").await;
+    drop(before);
+
+    let store = open(dir.path()).store;
+    let known = revision(&store).await;
+    assert_eq!((known.texts, shown(&store).await.len()), (2, 2));
+    say(&store, 3, "A gull.").await;
+    let changed = store.read(move |r| r.message_texts().changed(CHAT, known.last)).await.unwrap();
+    assert_eq!(changed.iter().map(|text| text.text.as_str()).collect::<Vec<_>>(), ["A gull."]);
+    store.check().await.unwrap();
+}
+
+/// What was said before anything was remembered can be found as well.
+#[tokio::test]
+async fn a_folder_from_before_memory_has_its_texts_after_its_upgrade() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..1]).unwrap().store;
+    furnish(&before).await;
+    say(&before, 1, "The lighthouse is dark.").await;
+    drop(before);
+    assert_eq!(shown(&open(dir.path()).store).await, ["The lighthouse is dark."]);
+}
