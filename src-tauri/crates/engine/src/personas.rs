@@ -86,10 +86,9 @@ impl Engine {
 
     /// The persona of a chat: its own, else the default one, else the first.
     pub(crate) async fn persona_of(&self, chosen: Option<PersonaId>) -> Answer<Persona> {
-        let default = self.settings().default_persona.as_deref().and_then(|id| id.parse().ok());
+        let default = self.default_persona();
         let personas = self.store().read(|store| store.personas().list()).await?;
-        let find = |id: Option<PersonaId>| personas.iter().find(|persona| Some(persona.id) == id);
-        let found = find(chosen).or_else(|| find(default)).or_else(|| personas.first());
+        let found = find(&personas, chosen).or_else(|| unless_chosen(&personas, default));
         Ok(found.cloned().unwrap_or_else(|| Persona {
             id: PersonaId(Uuid::nil()),
             name: "You".into(),
@@ -97,4 +96,18 @@ impl Engine {
             instructions: String::new(),
         }))
     }
+
+    /// Whom the user plays where nothing else is chosen, as the settings have it.
+    pub(crate) fn default_persona(&self) -> Option<PersonaId> {
+        self.settings().default_persona.as_deref().and_then(|id| id.parse().ok())
+    }
+}
+
+fn find(personas: &[Persona], id: Option<PersonaId>) -> Option<&Persona> {
+    personas.iter().find(|persona| Some(persona.id) == id)
+}
+
+/// Whom the user plays where nobody is chosen; `None` where there is no persona.
+pub(crate) fn unless_chosen(personas: &[Persona], default: Option<PersonaId>) -> Option<&Persona> {
+    find(personas, default).or(personas.first())
 }

@@ -1,10 +1,11 @@
 //! Regex scripts at work: the user's own, those of a card once they are allowed, and the texts that they are run on.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::hash::Hash;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use ahash::RandomState;
 use context::display::{Passage, PassageFilter};
 use context::frame::Rewritten;
 use context::macros::MacroState;
@@ -209,10 +210,11 @@ fn unheard(failure: &str) -> String {
     format!("A regex script did not run: {failure}")
 }
 
+/// Of a window of hundreds of messages each, so it is to be quick; drawn anew in each process, so that nobody can make two texts
+/// alike.
 fn hash(text: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+    static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    KEYS.hash_one(text)
 }
 
 impl Engine {

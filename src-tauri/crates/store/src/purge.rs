@@ -73,9 +73,7 @@ fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
 /// pages: so the file is rebuilt and the log emptied.
 fn erase(conn: &Connection) -> Result<(), StoreError> {
     // The indexes of words mark what is deleted in one part and keep it in another until they merge the two.
-    for index in ["memory", "passage", "listing"]
-        .iter()
-        .flat_map(|of| [format!("{of}_words"), format!("{of}_letters")])
+    for index in ["memory", "passage", "listing"].iter().flat_map(|of| [format!("{of}_words"), format!("{of}_letters")])
     {
         conn.execute(&format!("INSERT INTO {index} ({index}) VALUES ('optimize')"), [])?;
     }

@@ -29,17 +29,27 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
     let cut = Terms::default();
     let ends: Vec<usize> = indexes.iter().map(|(index, before)| index.end(*before)).collect();
     let mut searching = Searching::new(indexes, &ends);
-    let mut seen: Vec<String> = Vec::new();
+    let mut terms: Vec<(usize, String)> = Vec::new();
     let mut unknown = 0;
     for word in words {
         let mut found = false;
         for term in cut.of(word) {
-            if !seen.contains(&term) {
-                found |= searching.term(&term);
-                seen.push(term);
+            if let Some((having, _)) = terms.iter().find(|(_, known)| *known == term) {
+                found |= *having > 0;
+                continue;
             }
+            let having = searching.having(&term).count();
+            found |= having > 0;
+            terms.push((having, term));
         }
         unknown += usize::from(!found && !is_spaceless(word));
+    }
+    terms.sort();
+    for (place, (having, term)) in terms.iter().filter(|(having, _)| *having > 0).enumerate() {
+        // What most texts have tells nothing, unless nothing rarer was asked for.
+        if place == 0 || 2 * having <= searching.texts as usize {
+            searching.add(term, *having);
+        }
     }
     Searched { own: searching.own, around: searching.around, unknown }
 }
@@ -75,25 +85,28 @@ impl<'i> Searching<'i> {
         }
     }
 
-    /// Adds what one term says; whether any text has it.
-    fn term(&mut self, term: &str) -> bool {
-        let mut having: Vec<(usize, usize, u32)> = Vec::new();
-        for (place, ((index, _), end)) in self.indexes.iter().zip(self.ends).enumerate() {
-            let Some(number) = index.terms.get(term) else { continue };
-            let texts = index.postings[*number].iter().map(|posting| (posting.text as usize, posting.times));
-            let before = texts.filter(|(text, _)| text < end);
-            having.extend(before.map(|(text, times)| (place, text, times)));
-        }
-        let rare = self.rarity(having.len());
+    /// In which texts a term stands: of which index, the how manieth, and how often.
+    fn having<'a>(&self, term: &'a str) -> impl Iterator<Item = (usize, usize, u32)> + use<'i, 'a> {
+        let of_index = move |(place, ((index, _), end)): (usize, (&'i (&'i TextIndex, i64), &'i usize))| {
+            let postings = index.terms.get(term).map(|number| index.postings[*number].as_slice());
+            let texts = postings.unwrap_or_default().iter().map(|posting| (posting.text as usize, posting.times));
+            texts.filter(|(text, _)| text < end).map(move |(text, times)| (place, text, times))
+        };
+        self.indexes.iter().zip(self.ends).enumerate().flat_map(of_index)
+    }
+
+    /// Adds what a term says that so many texts have.
+    fn add(&mut self, term: &str, having: usize) {
+        let rare = self.rarity(having);
         let mut windows: Vec<(usize, usize)> = Vec::new();
-        for (place, text, times) in &having {
-            let (index, end) = (self.indexes[*place].0, self.ends[*place]);
-            self.own[*place][*text] += rare * weight(f64::from(*times), index.length(*text, *text) / self.mean_length);
-            let (first, last) = index.windows[*text];
+        for (place, text, times) in self.having(term) {
+            let (index, end) = (self.indexes[place].0, self.ends[place]);
+            self.own[place][text] += rare * weight(f64::from(times), index.length(text, text) / self.mean_length);
+            let (first, last) = index.windows[text];
             for near in first as usize..=(last as usize).min(end - 1) {
-                let known = &mut self.times[*place][near];
+                let known = &mut self.times[place][near];
                 if *known == 0 {
-                    windows.push((*place, near));
+                    windows.push((place, near));
                 }
                 *known += times;
             }
@@ -104,7 +117,6 @@ impl<'i> Searching<'i> {
             let times = std::mem::take(&mut self.times[place][text]);
             self.around[place][text] += rare * weight(f64::from(times), length);
         }
-        !having.is_empty()
     }
 
     fn rarity(&self, having: usize) -> f64 {

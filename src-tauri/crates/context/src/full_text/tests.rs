@@ -14,7 +14,8 @@ fn index(texts: &[&str]) -> TextIndex {
 
 /// The places that fit, best first.
 fn ranked(index: &TextIndex, fits: &Fits) -> Vec<i64> {
-    let mut found: Vec<(i64, f64)> = index.places().zip(fits[0].iter().copied()).filter(|(_, fit)| *fit > 0.0).collect();
+    let mut found: Vec<(i64, f64)> =
+        index.places().zip(fits[0].iter().copied()).filter(|(_, fit)| *fit > 0.0).collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
     found.into_iter().map(|(place, _)| place).collect()
 }
@@ -62,7 +63,8 @@ fn another_evening_is_not_beside_it() {
 #[test]
 fn what_is_beyond_the_stretch_neither_counts_nor_is_found() {
     let (whole, part) = (index(&TALK_OF_PARROTS), index(&TALK_OF_PARROTS[..4]));
-    let [of_whole, of_part] = [(&whole, 4), (&part, i64::MAX)].map(|index| search(&[index], ["parrot", "rain", "green"]));
+    let [of_whole, of_part] =
+        [(&whole, 4), (&part, i64::MAX)].map(|index| search(&[index], ["parrot", "rain", "green"]));
     assert_eq!(of_whole, of_part);
     assert_eq!(of_part.unknown, 1, "nobody in the stretch has said it");
     assert!(search(&[(&whole, 0)], ["parrot"]).own[0].is_empty());

@@ -25,7 +25,7 @@ pub(crate) struct Sought(Vec<String>);
 
 impl Sought {
     pub(crate) fn of(said: &[String]) -> Self {
-        let mut parts: Vec<String> = said.iter().flat_map(|word| parts(word)).collect();
+        let mut parts: Vec<String> = said.iter().cloned().flat_map(parts).collect();
         parts.sort_unstable();
         parts.dedup();
         Self(parts)
@@ -43,17 +43,21 @@ impl Sought {
     }
 
     fn in_text(&self, text: &str) -> Vec<bool> {
-        let there: Vec<String> = words(text).flat_map(|word| parts(&word).collect::<Vec<_>>()).collect();
-        self.0.iter().map(|part| there.iter().any(|word| alike(part, word))).collect()
+        let mut there = vec![false; self.0.len()];
+        for part in words(text).flat_map(parts) {
+            there.iter_mut().zip(&self.0).for_each(|(there, sought)| *there |= alike(sought, &part));
+        }
+        there
     }
 }
 
 /// A word, or the runs of letters that stand for the words in it.
-fn parts(word: &str) -> impl Iterator<Item = String> + use<> {
+fn parts(word: String) -> Vec<String> {
+    if !is_spaceless(&word) {
+        return vec![word];
+    }
     let letters: Vec<char> = word.chars().collect();
-    let run = if is_spaceless(word) { RUN.min(letters.len()) } else { letters.len() };
-    let runs: Vec<String> = letters.windows(run.max(1)).map(|run| run.iter().collect()).collect();
-    runs.into_iter()
+    letters.windows(RUN.min(letters.len())).map(|run| run.iter().collect()).collect()
 }
 
 /// Two forms of one word, by a guess: "camp" and "camping", or "cat" and "cats".

@@ -23,6 +23,7 @@ mod extraction;
 mod facts;
 mod keyframes;
 mod learning;
+mod looking;
 mod many;
 mod nearness;
 mod older;
@@ -52,13 +53,13 @@ mod withdrawal;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use context::frame::{BlockKind, Candidate, HistoryMessage, Share, Source};
+use context::frame::{BlockKind, Candidate, Share, Source};
 use context::importance::{IMPORTANT, judge};
 use domain::PersonaId;
 use domain::chat::Chat;
 use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
-use store::{Among, Query, Stretch};
+use store::{Among, Query};
 use tokio::time::error::Elapsed;
 
 use crate::Engine;
@@ -73,7 +74,7 @@ use facts::Facts;
 pub(crate) use keyframes::Cover;
 pub(crate) use keyframes::keep as keep_covers;
 pub(crate) use nearness::Asked;
-use older::{ByWords, Older, Question};
+use older::Older;
 pub(crate) use reading::Reading;
 use sense::Understood;
 pub(crate) use wishes::{Said, obey};
@@ -85,10 +86,6 @@ const EXCERPTS: u32 = 200;
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The encoder may have to start. Behind that words alone must do (S2.31).
 const UNDERSTANDING: Duration = Duration::from_millis(250);
-/// Chats of a pair that are looked through, the latest first.
-const OTHER_CHATS: u32 = 50;
-/// Bytes of a token, about, where it is only to be known what may leave the window this turn.
-const BYTES_A_TOKEN: usize = 3;
 
 /// What a search brought.
 struct Found {
@@ -233,46 +230,6 @@ impl Engine {
         Ok(self.store().read(find).await?)
     }
 
-    /// What was said before the window and in other chats, if this turn may ask for it.
-    async fn older(&self, collected: &Collected, answerer: &Answerer, words: Vec<String>) -> Answer<Older> {
-        if !asking::asks(collected) {
-            return Ok(Older::default());
-        }
-        let wordless = words.is_empty();
-        // The words are looked for while the encoder reads them.
-        let (found, meaning) = tokio::join!(self.by_words(collected, answerer, words), self.understood(collected));
-        let found = found?;
-        if found.has_no_messages() || wordless && meaning.is_none() {
-            return Ok(Older::default());
-        }
-        let question = Question { about: asking::about(collected), meaning };
-        let (cache, clock) = (self.reading().cache(), self.clock().clone());
-        let find = move |store: &store::Read<'_>| older::find(store, &found, &question, (&cache, &clock));
-        Ok(self.store().read(find).await?)
-    }
-
-    /// Looks for `words` in this chat before its window, and in what else the pair has said to each other (S4.62).
-    async fn by_words(&self, collected: &Collected, answerer: &Answerer, words: Vec<String>) -> Answer<ByWords> {
-        let chat = collected.chat.id;
-        // The anchor may move this turn, so what is about to leave the window is looked through as well.
-        let window = likely_window(&collected.history, answerer.budget.history_cap.min(answerer.budget.room()));
-        let first = window.first().map(|message| message.id);
-        let (own, persona) = (collected.chat.clone(), Some(collected.persona.id).filter(|id| !id.0.is_nil()));
-        let unset = self.persona_of(None).await?.id == collected.persona.id;
-        let (others, texts) = (collected.values.memory_other_chats, self.reading().texts());
-        let find = move |store: &store::Read<'_>| {
-            let before = first.map(|first| store.messages().position(first)).transpose()?.flatten();
-            let mut stretches = vec![Stretch { chat, before: before.unwrap_or(0) }];
-            // In a group others listen.
-            if others && store.groups().members(chat)?.is_empty() {
-                let pair = store.chats().of_pair(&own, persona, unset, OTHER_CHATS)?;
-                stretches.extend(pair.into_iter().map(|chat| Stretch { chat, before: i64::MAX }));
-            }
-            ByWords::of(store, &texts, &stretches, &words)
-        };
-        Ok(self.store().read(find).await?)
-    }
-
     /// The question as the encoder understands it, and whether it should have and did not.
     async fn meaning(&self, question: &str) -> (Option<Understood>, bool) {
         let Some(encoder) = self.reading().encoder() else { return (None, false) };
@@ -344,21 +301,4 @@ pub(crate) fn scopes(chat: &Chat, persona: PersonaId) -> [MemoryScope; 4] {
 /// The character with whom the user plays.
 pub(crate) fn pair(chat: &Chat, persona: PersonaId) -> MemoryScope {
     MemoryScope::Pair { character: chat.character, persona: Some(persona).filter(|id| !id.0.is_nil()) }
-}
-
-/// The newest messages, as many as are sure to stay in the window: three quarters of the history's budget, by a guess. What
-/// stands before may leave, and whatever stays all the same is left out by the plan (invariant 3).
-fn likely_window(history: &[HistoryMessage], tokens: u32) -> &[HistoryMessage] {
-    let bytes = tokens as usize * BYTES_A_TOKEN / 4 * 3;
-    let all: usize = history.iter().map(|message| message.text.len()).sum();
-    if all <= bytes {
-        return history;
-    }
-    let mut room = bytes / 4 * 3;
-    let near = history.iter().rev().take_while(|message| {
-        let left = room.checked_sub(message.text.len());
-        room = left.unwrap_or(0);
-        left.is_some()
-    });
-    &history[history.len() - near.count().max(1)..]
 }

@@ -70,6 +70,14 @@ impl Engine {
         self.understanding(collected).await.words.clone()
     }
 
+    /// The same, where nobody has to wait for it.
+    pub(super) fn understood_at_once(&self, collected: &Collected) -> Option<Option<Understood>> {
+        match self.reading().encoder() {
+            Some(_) => self.reading().lately().of(&asking::plain_words(collected)).map(Some),
+            None => Some(None),
+        }
+    }
+
     /// [`Self::understood`], if there is anything among `groups` that it can be compared with. Where it was not in time, what
     /// was understood in advance.
     pub(crate) async fn understood_for(&self, collected: &Collected, groups: Vec<Among>) -> Option<Understood> {

@@ -199,10 +199,10 @@ fn read_texts(store: &Read<'_>, stretches: &[Stretch], hits: &mut [Hit]) -> Resu
 
 /// Its own words count one, those around it two, what is talked of there a half: round numbers, measured on no chat but that
 /// of memory.md, section 2.
-fn by_words(words: &Lexical, stretches: &[Stretch]) -> Scores {
+fn by_words(words: &Lexical) -> Scores {
     let mut found = words.own.clone();
     found.add_all(&words.around, 2.0);
-    found.add_all(&words.matter(stretches), 0.5);
+    found.add_all(&words.matter(), 0.5);
     found
 }
 
@@ -213,7 +213,7 @@ const BY_WORDS: f32 = 4.0;
 
 /// Without meanings a hint counts as much as a message's own words. A longer message says more.
 fn judged_by_words(words: &ByWords, about: &About, clock: &Clock) -> Vec<Hit> {
-    let mut hits = words.first(&by_words(&words.said, &words.stretches));
+    let mut hits = words.first(&by_words(&words.said));
     let length = |hit: &Hit| (words.chats[hit.stretch].index.length_at(hit.message.position) as f32).ln_1p();
     let longest = hits.iter().map(length).fold(1.0, f32::max);
     for hit in &mut hits {

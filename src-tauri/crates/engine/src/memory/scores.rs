@@ -61,6 +61,27 @@ impl Scores {
         self
     }
 
+    /// The sums of what is known within `reach` places on both sides.
+    pub(crate) fn spread(&self, reach: usize) -> Self {
+        let of_stretch = |scores: &Vec<f32>| {
+            // How many are known up to each place, and their sum: the difference of two tells of all between.
+            let mut until = vec![(0_u32, 0.0_f64)];
+            let mut last = (0, 0.0);
+            for score in scores {
+                if *score != UNKNOWN {
+                    last = (last.0 + 1, last.1 + f64::from(*score));
+                }
+                until.push(last);
+            }
+            let sum = |at: usize| {
+                let (first, end) = (until[at.saturating_sub(reach)], until[(at + reach + 1).min(scores.len())]);
+                if end.0 > first.0 { (end.1 - first.1) as f32 } else { UNKNOWN }
+            };
+            (0..scores.len()).map(sum).collect()
+        };
+        Self(self.0.iter().map(of_stretch).collect())
+    }
+
     /// As parts of the most that is known.
     pub(crate) fn of_most(mut self) -> Self {
         let most = self.0.iter().flatten().copied().fold(f32::MIN_POSITIVE, f32::max);
@@ -125,6 +146,15 @@ mod tests {
         let mut some = scores(&[((0, 1), 0.5), ((1, 2), 1.0)]);
         some.add_all(&scores(&[((0, 1), 0.5), ((0, 2), 4.0)]), 0.5);
         assert_eq!(some.first(9), [((0, 2), 2.0), ((1, 2), 1.0), ((0, 1), 0.75)]);
+    }
+
+    #[test]
+    fn what_is_near_each_other_adds_up() {
+        let spread = scores(&[((0, 1), 0.5), ((0, 3), 1.0), ((1, 9), 2.0)]).spread(1);
+        assert_eq!(
+            spread.first(9),
+            [((1, 9), 2.0), ((1, 8), 2.0), ((0, 2), 1.5), ((0, 4), 1.0), ((0, 3), 1.0), ((0, 1), 0.5), ((0, 0), 0.5)]
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use store::Stretch;
 use super::scores::Scores;
 
 /// Messages on each side that talk of one matter.
-const MATTER: i64 = 10;
+const MATTER: usize = 10;
 
 /// A message by where it stands: in which of the stretches that are searched, and at which position.
 pub(crate) type Place = (usize, i64);
@@ -42,12 +42,8 @@ impl Lexical {
     }
 
     /// What is talked of around each message, from 0 to 1.
-    pub(crate) fn matter(&self, stretches: &[Stretch]) -> Scores {
-        let mut matter = Scores::unknown(stretches);
-        for ((stretch, position), score) in self.own.first(usize::MAX) {
-            (position - MATTER..=position + MATTER).for_each(|near| matter.add((stretch, near), score));
-        }
-        matter.of_most()
+    pub(crate) fn matter(&self) -> Scores {
+        self.own.spread(MATTER).of_most()
     }
 }
 
@@ -70,14 +66,13 @@ mod tests {
     fn what_the_words_say_is_told_of_each_stretch_and_of_nothing_beyond_it() {
         let rain = ["It rained."; 12];
         let parrot = [&rain[..], &["My parrot is called Zebulon.", "What a parrot!"]].concat();
-        let stretches =
-            [13, 1].map(|before| Stretch { chat: ChatId(Uuid::nil()), before });
+        let stretches = [13, 1].map(|before| Stretch { chat: ChatId(Uuid::nil()), before });
         let words = ["parrot", "zebulon", "lamp"].map(str::to_owned);
         let found = Lexical::of(&stretches, &[&index(&parrot), &index(&["A parrot.", "A parrot."])], &words);
         assert_eq!((found.own.of((0, 12)), found.own.of((0, 13)), found.own.of((1, 1))), (1.0, 0.0, 0.0));
         assert!((0.0..1.0).contains(&found.own.of((1, 0))) && found.own.of((1, 0)) > 0.0);
         assert!(found.around.of((0, 10)) > 0.0 && found.around.of((0, 9)) == 0.0);
-        let matter = found.matter(&stretches);
+        let matter = found.matter();
         assert_eq!((matter.of((0, 12)), matter.of((0, 2)), matter.of((0, 1))), (1.0, 1.0, 0.0));
         assert_eq!(found.unknown, 1);
     }
@@ -86,6 +81,6 @@ mod tests {
     fn no_words_say_nothing() {
         let stretches = [Stretch { chat: ChatId(Uuid::nil()), before: 9 }];
         let found = Lexical::of(&stretches, &[&index(&["A lamp."])], &[]);
-        assert!(found.own.first(9).is_empty() && found.matter(&stretches).first(9).is_empty());
+        assert!(found.own.first(9).is_empty() && found.matter().first(9).is_empty());
     }
 }
