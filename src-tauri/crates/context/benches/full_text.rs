@@ -1,0 +1,64 @@
+//! Twenty thousand messages by their words (memory.md, section 2: a query over them takes 50 ms at the most, without its embedding).
+//! `cargo bench -p context --bench full_text`. What SQLite's own index takes for such a question stands in the README.
+
+use context::full_text::{Text, TextIndex, search};
+use divan::{Bencher, black_box};
+
+const MESSAGES: usize = 20_000;
+/// Words of a message; few are said often, as people do.
+const WORDS: usize = 120;
+const VOCABULARY: usize = 8_000;
+
+fn main() {
+    divan::main();
+}
+
+/// The `rank`th most common word.
+fn word(rank: usize) -> String {
+    format!("w{}", rank * 7_919 % VOCABULARY)
+}
+
+/// About as common as Zipf has it: the word of rank 10 is said a tenth as often as the first.
+fn texts() -> Vec<String> {
+    let mut state = 0x9e37_79b9_u32;
+    let mut draw = move || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        let chance = f64::from(state) / f64::from(u32::MAX);
+        ((VOCABULARY as f64).powf(chance) as usize).min(VOCABULARY) - 1
+    };
+    (0..MESSAGES).map(|_| (0..WORDS).map(|_| word(draw())).collect::<Vec<_>>().join(" ")).collect()
+}
+
+fn index(texts: &[String]) -> TextIndex {
+    let mut index = TextIndex::default();
+    index.renew((0..).zip(texts).map(|(place, text)| Text { place, stamp: place, said: 0, text }), None);
+    index
+}
+
+/// Of a chat that is opened; later messages join it.
+#[divan::bench(sample_count = 5)]
+fn twenty_thousand_messages_taken_in(bencher: Bencher<'_, '_>) {
+    let texts = texts();
+    bencher.bench_local(|| index(black_box(&texts)));
+}
+
+/// Two words that a third of the messages have, two that one in twenty has, two rare ones.
+#[divan::bench(sample_count = 100)]
+fn a_question_of_six_words(bencher: Bencher<'_, '_>) {
+    let index = index(&texts());
+    let asked = [10, 12, 200, 220, 3_000, 7_000].map(word);
+    bencher.bench_local(|| search(black_box(&[(&index, i64::MAX)]), asked.iter().map(String::as_str)));
+}
+
+/// A message that comes in while one talks.
+#[divan::bench(sample_count = 100)]
+fn one_more_message(bencher: Bencher<'_, '_>) {
+    let (texts, mut place) = (texts(), MESSAGES as i64);
+    let mut index = index(&texts);
+    bencher.bench_local(|| {
+        place += 1;
+        index.renew([Text { place, stamp: place, said: 0, text: black_box(&texts[7]) }], None);
+    });
+}
