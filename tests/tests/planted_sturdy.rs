@@ -14,7 +14,6 @@ use tests::planted::{Plan, Size, answers};
 /// Of the probes, one in so many is asked.
 const ONE_IN: usize = 4;
 const SMALL: Size = Size { messages: 400, facts: 3, swept: 0, each: 1 };
-/// As the triggers of the index of letters have it.
 
 /// All that is answered, but how long it took.
 async fn played(dir: &Path, steps: Vec<Timed>) -> Vec<Probed> {

@@ -64,10 +64,6 @@ impl Query {
         }
         Self { words: quoted(&plain), letters: quoted(&runs) }
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.letters.is_empty()
-    }
 }
 
 /// What to ask an index of words, and one of letters, for rows that have every one of `words`. The end of a word may be
@@ -142,7 +138,7 @@ mod tests {
         let query = Query::any_of(["nuts", "NOT", "a\"b*", "花生过敏", "猫", ""]);
         assert_eq!(query.words, [r#""nuts""#, r#""NOT""#, r#""ab""#]);
         assert_eq!(query.letters, [r#""花生过""#, r#""生过敏""#]);
-        assert!(Query::any_of(["\"", "*"]).is_empty());
+        assert_eq!(Query::any_of(["\"", "*"]), Query::default());
     }
 
     #[test]

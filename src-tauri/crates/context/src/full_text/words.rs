@@ -4,6 +4,8 @@ use domain::script::is_spaceless;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization as _;
 
+/// Bytes of the longest word that has a stem: no language makes longer ones, and what is no word may have megabytes.
+const LONGEST: usize = 64;
 /// Letters of a run, in scripts that put no spaces between words.
 const RUN: usize = 2;
 
@@ -40,6 +42,7 @@ impl Terms {
             return letters.windows(run).map(|run| run.iter().collect()).collect();
         }
         match word.is_ascii() {
+            _ if word.len() > LONGEST => vec![word.to_owned()],
             true => vec![self.stemmer.stem(word).into_owned()],
             false => vec![self.stemmer.stem(&without_accents(word)).into_owned()],
         }
@@ -63,6 +66,7 @@ mod tests {
         assert_eq!(terms("花生过敏"), "花生 生过 过敏");
         assert_eq!(terms("猫"), "猫");
         assert_ne!(terms("kater"), terms("katze"));
+        assert_eq!(terms(&"y".repeat(100_000)).len(), 100_000);
     }
 
     #[test]

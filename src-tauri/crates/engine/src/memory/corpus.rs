@@ -213,7 +213,7 @@ fn say(store: &mut Write<'_>, mut of: Conversation, message: CorpusMessage) -> R
     Ok(of)
 }
 
-fn nobody(id: CharacterId) -> Character {
+pub(super) fn nobody(id: CharacterId) -> Character {
     Character {
         id,
         name: "Corpus".to_owned(),
@@ -226,7 +226,7 @@ fn nobody(id: CharacterId) -> Character {
     }
 }
 
-fn empty(id: ChatId, character: CharacterId) -> Chat {
+pub(super) fn empty(id: ChatId, character: CharacterId) -> Chat {
     Chat {
         id,
         character,

@@ -93,7 +93,7 @@ impl ByWords {
     /// The messages at the places that fit best, without their words.
     fn first(&self, scores: &Scores) -> Vec<Hit> {
         let hit = |((stretch, position), score): (Place, f32)| {
-            Some(Hit::new(self.chats[stretch].message(position)?, String::new(), stretch, score))
+            Some(Hit::new(self.chats[stretch].message(position)?, stretch, score))
         };
         scores.first(LOOKED_AT).into_iter().filter_map(hit).collect()
     }
@@ -125,8 +125,8 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
-    fn new(message: NamedMessage, text: String, stretch: usize, score: f32) -> Self {
-        Self { message, text, stretch, score, signals: Vec::new(), nearest: None }
+    fn new(message: NamedMessage, stretch: usize, score: f32) -> Self {
+        Self { message, text: String::new(), stretch, score, signals: Vec::new(), nearest: None }
     }
 
     fn place(&self) -> Place {
@@ -213,14 +213,17 @@ const BY_WORDS: f32 = 4.0;
 
 /// Without meanings a hint counts as much as a message's own words. A longer message says more.
 fn judged_by_words(words: &ByWords, about: &About, clock: &Clock) -> Vec<Hit> {
-    let mut hits = words.first(&by_words(&words.said));
+    let mut likely = by_words(&words.said);
+    if about.given() > 0.0 {
+        likely.add_to_known(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))));
+    }
+    let mut hits = words.first(&likely);
     let length = |hit: &Hit| (words.chats[hit.stretch].index.length_at(hit.message.position) as f32).ln_1p();
     let longest = hits.iter().map(length).fold(1.0, f32::max);
     for hit in &mut hits {
-        let (said, message) = (hit.score, hit.message);
-        let hints = about.fitting(message.role, || clock.civil(message.created));
-        hit.score = (said + 0.5 * length(hit) / longest + hints) / (BY_WORDS + about.given());
-        hit.signals = vec![SignalKind::Words.is(said / ALL_WORDS)];
+        let hints = about.fitting(hit.message.role, || clock.civil(hit.message.created));
+        hit.signals = vec![SignalKind::Words.is((hit.score - hints) / ALL_WORDS)];
+        hit.score = (hit.score + 0.5 * length(hit) / longest) / (BY_WORDS + about.given());
         hit.hinted(about, clock);
     }
     best_first(&mut hits);

@@ -43,6 +43,13 @@ impl Scores {
         }
     }
 
+    /// [`Self::add`] where something is known already.
+    pub(crate) fn add_to_known(&mut self, others: &Self) {
+        let both = self.0.iter_mut().flatten().zip(others.0.iter().flatten());
+        both.filter(|(known, other)| **known != UNKNOWN && **other != UNKNOWN)
+            .for_each(|(known, other)| *known += other);
+    }
+
     /// 0, where nothing is known.
     pub(crate) fn of(&self, (stretch, position): Place) -> f32 {
         let of = self.0.get(stretch).and_then(|scores| scores.get(usize::try_from(position).ok()?));
@@ -146,6 +153,8 @@ mod tests {
         let mut some = scores(&[((0, 1), 0.5), ((1, 2), 1.0)]);
         some.add_all(&scores(&[((0, 1), 0.5), ((0, 2), 4.0)]), 0.5);
         assert_eq!(some.first(9), [((0, 2), 2.0), ((1, 2), 1.0), ((0, 1), 0.75)]);
+        some.add_to_known(&scores(&[((0, 1), 0.25), ((0, 9), 2.0)]));
+        assert_eq!(some.first(9), [((0, 2), 2.0), ((0, 1), 1.0), ((1, 2), 1.0)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What was said, by its words: the indexes of whole chats in memory, as far as somebody asked for them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use context::full_text::{Text, TextIndex};
 use domain::ChatId;
@@ -34,6 +34,12 @@ impl ChatTexts {
         self.messages.last_key_value().map_or(0, |(position, _)| position + 1)
     }
 
+    fn read(store: &Read<'_>, chat: ChatId, revision: TextRevision) -> Result<Self, StoreError> {
+        let mut texts = Self::default();
+        texts.renew(store, chat, revision)?;
+        Ok(texts)
+    }
+
     /// Reads what has changed.
     fn renew(&mut self, store: &Read<'_>, chat: ChatId, revision: TextRevision) -> Result<(), StoreError> {
         let changed = store.message_texts().changed(chat, self.revision.last)?;
@@ -57,28 +63,47 @@ impl ChatTexts {
     }
 }
 
+/// The texts of a chat as they were looked through last. Making an index twice takes longer than to wait for it.
+type Known = Arc<Mutex<Arc<ChatTexts>>>;
+
 /// Texts that were looked through lately, the latest last.
 #[derive(Default)]
-pub(crate) struct TextCache(Mutex<Vec<(ChatId, Arc<ChatTexts>)>>);
+pub(crate) struct TextCache(Mutex<Vec<(ChatId, Known)>>);
 
 impl TextCache {
-    /// The texts of `chat` as they are in the store. Who comes meanwhile waits, for making an index twice takes longer.
+    /// The texts of `chat` as `store` sees them.
     pub(super) fn of(&self, store: &Read<'_>, chat: ChatId) -> Result<Arc<ChatTexts>, StoreError> {
-        let mut chats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known(chat);
+        let mut known = lock(&known);
         let revision = store.message_texts().revision(chat)?;
+        if known.revision == revision {
+            return Ok(Arc::clone(&known));
+        }
+        // Who began to read before the last change sees what was before it; that is of no use to others.
+        if known.revision.last > revision.last {
+            return Ok(Arc::new(ChatTexts::read(store, chat, revision)?));
+        }
+        let mut texts = Arc::unwrap_or_clone(std::mem::take(&mut *known));
+        texts.renew(store, chat, revision)?;
+        *known = Arc::new(texts);
+        Ok(Arc::clone(&known))
+    }
+
+    fn known(&self, chat: ChatId) -> Known {
+        let mut chats = lock(&self.0);
         let known = chats.iter().position(|(known, _)| *known == chat).map(|place| chats.remove(place).1);
-        let texts = match known {
-            Some(known) if known.revision == revision => known,
-            known => {
-                let mut texts = known.map(Arc::unwrap_or_clone).unwrap_or_default();
-                texts.renew(store, chat, revision)?;
-                Arc::new(texts)
-            }
-        };
+        let known = known.unwrap_or_default();
         if chats.len() >= CHATS {
             chats.remove(0);
         }
-        chats.push((chat, Arc::clone(&texts)));
-        Ok(texts)
+        chats.push((chat, Arc::clone(&known)));
+        known
     }
 }
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

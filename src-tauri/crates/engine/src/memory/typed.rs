@@ -78,15 +78,14 @@ impl Engine {
         Ok(())
     }
 
-    /// All that the turn would find, if it were sent now, and what of it would have to be counted.
+    /// All that the turn would find, if it were sent now.
     async fn look_for_draft(&self, chat: Chat, draft: &str) -> Answer<()> {
         let options = TurnOptions::default();
         let (aim, answerer) = tokio::try_join!(
             self.aim_of_preview(&chat, None, draft.to_owned(), &options),
             self.answerer(&chat, &options)
         )?;
-        let mut collected = self.collect(chat, aim, &answerer, &options).await?;
-        self.make_as_is(&mut collected, &answerer, &options).await?;
+        self.collect(chat, aim, &answerer, &options).await?;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ DROP TABLE message_letters;
 
 -- How many texts a chat shows, and the number of the last change to them. While it is the same, so are the texts.
 CREATE TABLE text_group (
-    chat BLOB PRIMARY KEY,
+    chat BLOB PRIMARY KEY REFERENCES chat (id) ON DELETE CASCADE,
     texts INTEGER NOT NULL,
     last INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
