@@ -1,5 +1,5 @@
 //! Twenty thousand messages by their words (memory.md, section 2: a query over them takes 50 ms at the most, without its embedding).
-//! `cargo bench -p context --bench full_text`. What SQLite's own index takes for such a question stands in the README.
+//! `cargo bench -p context --bench full_text`.
 
 use context::full_text::{Text, TextIndex, search};
 use divan::{Bencher, black_box};
