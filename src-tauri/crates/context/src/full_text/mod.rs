@@ -7,7 +7,7 @@ mod words;
 use std::collections::{HashMap, HashSet};
 
 pub use search::{Fits, Searched, search};
-pub use words::{Terms, words};
+pub use words::{Terms, parts, words};
 
 /// Milliseconds between two texts of one talk at the most: eight hours.
 const TALK: i64 = 8 * 3_600_000;

@@ -22,8 +22,17 @@ fn joins(letter: char) -> bool {
     matches!(letter, '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' | '\u{300}'..='\u{36f}')
 }
 
+/// A word; or, in scripts that put no spaces between words, the runs of letters that stand for the words in it.
+pub fn parts(word: &str) -> Vec<String> {
+    if !is_spaceless(word) {
+        return vec![word.to_owned()];
+    }
+    let letters: Vec<char> = word.chars().collect();
+    letters.windows(RUN.min(letters.len())).map(|run| run.iter().collect()).collect()
+}
+
 /// What a word in small letters is looked for by: its English stem without accents, which leaves most words of other languages as
-/// they are; in scripts that put no spaces between words each two letters of it.
+/// they are; in scripts that put no spaces between words each of its [`parts`].
 pub struct Terms {
     stemmer: Stemmer,
 }
@@ -36,13 +45,8 @@ impl Default for Terms {
 
 impl Terms {
     pub fn of(&self, word: &str) -> Vec<String> {
-        if is_spaceless(word) {
-            let letters: Vec<char> = word.chars().collect();
-            let run = RUN.min(letters.len()).max(1);
-            return letters.windows(run).map(|run| run.iter().collect()).collect();
-        }
         match word.is_ascii() {
-            _ if word.len() > LONGEST => vec![word.to_owned()],
+            _ if is_spaceless(word) || word.len() > LONGEST => parts(word),
             true => vec![self.stemmer.stem(word).into_owned()],
             false => vec![self.stemmer.stem(&without_accents(word)).into_owned()],
         }

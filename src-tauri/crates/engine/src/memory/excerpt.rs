@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
+use context::full_text::{parts, words};
 use domain::document::{self, MAX_PASSAGE};
-use domain::script::is_spaceless;
 use unicode_segmentation::UnicodeSegmentation as _;
-
-use super::terms::words;
 
 /// Bytes of an excerpt, about: a paragraph. In a thousand tokens ten of them have room.
 const LONGEST: usize = 400;
@@ -14,8 +12,6 @@ const LONGEST: usize = 400;
 const STEM: usize = 4;
 /// Letters that an ending has at the most.
 const ENDING: usize = 3;
-/// Letters of a run, in scripts that put no spaces between words.
-const RUN: usize = 2;
 /// What the encoder finds nearest counts half as much as a word that nothing else in the message has.
 const NEAREST: f32 = 0.5;
 
@@ -25,7 +21,7 @@ pub(crate) struct Sought(Vec<String>);
 
 impl Sought {
     pub(crate) fn of(said: &[String]) -> Self {
-        let mut parts: Vec<String> = said.iter().cloned().flat_map(parts).collect();
+        let mut parts: Vec<String> = said.iter().flat_map(|word| parts(word)).collect();
         parts.sort_unstable();
         parts.dedup();
         Self(parts)
@@ -44,20 +40,11 @@ impl Sought {
 
     fn in_text(&self, text: &str) -> Vec<bool> {
         let mut there = vec![false; self.0.len()];
-        for part in words(text).flat_map(parts) {
+        for part in words(text).flat_map(|word| parts(&word)) {
             there.iter_mut().zip(&self.0).for_each(|(there, sought)| *there |= alike(sought, &part));
         }
         there
     }
-}
-
-/// A word, or the runs of letters that stand for the words in it.
-fn parts(word: String) -> Vec<String> {
-    if !is_spaceless(&word) {
-        return vec![word];
-    }
-    let letters: Vec<char> = word.chars().collect();
-    letters.windows(RUN.min(letters.len())).map(|run| run.iter().collect()).collect()
 }
 
 /// Two forms of one word, by a guess: "camp" and "camping", or "cat" and "cats".
