@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use context::budget::Chunk;
 use context::macros::ModelFacts;
-use context::{Budget, ChatTemplate, CountTokens, Counts, chat_template};
+use context::{Budget, ChatTemplate, chat_template};
 use domain::chat::Chat;
 use domain::model::{Endpoint, LocalModel, ModelChoice};
 use domain::prompt::Segment;
@@ -15,13 +15,14 @@ use domain::{EndpointId, ModelId};
 use local::gguf::{self, Header, Vocabulary};
 use provider::Provider;
 use provider::openai::{EndpointConfig, OpenAiClient};
-use store::{PresetKind, TextHash};
+use store::PresetKind;
 
 use crate::Engine;
 use crate::api::{ApiError, Counted, CountedWith};
 use crate::chat_formats::OwnFormat;
+use crate::counting::Counting;
 use crate::error::{Answer, bad_input, internal, not_found};
-use crate::remote_count::{About, Calibrating, RemoteCounting, Tokens};
+use crate::remote_count::{Calibrating, RemoteCounting};
 use crate::turn::TurnOptions;
 use crate::{convert, models};
 
@@ -49,51 +50,6 @@ pub(crate) struct Answerer {
     /// The settings of the turn, resolved.
     pub(crate) values: Values,
     counting: Counting,
-}
-
-/// Whose tokens are counted.
-enum Counting {
-    /// Exactly, by the model on this machine.
-    Local(LocalModel),
-    /// More or less.
-    Remote(RemoteCounting),
-}
-
-impl Counting {
-    /// Names the tokenizer.
-    fn tokenizer(&self) -> String {
-        match self {
-            Self::Local(model) => model.sha256.clone(),
-            Self::Remote(remote) => remote.tokens.key(),
-        }
-    }
-
-    /// Counts of `segments` by the tokenizer alone: those of old texts from the store.
-    async fn raw(&self, engine: &Engine, segments: Vec<Segment>) -> Answer<Memoised> {
-        match self {
-            Self::Local(model) => {
-                let count = async |texts: &[Segment]| Ok(engine.local().count(model, texts).await?);
-                memoised(engine, &self.tokenizer(), segments, count).await
-            }
-            // Estimating is faster than asking the store.
-            Self::Remote(remote) if matches!(remote.tokens, Tokens::Estimate) => {
-                let counts = segments.into_iter().map(|segment| (segment.clone(), remote.raw(&segment)));
-                Ok(Memoised { counts: counts.collect(), fresh: 0 })
-            }
-            Self::Remote(remote) => {
-                let count = async |texts: &[Segment]| remote.raw_all(texts.to_vec()).await;
-                memoised(engine, &self.tokenizer(), segments, count).await
-            }
-        }
-    }
-
-    /// A count of [`Self::raw`] as the model would make it.
-    fn corrected(&self, raw: u32) -> u32 {
-        match self {
-            Self::Local(_) => raw,
-            Self::Remote(remote) => remote.calibration.apply(raw),
-        }
-    }
 }
 
 /// What turn and settings ask of whatever answers.
@@ -187,19 +143,9 @@ impl Answerer {
         ModelFacts { name: &self.name, context: Some(self.budget.limit), response: Some(self.sampling.max_tokens) }
     }
 
-    /// Names the tokenizer of [`Self::raw_counts`].
-    pub(crate) fn tokenizer(&self) -> String {
-        self.counting.tokenizer()
-    }
-
-    /// Tokens of texts by the tokenizer alone, which are the same on every turn.
-    pub(crate) async fn raw_counts(&self, engine: &Engine, texts: Vec<Segment>) -> Answer<Vec<(Segment, u32)>> {
-        Ok(self.counting.raw(engine, texts).await?.counts)
-    }
-
-    /// A raw count as the model would make it.
-    pub(crate) fn corrected(&self, raw: u32) -> u32 {
-        self.counting.corrected(raw)
+    /// Whose tokens are counted.
+    pub(crate) fn counting(&self) -> &Counting {
+        &self.counting
     }
 
     /// Who counts its tokens, and how well.
@@ -212,83 +158,6 @@ impl Answerer {
             }
         }
     }
-}
-
-/// Counts for one prompt: by the model's own tokenizer or an encoding that fits, memoised in the store, or estimated.
-pub(crate) struct Counter<'a> {
-    counting: &'a Counting,
-    exact: Counts,
-    about: About,
-    /// Segments that a tokenizer had to count: no count of them was kept.
-    pub(crate) counted: u32,
-}
-
-impl<'a> Counter<'a> {
-    pub(crate) fn new(answerer: &'a Answerer) -> Self {
-        Self { counting: &answerer.counting, exact: Counts::default(), about: About::default(), counted: 0 }
-    }
-
-    pub(crate) fn counts(&self) -> &dyn CountTokens {
-        match self.counting {
-            Counting::Local(_) => &self.exact,
-            // Faster than any memory of it, and than planning twice.
-            Counting::Remote(remote) if matches!(remote.tokens, Tokens::Estimate) => remote,
-            Counting::Remote(_) => &self.about,
-        }
-    }
-
-    /// Learns the counts of `segments`: those of old texts from the store, the rest from the tokenizer.
-    pub(crate) async fn count(&mut self, engine: &Engine, segments: Vec<Segment>) -> Answer<()> {
-        let counting = self.counting;
-        let Memoised { counts, fresh } = counting.raw(engine, segments).await?;
-        self.counted += fresh;
-        let known = match counting {
-            Counting::Local(_) => &mut self.exact,
-            Counting::Remote(_) => &mut self.about.0,
-        };
-        for (segment, count) in counts {
-            known.insert(segment, counting.corrected(count));
-        }
-        Ok(())
-    }
-}
-
-/// Counts, and how many of them no store had.
-struct Memoised {
-    counts: Vec<(Segment, u32)>,
-    fresh: u32,
-}
-
-/// The counts of `segments`: those that `tokenizer` has counted before, in this revision of the counting, from the store,
-/// and the rest by `count`.
-async fn memoised(
-    engine: &Engine,
-    tokenizer: &str,
-    segments: Vec<Segment>,
-    count: impl AsyncFnOnce(&[Segment]) -> Answer<Vec<u32>>,
-) -> Answer<Memoised> {
-    let tokenizer = format!("{tokenizer} {}", local::COUNTING_REVISION);
-    let hashes: Vec<TextHash> = segments.iter().map(hash).collect();
-    let (asked, key) = (hashes.clone(), tokenizer.clone());
-    let known = engine.store().read(move |store| store.token_counts().get_many(&key, &asked)).await?;
-    let (old, new): (Vec<_>, Vec<_>) = segments.into_iter().zip(hashes).partition(|(_, hash)| known.contains_key(hash));
-    let mut counts: Vec<(Segment, u32)> =
-        old.into_iter().filter_map(|(segment, hash)| Some((segment, *known.get(&hash)?))).collect();
-    if new.is_empty() {
-        return Ok(Memoised { counts, fresh: 0 });
-    }
-    let (texts, hashes): (Vec<Segment>, Vec<TextHash>) = new.into_iter().unzip();
-    let counted = count(&texts).await?;
-    let rows: Vec<(TextHash, u32)> = hashes.into_iter().zip(counted.iter().copied()).collect();
-    let fresh = rows.len().try_into().unwrap_or(u32::MAX);
-    counts.extend(texts.into_iter().zip(counted));
-    engine.store().checkpoint(move |store| store.token_counts_mut().insert_many(&tokenizer, &rows)).await?;
-    Ok(Memoised { counts, fresh })
-}
-
-/// The same words cost differently as control text and as contents.
-fn hash(segment: &Segment) -> TextHash {
-    TextHash::of(&format!("{}{}", if segment.control { "c" } else { "p" }, segment.text))
 }
 
 impl Engine {

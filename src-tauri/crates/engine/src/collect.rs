@@ -15,15 +15,17 @@ use domain::overrides::Overrides;
 use domain::persona::Persona;
 use domain::settings::Values;
 use domain::{MessageId, Timestamp};
-use store::WindowMessage;
+use store::{Company, WindowMessage};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::answer::{Answerer, Counter};
+use crate::answer::Answerer;
 use crate::api::{self, Ask, AssemblyTimings};
+use crate::around::Around;
 use crate::chat_texts::ChatCard;
 use crate::content;
 use crate::convert::{self, Speakers};
+use crate::counting::Counter;
 use crate::error::Answer;
 use crate::frame::{self, Built};
 use crate::group::{self, Group, Line};
@@ -82,6 +84,7 @@ pub(crate) struct Collected {
     pub(crate) history: Vec<HistoryMessage>,
     /// What the prompt says behind the words of a message, of what is no words.
     pub(crate) notes: HashMap<MessageId, String>,
+    pub(crate) around: Around,
     pub(crate) lore: Lore,
     pub(crate) memory: Recalled,
     /// The question as it is understood, once something asked for it.
@@ -96,6 +99,8 @@ pub(crate) struct Collected {
     pub(crate) user_messages: i64,
     /// What a job beside the chat asks for, behind everything that was said.
     pub(crate) task: Option<Task>,
+    /// Nobody asked for a prompt yet.
+    pub(crate) in_passing: bool,
     pub(crate) notices: Vec<String>,
     timings: AssemblyTimings,
     started: Instant,
@@ -165,6 +170,7 @@ impl Engine {
             let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
             Ok((history, pictures, before.unwrap_or_default(), messages.last(id)?, messages.opening(id)?))
         });
+        let own_scripts = self.own_scripts();
         let values = answerer.values.clone();
         let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode));
         let (ChatCard { card, hash: card_hash, own: own_texts }, persona, group, mode, variables) = tokio::try_join!(
@@ -174,6 +180,10 @@ impl Engine {
             mode,
             self.macro_state(&chat),
         )?;
+        // The same, of what counts whatever is said.
+        let company = Company { character: chat.character, chat: id, persona: persona.id };
+        let around = self.store().read(move |store| Around::read(store, company));
+        let standing = self.standing_facts(&chat, persona.id, &values);
         let (history, mut pictures, (messages, of_character), newest, opening) = read.await?;
         let (template, notice) = match &options.template_json {
             Some(json) => (self.written_template(json).await?, None),
@@ -242,6 +252,7 @@ impl Engine {
             swipes,
             history,
             notes,
+            around: Around::default(),
             lore: Lore::default(),
             memory: Recalled::default(),
             asked: Asked::default(),
@@ -250,18 +261,22 @@ impl Engine {
             position,
             user_messages,
             task: None,
+            in_passing: false,
             notices: notice.into_iter().chain(notice_of_details).collect(),
             timings: AssemblyTimings { collect_ms: millis(started), ..AssemblyTimings::default() },
             started,
         };
-        self.rewrite(&mut collected, options).await?;
+        self.rewrite(&mut collected, options, own_scripts.await?).await?;
         let unknown = collected.unknown_in_messages();
         collected.notices.extend(unknown);
+        collected.around = around.await?;
         Step::Collect.done(id);
         let started = Instant::now();
         let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
-        let (memory, lore) =
-            tokio::join!(self.recall(&collected, answerer), self.lore(&collected, answerer, options, head_at));
+        let (memory, lore) = tokio::join!(
+            self.recall(&collected, answerer, standing),
+            self.lore(&collected, answerer, options, head_at)
+        );
         (collected.memory, collected.lore) = (memory, lore?);
         let unread = collected.asked.notice().map(str::to_owned);
         collected.notices.extend(collected.memory.notices.iter().cloned().chain(unread));
@@ -323,13 +338,14 @@ impl Engine {
             stop: &stop,
         };
         let mut timings = collected.timings;
-        let mut counter = Counter::new(answerer);
+        let mut counter = Counter::new(self, answerer).in_passing(collected.in_passing);
         loop {
             let started = Instant::now();
-            let result = assemble(&built.frame, &setup, &collected.chat.window, counter.counts());
+            let result = assemble(&built.frame, &setup, &collected.chat.window, &counter);
             timings.plan_ms += millis(started);
             match result {
                 Ok(assembled) => {
+                    counter.finish();
                     let of_lore = collected.lore.notices.iter().cloned();
                     let notices = collected.notices.iter().cloned().chain(of_lore).chain(built.notices);
                     let notices = notices.chain(re_reads).collect();
@@ -340,7 +356,7 @@ impl Engine {
                 }
                 Err(AssembleError::Uncounted(segments)) => {
                     let started = Instant::now();
-                    counter.count(self, segments).await?;
+                    counter.learn(segments).await?;
                     timings.count_ms += millis(started);
                     timings.counted = counter.counted;
                 }

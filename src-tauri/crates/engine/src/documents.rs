@@ -1,8 +1,6 @@
 //! Texts that people attach to a chat, a character or a lorebook: taken in, listed, taken out again (S4.27). `memory::passages`
 //! finds what is in them.
 
-use std::collections::BTreeSet;
-
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::document::{Document, DocumentError, DocumentOwner, MAX_BYTES, MAX_FILE};
@@ -12,7 +10,6 @@ use uuid::Uuid;
 use crate::Engine;
 use crate::api::{self, ApiError, Changed};
 use crate::clock::rfc3339;
-use crate::collect::Collected;
 use crate::document_files;
 use crate::error::{Answer, bad_input, not_found};
 use crate::memory;
@@ -119,24 +116,6 @@ impl Engine {
         let owner = self.document(id).await?.owner;
         self.documents_changed(owner);
         Ok(())
-    }
-
-    /// What counts in a chat: its own documents, its character's, and those of the books that are bound to it.
-    pub(crate) async fn documents_in(&self, collected: &Collected) -> Answer<Vec<DocumentOwner>> {
-        let books: BTreeSet<LorebookId> = self.bound(collected).await?.into_iter().map(|book| book.id).collect();
-        let own = [DocumentOwner::Chat(collected.chat.id), DocumentOwner::Character(collected.chat.character)];
-        let owners: Vec<DocumentOwner> =
-            own.into_iter().chain(books.into_iter().map(DocumentOwner::Lorebook)).collect();
-        let with_some = move |store: &store::Read<'_>| {
-            let mut found = Vec::new();
-            for owner in owners {
-                if !store.documents().of(owner)?.is_empty() {
-                    found.push(owner);
-                }
-            }
-            Ok(found)
-        };
-        Ok(self.store().read(with_some).await?)
     }
 
     /// The places of all chats in which an owner may count: no reply is written there meanwhile.

@@ -18,6 +18,7 @@ use crate::endpoint_tokenizer::TokenizerFiles;
 use crate::error::{Answer, not_found};
 use crate::events::{Announcer, Events};
 use crate::importing::Importing;
+use crate::known_counts::KnownCounts;
 use crate::layered::Environment;
 use crate::lore::LoreCache;
 use crate::memory::{Encoder, Reading};
@@ -88,6 +89,7 @@ struct Inner {
     reading: Reading,
     scripts: Mutex<ScriptCache>,
     lore: Mutex<LoreCache>,
+    counts: KnownCounts,
     card: Mutex<CardCache>,
     tokenizers: TokenizerFiles,
     /// Keys of answerers that have refused to go on with an unfinished reply.
@@ -142,6 +144,7 @@ impl Engine {
             reading: Reading::new(encoder),
             scripts: Mutex::default(),
             lore: Mutex::default(),
+            counts: KnownCounts::default(),
             card: Mutex::default(),
             tokenizers: TokenizerFiles::default(),
             without_prefill: Mutex::default(),
@@ -272,6 +275,10 @@ impl Engine {
 
     pub(crate) fn lore_cache(&self) -> MutexGuard<'_, LoreCache> {
         self.inner.lore.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn known_counts(&self) -> &KnownCounts {
+        &self.inner.counts
     }
 
     pub(crate) fn templates(&self) -> MutexGuard<'_, Templates> {

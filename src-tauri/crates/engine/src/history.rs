@@ -8,7 +8,7 @@ use context::regex_script::{Channel, Occasion};
 use domain::MessageId;
 use domain::chat::{Picture, Role};
 use domain::regex_script::Placement;
-use store::WindowMessage;
+use store::{Preset, WindowMessage};
 
 use crate::Engine;
 use crate::collect::{Collected, placement};
@@ -24,10 +24,16 @@ impl Engine {
     /// Runs the regex scripts that change what is sent, and not what is stored, over the history. Scripts that ask for the
     /// depth get the exact one under classic placement. Cache-first holds on to what they made of a message when it was first
     /// sent, until a new epoch begins: else the prefix would change in its middle whenever a message gets deep enough.
-    pub(crate) async fn rewrite(&self, collected: &mut Collected, options: &TurnOptions) -> Answer<()> {
+    /// `own` are the user's scripts.
+    pub(crate) async fn rewrite(
+        &self,
+        collected: &mut Collected,
+        options: &TurnOptions,
+        own: Vec<Preset>,
+    ) -> Answer<()> {
         let mut history = std::mem::take(&mut collected.history);
         let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
-        let scripts = self.scripts(collected.chat.character, &words, &collected.variables_before).await?;
+        let scripts = self.scripts_among(own, collected.chat.character, &words, &collected.variables_before).await?;
         let mut run = Run::new(&scripts, &words, Moment::default());
         let mut state = collected.variables_before.clone();
         let exact = |index: usize| (history.len() - 1 - index) as u32;

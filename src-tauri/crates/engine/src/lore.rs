@@ -23,7 +23,7 @@ use crate::clock::Clock;
 use crate::collect::{Collected, placement};
 use crate::error::Answer;
 use crate::lore_books::Shelved;
-use crate::lore_counts::{Counting, LoreCounts};
+use crate::lore_counts::Counting;
 use crate::lore_near::NearEntry;
 use crate::lore_reading::Reading;
 use crate::macro_variables::Changes;
@@ -82,7 +82,6 @@ impl Lore {
 #[derive(Default)]
 pub(crate) struct LoreCache {
     pub(crate) last: Option<(u64, Arc<Shelved>)>,
-    pub(crate) counts: LoreCounts,
 }
 
 impl Engine {

@@ -10,7 +10,7 @@ use domain::card::Card;
 use domain::lorebook::{Binding, Book, Entry};
 use domain::settings::{LoreStrategy, Values};
 use domain::{CharacterId, LorebookId};
-use store::{BoundLorebook, Company, Lorebook};
+use store::{BoundLorebook, Lorebook};
 
 use crate::Engine;
 use crate::collect::Collected;
@@ -35,16 +35,16 @@ pub(crate) struct Shelved {
 impl Engine {
     /// The chat's books, prepared; `None` if there is not one entry.
     pub(crate) async fn books(&self, collected: &Collected) -> Answer<Option<Arc<Shelved>>> {
-        let bound = self.bound(collected).await?;
+        let bound = &collected.around.bound;
         if bound.is_empty() && collected.card.character_book().is_none() {
             return Ok(None);
         }
-        let key = key(collected, &bound);
+        let key = key(collected, bound);
         let known = self.lore_cache().last.clone().filter(|(known, _)| *known == key);
         let prepared = match known {
             Some((_, prepared)) => prepared,
             None => {
-                let shelf = self.shelf(collected, bound).await?;
+                let shelf = self.shelf(collected).await?;
                 let prepared = shelf.prepared(&settings(&collected.values));
                 let prepared = Arc::new(Shelved { prepared, ids: shelf.ids });
                 self.lore_cache().last = Some((key, prepared.clone()));
@@ -54,20 +54,14 @@ impl Engine {
         Ok(Some(prepared).filter(|shelved| !shelved.prepared.is_empty()))
     }
 
-    pub(crate) async fn bound(&self, collected: &Collected) -> Answer<Vec<BoundLorebook>> {
-        let chat = &collected.chat;
-        let company = Company { character: chat.character, chat: chat.id, persona: collected.persona.id };
-        Ok(self.store().read(move |store| store.lorebooks().bound(company)).await?)
-    }
-
     /// The card's own book and those that are bound, under the names that prompts tell them by.
-    pub(crate) async fn shelf(&self, collected: &Collected, bound: Vec<BoundLorebook>) -> Answer<Shelf> {
-        let ids: BTreeSet<LorebookId> = bound.iter().map(|bound| bound.id).collect();
+    pub(crate) async fn shelf(&self, collected: &Collected) -> Answer<Shelf> {
+        let ids: BTreeSet<LorebookId> = collected.around.bound.iter().map(|bound| bound.id).collect();
         let rows = self.store().read(move |store| {
             let books = ids.into_iter().map(|id| store.lorebooks().get(id));
             books.filter_map(Result::transpose).collect::<Result<Vec<Lorebook>, _>>()
         });
-        Ok(Shelf::new((&collected.card, collected.chat.character), &bound, rows.await?))
+        Ok(Shelf::new((&collected.card, collected.chat.character), &collected.around.bound, rows.await?))
     }
 }
 

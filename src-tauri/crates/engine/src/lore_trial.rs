@@ -100,13 +100,12 @@ impl Engine {
 
     /// The books of the chat, and `book` where it is none of them.
     async fn shelf_with(&self, collected: &Collected, book: Option<String>) -> Answer<Shelf> {
-        let bound = self.bound(collected).await?;
         let there = |id: &str| {
             let own = collected.chat.character.to_string();
-            id == own || bound.iter().any(|bound| bound.id.to_string() == id)
+            id == own || collected.around.bound.iter().any(|bound| bound.id.to_string() == id)
         };
         let extra = book.filter(|id| !there(id));
-        let mut shelf = self.shelf(collected, bound.clone()).await?;
+        let mut shelf = self.shelf(collected).await?;
         if let Some(id) = extra {
             let found = self.lorebook(id).await?;
             shelf.add(&found.name(), found.book);

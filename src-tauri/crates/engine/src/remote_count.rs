@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use context::{CountTokens, Counts, Estimate};
+use context::{CountTokens, Estimate};
 use domain::EndpointId;
 use domain::model::Endpoint;
 use domain::prompt::{Prompt, Segment};
@@ -141,20 +141,6 @@ async fn calibration(store: &Store, endpoint: &Endpoint, tokens: &str) -> Answer
     let json = store.read(move |store| store.calibrations().get(id, &model)).await?;
     let learned = json.and_then(|json| serde_json::from_str::<Learned>(&json).ok());
     Ok(learned.filter(|learned| learned.tokens == tokens).map(|learned| learned.calibration).unwrap_or_default())
-}
-
-/// Counts that are nearly right.
-#[derive(Debug, Default)]
-pub(crate) struct About(pub(crate) Counts);
-
-impl CountTokens for About {
-    fn count(&self, segment: &Segment) -> Option<u32> {
-        self.0.count(segment)
-    }
-
-    fn exact(&self) -> bool {
-        false
-    }
 }
 
 /// Right away, without remembering.

@@ -14,7 +14,7 @@ use domain::CharacterId;
 use domain::chat::{Chat, Message, Role};
 use domain::regex_script::{self, Placement, RegexScript};
 use serde_json::Value;
-use store::PresetKind;
+use store::{Preset, PresetKind, StoreError};
 
 use crate::Engine;
 use crate::api;
@@ -225,7 +225,22 @@ impl Engine {
         words: &Words<'_>,
         state: &MacroState,
     ) -> Answer<Arc<Scripts>> {
-        let own = self.store().read(|store| store.presets().list(PresetKind::RegexScript)).await?;
+        self.scripts_among(self.own_scripts().await?, character, words, state).await
+    }
+
+    /// The user's own, read at once.
+    pub(crate) fn own_scripts(&self) -> impl Future<Output = Result<Vec<Preset>, StoreError>> + Send + use<> {
+        self.store().read(|store| store.presets().list(PresetKind::RegexScript))
+    }
+
+    /// [`Self::scripts`], where the user's own were read.
+    pub(crate) async fn scripts_among(
+        &self,
+        own: Vec<Preset>,
+        character: CharacterId,
+        words: &Words<'_>,
+        state: &MacroState,
+    ) -> Answer<Arc<Scripts>> {
         let of_card = listed(words.card);
         let of_card = if of_card.is_some() && self.allowed().await?.contains(&character) { of_card } else { None };
         let texts: Vec<&str> = own.iter().map(|preset| preset.json.as_str()).collect();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use context::CountTokens as _;
 use context::prompt_template::{
     self, Kind, Library, Problem, PromptTemplate, ResolvedTemplate, VariableSource, from_json, resolve,
 };
@@ -10,12 +11,13 @@ use store::{Preset, PresetKind};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::answer::{Answerer, Counter};
+use crate::answer::Answerer;
 use crate::api::{
     Changed, RenderedSection, RenderedTemplate, Severity, TemplateDocument, TemplateKind, TemplateProblem,
     TemplateSummary, VariableDoc,
 };
 use crate::collect::Aim;
+use crate::counting::Counter;
 use crate::error::{Answer, bad_input, internal, not_found};
 use crate::frame::{self, Section};
 use crate::turn::TurnOptions;
@@ -125,13 +127,13 @@ impl Engine {
     /// Counts of texts as contents.
     async fn count_texts(&self, answerer: &Answerer, texts: Vec<String>) -> Answer<Vec<u32>> {
         let segments: Vec<Segment> = texts.into_iter().map(|text| Segment { text, control: false }).collect();
-        let mut counter = Counter::new(answerer);
+        let mut counter = Counter::new(self, answerer);
         let unknown: Vec<Segment> =
-            segments.iter().filter(|segment| counter.counts().count(segment).is_none()).cloned().collect();
+            segments.iter().filter(|segment| counter.count(segment).is_none()).cloned().collect();
         if !unknown.is_empty() {
-            counter.count(self, unknown).await?;
+            counter.learn(unknown).await?;
         }
-        Ok(segments.iter().map(|segment| counter.counts().count(segment).unwrap_or(0)).collect())
+        Ok(segments.iter().map(|segment| counter.count(segment).unwrap_or(0)).collect())
     }
 
     /// The template that `json` writes, with everything it extends.

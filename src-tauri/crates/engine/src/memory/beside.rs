@@ -25,9 +25,10 @@ use uuid::Uuid;
 
 use super::pair;
 use crate::Engine;
-use crate::answer::{Answerer, Counter};
+use crate::answer::Answerer;
 use crate::api::ModelRef;
 use crate::convert::Speakers;
+use crate::counting::Counter;
 use crate::error::{Answer, bad_input};
 use crate::history::said;
 use crate::turn::TurnOptions;
@@ -224,11 +225,11 @@ impl Engine {
         let template = answerer.template.as_ref().map(|template| template.at(self.clock().civil(self.now())));
         let budget = Budget { reserve: reply.min(answerer.budget.limit / 2), ..answerer.budget };
         let setup = Setup::new(template.as_ref(), &answerer.key, budget);
-        let (state, mut counter) = (WindowState::default(), Counter::new(answerer));
+        let (state, mut counter) = (WindowState::default(), Counter::new(self, answerer));
         loop {
-            match assemble(frame, &setup, &state, counter.counts()) {
+            match assemble(frame, &setup, &state, &counter) {
                 Ok(assembled) => return Ok(Some(assembled.prompt)),
-                Err(AssembleError::Uncounted(segments)) => counter.count(self, segments).await?,
+                Err(AssembleError::Uncounted(segments)) => counter.learn(segments).await?,
                 Err(AssembleError::Overflow(_)) => return Ok(None),
                 Err(AssembleError::Template(error)) => return Err(error.into()),
             }

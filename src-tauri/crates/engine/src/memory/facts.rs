@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
-use domain::{MemoryId, MessageId, Timestamp};
+use domain::{ChatId, MemoryId, MessageId, Timestamp};
 use store::{Found, Query, Read, StoreError};
 
 use crate::Clock;
@@ -32,8 +32,31 @@ const LASTING: u8 = 10;
 pub(crate) struct Facts {
     pub(crate) standing: Vec<Memory>,
     pub(crate) called: Vec<Called>,
-    /// What the pair's chat before came to, for one that has no story yet (S4.55).
+    /// See [`Standing`].
     pub(crate) last_session: Option<Memory>,
+}
+
+/// What counts whatever the words.
+pub(crate) struct Standing {
+    memories: Vec<Memory>,
+    /// What the pair's chat before came to, for one that has no story yet (S4.55).
+    last_session: Option<Memory>,
+}
+
+impl Standing {
+    /// In these scopes, of which the second is the pair's; the last session is that before a chat.
+    pub(crate) fn read(
+        store: &Read<'_>,
+        scopes: &[MemoryScope; 4],
+        before: Option<ChatId>,
+    ) -> Result<Self, StoreError> {
+        let mut memories = Vec::new();
+        for scope in scopes {
+            memories.extend(store.memories().standing(*scope, STANDING)?);
+        }
+        let last_session = before.map(|chat| store.memories().last_session(scopes[1], chat)).transpose()?.flatten();
+        Ok(Self { memories, last_session })
+    }
 }
 
 /// What this turn calls up: how well it has its words, and how near its meaning is, each from 0 to 1.
@@ -50,16 +73,12 @@ impl Called {
 }
 
 /// `near` are numbers of memories, the nearest first, each with how near it is.
-pub(crate) fn find(
+pub(crate) fn called(
     store: &Read<'_>,
     scopes: &[MemoryScope],
     query: &Query,
     near: &[(i64, f32)],
-) -> Result<Facts, StoreError> {
-    let mut standing = Vec::new();
-    for scope in scopes {
-        standing.extend(store.memories().standing(*scope, STANDING)?);
-    }
+) -> Result<Vec<Called>, StoreError> {
     let mut called = by_words(store.memories().search(scopes, query, CALLED)?);
     let nearness: HashMap<i64, f32> = near.iter().copied().collect();
     let nearest = near.iter().map(|(number, _)| *number);
@@ -70,7 +89,7 @@ pub(crate) fn find(
             None => called.push(Called { memory, words: 0.0, nearness }),
         }
     }
-    Ok(Facts { standing, called, last_session: None })
+    Ok(called)
 }
 
 /// The one that has the words best has them whole.
@@ -83,6 +102,10 @@ fn by_words(found: Vec<Found>) -> Vec<Called> {
 }
 
 impl Facts {
+    pub(crate) fn new(Standing { memories, last_session }: Standing, called: Vec<Called>) -> Self {
+        Self { standing: memories, called, last_session }
+    }
+
     /// By importance and age, pinned ones first (S4.61). What nobody is sure of waits until it is called up, and so does what
     /// happened in a stretch of a chat: the digest has the chat's own keyframes. What the words call up is said more than once only if the plan
     /// finds that it is not visible.

@@ -59,18 +59,20 @@ use domain::PersonaId;
 use domain::chat::Chat;
 use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
-use store::{Among, Query};
+use domain::settings::Values;
+use store::{Among, Query, StoreError};
 use tokio::time::error::Elapsed;
 
 use crate::Engine;
 use crate::answer::Answerer;
 use crate::collect::Collected;
-use crate::error::Answer;
+use crate::error::{Answer, internal};
 use crate::history::said;
 pub(crate) use asking::last_said;
 pub use encoder::Encoder;
 use excerpt::Sought;
-use facts::Facts;
+pub(crate) use facts::Standing;
+use facts::{Called, Facts};
 pub(crate) use keyframes::Cover;
 pub(crate) use keyframes::keep as keep_covers;
 pub(crate) use nearness::Asked;
@@ -151,12 +153,17 @@ impl Recalled {
 
 impl Engine {
     /// What there is to remember.
-    pub(crate) async fn recall(&self, collected: &Collected, answerer: &Answerer) -> Recalled {
+    pub(crate) async fn recall(
+        &self,
+        collected: &Collected,
+        answerer: &Answerer,
+        standing: Option<impl Future<Output = Result<Standing, StoreError>> + Send>,
+    ) -> Recalled {
         let _asking = self.reading().ask();
         let find = async {
-            match collected.values.memory {
-                true => Some(tokio::time::timeout(PATIENCE, self.find(collected, answerer)).await),
-                false => None,
+            match standing {
+                Some(standing) => Some(tokio::time::timeout(PATIENCE, self.find(collected, answerer, standing)).await),
+                None => None,
             }
         };
         let keyframes = async {
@@ -185,7 +192,8 @@ impl Engine {
 
     /// What the documents that count in the chat say to the words of this turn.
     async fn passages(&self, collected: &Collected) -> Answer<Vec<Candidate>> {
-        let owners = self.documents_in(collected).await?;
+        let unread = || internal("the documents of a chat could not be read");
+        let owners = collected.around.documents.clone().ok_or_else(unread)?;
         if owners.is_empty() {
             return Ok(Vec::new());
         }
@@ -206,26 +214,39 @@ impl Engine {
         Ok(self.store().read(find).await?)
     }
 
-    async fn find(&self, collected: &Collected, answerer: &Answerer) -> Answer<Found> {
+    async fn find(
+        &self,
+        collected: &Collected,
+        answerer: &Answerer,
+        standing: impl Future<Output = Result<Standing, StoreError>> + Send,
+    ) -> Answer<Found> {
         let words = asking::telling_words(collected);
         // Threads of the store look side by side.
-        let (facts, older) =
-            tokio::try_join!(self.facts(collected, asking::query(&words)), self.older(collected, answerer, words))?;
-        Ok(Found { facts, older })
+        let (called, older) =
+            tokio::try_join!(self.called(collected, asking::query(&words)), self.older(collected, answerer, words))?;
+        Ok(Found { facts: Facts::new(standing.await?, called), older })
     }
 
-    /// What is remembered of the people, and what of it this turn calls up.
-    async fn facts(&self, collected: &Collected, words: Query) -> Answer<Facts> {
+    /// What is remembered of the people whatever is said, read at once; `None` where memory is off.
+    pub(crate) fn standing_facts(
+        &self,
+        chat: &Chat,
+        persona: PersonaId,
+        values: &Values,
+    ) -> Option<impl Future<Output = Result<Standing, StoreError>> + Send + use<>> {
+        let (scopes, before) = (scopes(chat, persona), values.memory_other_chats.then_some(chat.id));
+        values.memory.then(|| self.store().read(move |store| Standing::read(store, &scopes, before)))
+    }
+
+    /// What of it this turn calls up.
+    async fn called(&self, collected: &Collected, words: Query) -> Answer<Vec<Called>> {
         let scopes = scopes(&collected.chat, collected.persona.id);
         let understood = self.understood_for(collected, vec![Among::Memories]).await;
-        let (cache, chat) = (self.reading().near(), collected.chat.id);
-        let others = collected.values.memory_other_chats;
+        let cache = self.reading().near();
         let find = move |store: &store::Read<'_>| {
             let near =
                 understood.map(|asked| cache.near(store, Among::Memories, &asked, facts::LOOKED_AT)).transpose()?;
-            let facts = facts::find(store, &scopes, &words, &near.unwrap_or_default())?;
-            let last_session = if others { store.memories().last_session(scopes[1], chat)? } else { None };
-            Ok(Facts { last_session, ..facts })
+            facts::called(store, &scopes, &words, &near.unwrap_or_default())
         };
         Ok(self.store().read(find).await?)
     }

@@ -78,14 +78,16 @@ impl Engine {
         Ok(())
     }
 
-    /// All that the turn would find, if it were sent now.
+    /// All that the turn would find and count, if it were sent now.
     async fn look_for_draft(&self, chat: Chat, draft: &str) -> Answer<()> {
         let options = TurnOptions::default();
         let (aim, answerer) = tokio::try_join!(
             self.aim_of_preview(&chat, None, draft.to_owned(), &options),
             self.answerer(&chat, &options)
         )?;
-        self.collect(chat, aim, &answerer, &options).await?;
+        let mut collected = self.collect(chat, aim, &answerer, &options).await?;
+        collected.in_passing = true;
+        self.make_as_is(&mut collected, &answerer, &options).await?;
         Ok(())
     }
 }

@@ -1,0 +1,67 @@
+//! Counts that stay in memory: most texts of a prompt come again on the next turn.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use store::TextHash;
+
+/// Counts that are kept: of the entries of any book that fits a context, and of many windows.
+const MOST: usize = 50_000;
+
+/// A count, and whether the store has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) count: u32,
+    pub(crate) stored: bool,
+}
+
+/// Counts by tokenizer, each by the hash of its text.
+#[derive(Default)]
+pub(crate) struct KnownCounts(Mutex<HashMap<String, HashMap<TextHash, Known>>>);
+
+impl KnownCounts {
+    pub(crate) fn get(&self, tokenizer: &str, text: TextHash) -> Option<Known> {
+        self.known().get(tokenizer)?.get(&text).copied()
+    }
+
+    pub(crate) fn keep(&self, tokenizer: &str, counts: impl IntoIterator<Item = (TextHash, Known)>) {
+        let mut known = self.known();
+        if known.values().map(HashMap::len).sum::<usize>() >= MOST {
+            known.clear();
+        }
+        known.entry(tokenizer.to_owned()).or_default().extend(counts);
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, HashMap<TextHash, Known>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(count: u32) -> Known {
+        Known { count, stored: true }
+    }
+
+    #[test]
+    fn a_count_is_known_of_the_tokenizer_that_made_it() {
+        let counts = KnownCounts::default();
+        let [lamp, rain] = ["lamp", "rain"].map(TextHash::of);
+        counts.keep("one", [(lamp, known(1))]);
+        counts.keep("other", [(lamp, known(2))]);
+        assert_eq!((counts.get("one", lamp), counts.get("one", rain)), (Some(known(1)), None));
+        assert_eq!((counts.get("other", lamp), counts.get("third", lamp)), (Some(known(2)), None));
+    }
+
+    #[test]
+    fn they_take_no_more_and_more_room() {
+        let counts = KnownCounts::default();
+        let first = TextHash::of("0");
+        counts.keep("one", (0..MOST).map(|number| (TextHash::of(&number.to_string()), known(1))));
+        assert_eq!(counts.get("one", first), Some(known(1)));
+        counts.keep("other", [(first, known(2))]);
+        assert_eq!((counts.get("one", first), counts.get("other", first)), (None, Some(known(2))));
+    }
+}
