@@ -7,7 +7,7 @@ use engine::{Engine, Options};
 use provider::Encoding;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tests::headless::ended;
+use tests::headless::{ended, models_dir, worker};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -257,4 +257,48 @@ async fn again(engine: Engine, dir: &TempDir) -> Engine {
     engine.shutdown().await;
     drop(engine);
     open(dir).await
+}
+
+/// What is typed is counted while it is, and leaves nothing behind; what was in a prompt is never counted again.
+#[tokio::test]
+async fn what_is_typed_is_counted_and_kept_once_it_is_in_a_prompt() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = async || {
+        let options = Options {
+            data_dir: dir.path().to_owned(),
+            without_keychain: true,
+            model_dirs: vec![models_dir()],
+            worker: Some(worker()),
+            ..Options::default()
+        };
+        Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+    };
+    let typed = async |engine: &Engine, text: &str| {
+        let chat = engine.startup().await.unwrap().chat.unwrap();
+        engine.save_draft(chat, text.into()).await.unwrap();
+        engine.settle().await;
+    };
+    let counted = async |engine: &Engine, text: &str| {
+        let chat = engine.startup().await.unwrap().chat.unwrap();
+        engine.preview_prompt(chat, text.into(), WhatIf::default()).await.unwrap().timings.counted
+    };
+    const FIRST: &str = "Who goes there?";
+    const SECOND: &str = "And what is the name of the ship?";
+
+    let engine = open().await;
+    connect(&engine, "http://127.0.0.1:9/v1", "gpt-4").await;
+    typed(&engine, FIRST).await;
+    engine.shutdown().await;
+    drop(engine);
+
+    let engine = open().await;
+    assert!(counted(&engine, FIRST).await > 5, "the draft's counts were kept");
+    typed(&engine, SECOND).await;
+    assert_eq!(counted(&engine, SECOND).await, 0, "the draft was not counted");
+    engine.shutdown().await;
+    drop(engine);
+
+    let engine = open().await;
+    assert_eq!((counted(&engine, FIRST).await, counted(&engine, SECOND).await), (0, 0));
+    engine.shutdown().await;
 }

@@ -171,9 +171,7 @@ pub struct Display {
 /// How the character's `text` is shown; `None` where it is shown as it is.
 pub fn display(text: &str) -> Option<Display> {
     // What neither tag nor mark can stand in is words, as most replies are.
-    if !text.contains(['<', '#']) {
-        return None;
-    }
+    memchr::memchr2(b'<', b'#', text.as_bytes())?;
     let mut filter = PassageFilter::default();
     let mut pieces = filter.push(text);
     pieces.extend(filter.finish());

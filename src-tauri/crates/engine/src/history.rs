@@ -55,11 +55,15 @@ impl Engine {
             if !scripts.alike(&then, &now) {
                 message.anew = Some(run.apply(&message.text, now, &mut state.clone()));
             }
-            let sent = run.apply(&message.text, then, &mut state);
-            let changed =
-                sent.text != message.text || message.anew.as_ref().is_some_and(|anew| anew.text != message.text);
-            let said = std::mem::replace(&mut message.text, sent.text);
-            (message.written, message.scripts) = (changed.then_some(said), sent.scripts);
+            let anew = message.anew.as_ref().is_some_and(|anew| anew.text != message.text);
+            match run.rewritten(&message.text, then, &mut state) {
+                Some(sent) => {
+                    let changed = anew || sent.text != message.text;
+                    let said = std::mem::replace(&mut message.text, sent.text);
+                    (message.written, message.scripts) = (changed.then_some(said), sent.scripts);
+                }
+                None => message.written = anew.then(|| message.text.clone()),
+            }
             // Patterns can take their time, and somebody may press Stop.
             if run.has_worked() {
                 tokio::task::yield_now().await;

@@ -34,17 +34,20 @@ pub(crate) const SAID: Occasion =
 /// A text that is stored in the place of another.
 const EDITED: Occasion = Occasion { edited: true, ..SAID };
 
+type Results = HashMap<(u64, u64), Arc<Outcome>, RandomState>;
+
 /// The scripts that count in one chat.
 #[derive(Default)]
 pub(crate) struct Scripts {
     set: CompiledScripts,
-    results: Mutex<HashMap<(u64, u64), Arc<Outcome>>>,
+    results: Mutex<Results>,
 }
 
 /// What scripts made of a text. The same scripts and the same text come out the same, failures included.
 #[derive(Clone, Default)]
 struct Outcome {
-    rewritten: Rewritten,
+    /// `None` where none found anything.
+    rewritten: Option<Rewritten>,
     /// Names of the scripts that failed, with the reasons.
     failed: Vec<String>,
     /// Not of the text, but of the machine.
@@ -93,8 +96,14 @@ impl<'a> Run<'a> {
 
     /// `text` after the scripts; as it was, where none has a say.
     pub(crate) fn apply(&mut self, text: &str, occasion: Occasion, state: &mut MacroState) -> Rewritten {
+        let unchanged = || Rewritten { text: text.to_owned(), scripts: Vec::new() };
+        self.rewritten(text, occasion, state).unwrap_or_else(unchanged)
+    }
+
+    /// The same; `None` where no script finds anything.
+    pub(crate) fn rewritten(&mut self, text: &str, occasion: Occasion, state: &mut MacroState) -> Option<Rewritten> {
         if !self.scripts.set.concerns(&occasion) {
-            return Rewritten { text: text.to_owned(), scripts: Vec::new() };
+            return None;
         }
         let key = self.fingerprint(&occasion).map(|set| (set, hash(text)));
         let outcome = match key.and_then(|key| self.scripts.results().get(&key).cloned()) {
@@ -132,10 +141,10 @@ impl<'a> Run<'a> {
         let (stopped, failed): (Vec<_>, Vec<_>) =
             applied.failed.into_iter().partition(|failure| failure.why == Why::OutOfTime);
         Outcome {
-            rewritten: Rewritten {
+            rewritten: (!applied.ran.is_empty()).then(|| Rewritten {
                 text: applied.text.into_owned(),
                 scripts: applied.ran.iter().map(|ran| set.name(ran).to_owned()).collect(),
-            },
+            }),
             failed: failed.iter().map(|failure| format!("{}: {}", failure.name, failure.why)).collect(),
             late: !stopped.is_empty(),
         }
@@ -178,7 +187,7 @@ impl<'a> Run<'a> {
 }
 
 impl Scripts {
-    fn results(&self) -> MutexGuard<'_, HashMap<(u64, u64), Arc<Outcome>>> {
+    fn results(&self) -> MutexGuard<'_, Results> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -9,7 +9,7 @@ mod contents;
 mod formats;
 mod jinja;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use domain::prompt::PromptRole;
 
@@ -133,8 +133,11 @@ impl ChatTemplate {
     /// Never: the template is a constant, and a test parses it.
     #[expect(clippy::expect_used, reason = "a constant that a test parses")]
     pub fn chatml() -> Self {
-        let format = format("chatml").expect("the format is built in");
-        format.template("", "<|im_end|>", jiff::civil::DateTime::default()).expect("the built-in template parses")
+        static PARSED: LazyLock<ChatTemplate> = LazyLock::new(|| {
+            let format = format("chatml").expect("the format is built in");
+            format.template("", "<|im_end|>", jiff::civil::DateTime::default()).expect("the built-in template parses")
+        });
+        PARSED.clone()
     }
 
     /// The same at another time: what a template gets that tells the date. Given once for an epoch, so that the prompt's
