@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use engine::api::{ApiError, Counted, CountedWith, Endpoint, EndpointDraft, ModelRef, SettingsChange, WhatIf};
-use engine::{Engine, Options};
+use engine::{Clock, Engine, Options};
 use provider::Encoding;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tests::headless::{ended, models_dir, worker};
+use tests::headless::{NOW, ended, models_dir, worker};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -269,6 +269,7 @@ async fn what_is_typed_is_counted_and_kept_once_it_is_in_a_prompt() {
             without_keychain: true,
             model_dirs: vec![models_dir()],
             worker: Some(worker()),
+            clock: Clock::stopped(NOW),
             ..Options::default()
         };
         Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))

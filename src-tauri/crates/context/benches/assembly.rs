@@ -1,12 +1,14 @@
 //! Assembly of a turn, with every count known: what a user waits for before the model is called, beside reading the store.
 
+use std::collections::HashMap;
+
 use context::{
-    AssembleError, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, Counts, Estimate, Frame, HeadPart,
-    HistoryMessage, Setup, Source, assemble,
+    AssembleError, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, Estimate, Frame, HeadPart, HistoryMessage,
+    Setup, Source, assemble,
 };
 use divan::Bencher;
 use domain::chat::{Role, WindowState};
-use domain::prompt::PromptRole;
+use domain::prompt::{PromptRole, Segment};
 use domain::{MessageId, Timestamp};
 
 fn main() {
@@ -62,6 +64,20 @@ fn frame(messages: usize, words: usize, lore: usize, memories: usize) -> Frame {
     Frame { head: head(), history, context, ..Frame::default() }
 }
 
+/// Counts made elsewhere, by the model's own tokenizer.
+#[derive(Default)]
+struct Counts(HashMap<Segment, u32>);
+
+impl CountTokens for Counts {
+    fn count(&self, segment: &Segment) -> Option<u32> {
+        self.0.get(segment).copied()
+    }
+
+    fn exact(&self) -> bool {
+        true
+    }
+}
+
 /// A chat in mid-epoch: counts known, window placed.
 struct Warm {
     frame: Frame,
@@ -88,7 +104,7 @@ impl Warm {
                 Err(AssembleError::Uncounted(segments)) => {
                     for segment in segments {
                         let count = Estimate.count(&segment).unwrap_or(0);
-                        self.counts.insert(segment, count);
+                        self.counts.0.insert(segment, count);
                     }
                 }
                 Err(error) => panic!("{error}"),

@@ -1,7 +1,5 @@
 //! Counting. The caller brings the counts; nothing here tokenizes.
 
-use std::collections::{HashMap, HashSet};
-
 use domain::prompt::Segment;
 
 /// Knows how many tokens a segment costs.
@@ -10,38 +8,6 @@ pub trait CountTokens {
     fn count(&self, segment: &Segment) -> Option<u32>;
     /// True where the model's own tokenizer counted.
     fn exact(&self) -> bool;
-}
-
-/// Counts made elsewhere, by the model's own tokenizer.
-#[derive(Debug, Clone, Default)]
-pub struct Counts {
-    known: HashMap<Segment, u32>,
-}
-
-impl Counts {
-    pub fn insert(&mut self, segment: Segment, tokens: u32) {
-        self.known.insert(segment, tokens);
-    }
-
-    /// Those of `segments` that are not known yet, each once.
-    pub fn missing<'s>(&self, segments: impl IntoIterator<Item = &'s Segment>) -> Vec<Segment> {
-        let mut seen = HashSet::new();
-        segments
-            .into_iter()
-            .filter(|segment| !self.known.contains_key(*segment) && seen.insert(*segment))
-            .cloned()
-            .collect()
-    }
-}
-
-impl CountTokens for Counts {
-    fn count(&self, segment: &Segment) -> Option<u32> {
-        self.known.get(segment).copied()
-    }
-
-    fn exact(&self) -> bool {
-        true
-    }
 }
 
 /// A guess for remote models whose tokenizer we do not have: four characters of Latin, Cyrillic or Greek a token, every

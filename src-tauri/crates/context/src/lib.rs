@@ -34,7 +34,7 @@ mod wording;
 
 pub use budget::Budget;
 pub use chat_template::{ChatTemplate, TemplateError};
-pub use count::{CountTokens, Counts, Estimate};
+pub use count::{CountTokens, Estimate};
 pub use frame::{
     BlockKind, Candidate, Frame, HeadPart, HistoryMessage, LoreSection, Now, Place, Placed, Priority, Source, Zone,
 };

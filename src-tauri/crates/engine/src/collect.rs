@@ -15,13 +15,12 @@ use domain::overrides::Overrides;
 use domain::persona::Persona;
 use domain::settings::Values;
 use domain::{MessageId, Timestamp};
-use store::{Company, WindowMessage};
+use store::{BoundLorebook, Company, WindowMessage};
 use uuid::Uuid;
 
 use crate::Engine;
 use crate::answer::Answerer;
 use crate::api::{self, Ask, AssemblyTimings};
-use crate::around::Around;
 use crate::chat_texts::ChatCard;
 use crate::content;
 use crate::convert::{self, Speakers};
@@ -84,7 +83,8 @@ pub(crate) struct Collected {
     pub(crate) history: Vec<HistoryMessage>,
     /// What the prompt says behind the words of a message, of what is no words.
     pub(crate) notes: HashMap<MessageId, String>,
-    pub(crate) around: Around,
+    /// The books that count in the chat.
+    pub(crate) bound: Vec<BoundLorebook>,
     pub(crate) lore: Lore,
     pub(crate) memory: Recalled,
     /// The question as it is understood, once something asked for it.
@@ -180,10 +180,10 @@ impl Engine {
             mode,
             self.macro_state(&chat),
         )?;
-        // The same, of what counts whatever is said.
         let company = Company { character: chat.character, chat: id, persona: persona.id };
-        let around = self.store().read(move |store| Around::read(store, company));
-        let standing = self.standing_facts(&chat, persona.id, &values);
+        // What counts whatever is said is read while the rest is gathered.
+        let bound = self.bound_in(company);
+        let ahead = (self.standing_facts(&chat, persona.id, &values), self.documents_in(company));
         let (history, mut pictures, (messages, of_character), newest, opening) = read.await?;
         let (template, notice) = match &options.template_json {
             Some(json) => (self.written_template(json).await?, None),
@@ -252,7 +252,7 @@ impl Engine {
             swipes,
             history,
             notes,
-            around: Around::default(),
+            bound: Vec::new(),
             lore: Lore::default(),
             memory: Recalled::default(),
             asked: Asked::default(),
@@ -269,14 +269,12 @@ impl Engine {
         self.rewrite(&mut collected, options, own_scripts.await?).await?;
         let unknown = collected.unknown_in_messages();
         collected.notices.extend(unknown);
-        collected.around = around.await?;
         Step::Collect.done(id);
         let started = Instant::now();
+        collected.bound = bound.await?;
         let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
-        let (memory, lore) = tokio::join!(
-            self.recall(&collected, answerer, standing),
-            self.lore(&collected, answerer, options, head_at)
-        );
+        let (memory, lore) =
+            tokio::join!(self.recall(&collected, answerer, ahead), self.lore(&collected, answerer, options, head_at));
         (collected.memory, collected.lore) = (memory, lore?);
         let unread = collected.asked.notice().map(str::to_owned);
         collected.notices.extend(collected.memory.notices.iter().cloned().chain(unread));

@@ -52,7 +52,8 @@ impl Counting {
     }
 
     /// Counts of `segments` that are not in memory: from the store, as far as this tokenizer has counted them before in this
-    /// revision of the counting. It keeps the new ones, unless they are counted `in_passing`.
+    /// revision of the counting. It keeps the new ones, unless they are counted `in_passing`. Memory
+    /// knows them all from then on, estimates too: the budgets of lorebooks are held by what is known.
     async fn raw(&self, engine: &Engine, segments: Vec<Segment>, in_passing: bool) -> Answer<Raw> {
         let tokenizer = self.tokenizer();
         let known = |stored| move |(hash, count): (&TextHash, &u32)| (*hash, Known { count: *count, stored });
@@ -65,12 +66,12 @@ impl Counting {
         let key = format!("{tokenizer} {}", local::COUNTING_REVISION);
         let (of, asked) = (key.clone(), hashes.clone());
         let stored = engine.store().read(move |store| store.token_counts().get_many(&of, &asked)).await?;
-        engine.known_counts().keep(&tokenizer, stored.iter().map(known(true)));
         let (old, new): (Vec<_>, Vec<_>) =
             segments.into_iter().zip(hashes).partition(|(_, hash)| stored.contains_key(hash));
         let mut counts: Vec<(Segment, u32)> =
             old.into_iter().filter_map(|(segment, hash)| Some((segment, *stored.get(&hash)?))).collect();
         if new.is_empty() {
+            engine.known_counts().keep(&tokenizer, stored.iter().map(known(true)));
             return Ok(Raw { counts, fresh: 0 });
         }
         let (texts, hashes): (Vec<Segment>, Vec<TextHash>) = new.into_iter().unzip();
@@ -78,7 +79,8 @@ impl Counting {
             Self::Local(model) => engine.local().count(model, &texts).await?,
             Self::Remote(remote) => remote.raw_all(texts.clone()).await?,
         };
-        engine.known_counts().keep(&tokenizer, hashes.iter().zip(&counted).map(known(!in_passing)));
+        let fresh = hashes.iter().zip(&counted).map(known(!in_passing));
+        engine.known_counts().keep(&tokenizer, stored.iter().map(known(true)).chain(fresh));
         if !in_passing {
             store(engine, key, hashes.into_iter().zip(counted.iter().copied()).collect());
         }
@@ -87,7 +89,7 @@ impl Counting {
         Ok(Raw { counts, fresh })
     }
 
-    /// Faster than any memory of it, and than planning twice.
+    /// For a prompt that is faster than any memory of it, and than planning twice.
     fn estimate(&self) -> Option<&RemoteCounting> {
         match self {
             Self::Remote(remote) if matches!(remote.tokens, Tokens::Estimate) => Some(remote),
@@ -182,5 +184,5 @@ impl CountTokens for Counter<'_> {
 
 /// The same words cost differently as control text and as contents.
 pub(crate) fn hash(segment: &Segment) -> TextHash {
-    TextHash::of(&format!("{}{}", if segment.control { "c" } else { "p" }, segment.text))
+    TextHash::joined([if segment.control { "c" } else { "p" }, &segment.text])
 }

@@ -1,10 +1,13 @@
 //! Texts that people attach to a chat, a character or a lorebook: taken in, listed, taken out again (S4.27). `memory::passages`
 //! finds what is in them.
 
+use std::collections::BTreeSet;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::document::{Document, DocumentError, DocumentOwner, MAX_BYTES, MAX_FILE};
 use domain::{CharacterId, DocumentId, LorebookId};
+use store::{Company, StoreError};
 use uuid::Uuid;
 
 use crate::Engine;
@@ -116,6 +119,26 @@ impl Engine {
         let owner = self.document(id).await?.owner;
         self.documents_changed(owner);
         Ok(())
+    }
+
+    /// Whose documents count in such company, read at once: the chat's own, its character's, and those of the books that are bound
+    /// to it; only of whom there are some.
+    pub(crate) fn documents_in(
+        &self,
+        company: Company,
+    ) -> impl Future<Output = Result<Vec<DocumentOwner>, StoreError>> + Send + use<> {
+        self.store().read(move |store| {
+            let bound = store.lorebooks().bound(company)?;
+            let books: BTreeSet<LorebookId> = bound.into_iter().map(|book| book.id).collect();
+            let own = [DocumentOwner::Chat(company.chat), DocumentOwner::Character(company.character)];
+            let mut owners = Vec::new();
+            for owner in own.into_iter().chain(books.into_iter().map(DocumentOwner::Lorebook)) {
+                if !store.documents().of(owner)?.is_empty() {
+                    owners.push(owner);
+                }
+            }
+            Ok(owners)
+        })
     }
 
     /// The places of all chats in which an owner may count: no reply is written there meanwhile.

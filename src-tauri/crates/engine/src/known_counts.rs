@@ -25,8 +25,17 @@ impl KnownCounts {
     }
 
     pub(crate) fn keep(&self, tokenizer: &str, counts: impl IntoIterator<Item = (TextHash, Known)>) {
+        let mut counts = counts.into_iter().peekable();
+        if counts.peek().is_none() {
+            return;
+        }
         let mut known = self.known();
-        if known.values().map(HashMap::len).sum::<usize>() >= MOST {
+        let full =
+            |known: &HashMap<String, HashMap<TextHash, Known>>| known.values().map(HashMap::len).sum::<usize>() >= MOST;
+        if full(&known) {
+            known.retain(|of, _| of == tokenizer);
+        }
+        if full(&known) {
             known.clear();
         }
         known.entry(tokenizer.to_owned()).or_default().extend(counts);

@@ -14,7 +14,6 @@ pub mod operations;
 pub mod typescript;
 
 mod answer;
-mod around;
 mod backups;
 mod card_assets;
 mod card_export;

@@ -10,7 +10,7 @@ use domain::card::Card;
 use domain::lorebook::{Binding, Book, Entry};
 use domain::settings::{LoreStrategy, Values};
 use domain::{CharacterId, LorebookId};
-use store::{BoundLorebook, Lorebook};
+use store::{BoundLorebook, Company, Lorebook, StoreError};
 
 use crate::Engine;
 use crate::collect::Collected;
@@ -35,7 +35,7 @@ pub(crate) struct Shelved {
 impl Engine {
     /// The chat's books, prepared; `None` if there is not one entry.
     pub(crate) async fn books(&self, collected: &Collected) -> Answer<Option<Arc<Shelved>>> {
-        let bound = &collected.around.bound;
+        let bound = &collected.bound;
         if bound.is_empty() && collected.card.character_book().is_none() {
             return Ok(None);
         }
@@ -54,14 +54,22 @@ impl Engine {
         Ok(Some(prepared).filter(|shelved| !shelved.prepared.is_empty()))
     }
 
+    /// The books that are bound in such company, read at once.
+    pub(crate) fn bound_in(
+        &self,
+        company: Company,
+    ) -> impl Future<Output = Result<Vec<BoundLorebook>, StoreError>> + Send + use<> {
+        self.store().read(move |store| store.lorebooks().bound(company))
+    }
+
     /// The card's own book and those that are bound, under the names that prompts tell them by.
     pub(crate) async fn shelf(&self, collected: &Collected) -> Answer<Shelf> {
-        let ids: BTreeSet<LorebookId> = collected.around.bound.iter().map(|bound| bound.id).collect();
+        let ids: BTreeSet<LorebookId> = collected.bound.iter().map(|bound| bound.id).collect();
         let rows = self.store().read(move |store| {
             let books = ids.into_iter().map(|id| store.lorebooks().get(id));
             books.filter_map(Result::transpose).collect::<Result<Vec<Lorebook>, _>>()
         });
-        Ok(Shelf::new((&collected.card, collected.chat.character), &collected.around.bound, rows.await?))
+        Ok(Shelf::new((&collected.card, collected.chat.character), &collected.bound, rows.await?))
     }
 }
 

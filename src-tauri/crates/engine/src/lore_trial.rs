@@ -102,7 +102,7 @@ impl Engine {
     async fn shelf_with(&self, collected: &Collected, book: Option<String>) -> Answer<Shelf> {
         let there = |id: &str| {
             let own = collected.chat.character.to_string();
-            id == own || collected.around.bound.iter().any(|bound| bound.id.to_string() == id)
+            id == own || collected.bound.iter().any(|bound| bound.id.to_string() == id)
         };
         let extra = book.filter(|id| !there(id));
         let mut shelf = self.shelf(collected).await?;

@@ -32,17 +32,19 @@ impl<'a> Costs<'a> {
 
     /// The count, or a low guess until it is known.
     fn segment(&mut self, segment: Segment) -> u32 {
-        self.counter.count(&segment).unwrap_or_else(|| {
-            let guess = segment.text.len() / BYTES_A_TOKEN;
-            self.missing.push(segment);
-            guess as u32
-        })
+        self.counter.count(&segment).unwrap_or_else(|| self.guess(segment))
+    }
+
+    fn guess(&mut self, segment: Segment) -> u32 {
+        let guess = segment.text.len() / BYTES_A_TOKEN;
+        self.missing.push(segment);
+        guess as u32
     }
 
     pub(crate) fn of(&mut self, segment: &Segment) -> u32 {
         match self.counter.count(segment) {
             Some(count) => count,
-            None => self.segment(segment.clone()),
+            None => self.guess(segment.clone()),
         }
     }
 

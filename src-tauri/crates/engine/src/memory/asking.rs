@@ -19,7 +19,7 @@ pub(super) fn query(words: &[String]) -> Query {
 
 /// The words of this turn that say something.
 pub(super) fn own_words(collected: &Collected) -> Vec<String> {
-    terms::terms(last_said(collected), &spoken_names(collected))
+    terms::sought(last_said(collected), &spoken_names(collected))
 }
 
 /// [`own_words`], and where they lean back to the message before, its words as well ("And what was her name?").
@@ -28,7 +28,7 @@ pub(super) fn telling_words(collected: &Collected) -> Vec<String> {
     let [user, character @ ..] = spoken_names(collected);
     if about::leans_back(last_said(collected), user, character) {
         let before = collected.history.iter().rev().filter(|message| message.role == Role::User).nth(1);
-        words.extend(before.into_iter().flat_map(|before| terms::terms(&before.text, &spoken_names(collected))));
+        words.extend(before.into_iter().flat_map(|before| terms::sought(&before.text, &spoken_names(collected))));
     }
     words
 }

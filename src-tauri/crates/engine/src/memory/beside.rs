@@ -228,7 +228,10 @@ impl Engine {
         let (state, mut counter) = (WindowState::default(), Counter::new(self, answerer));
         loop {
             match assemble(frame, &setup, &state, &counter) {
-                Ok(assembled) => return Ok(Some(assembled.prompt)),
+                Ok(assembled) => {
+                    counter.finish();
+                    return Ok(Some(assembled.prompt));
+                }
                 Err(AssembleError::Uncounted(segments)) => counter.learn(segments).await?,
                 Err(AssembleError::Overflow(_)) => return Ok(None),
                 Err(AssembleError::Template(error)) => return Err(error.into()),

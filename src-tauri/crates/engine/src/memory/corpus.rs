@@ -139,7 +139,7 @@ pub fn within(rankings: &mut [CorpusRanking], messages: &[CorpusMessage], budget
 impl Conversation {
     async fn asked(&self, question: &str, encoder: Option<&Encoder>) -> Answer<(Vec<String>, Question)> {
         let names: Vec<&str> = self.speakers.iter().map(String::as_str).collect();
-        let words = terms::terms(question, &names);
+        let words = terms::sought(question, &names);
         let (user, others) = names.split_at(names.len().min(1));
         let meaning = match encoder {
             Some(encoder) => {

@@ -57,6 +57,7 @@ use context::frame::{BlockKind, Candidate, Share, Source};
 use context::importance::{IMPORTANT, judge};
 use domain::PersonaId;
 use domain::chat::Chat;
+use domain::document::DocumentOwner;
 use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
 use domain::settings::Values;
@@ -66,7 +67,7 @@ use tokio::time::error::Elapsed;
 use crate::Engine;
 use crate::answer::Answerer;
 use crate::collect::Collected;
-use crate::error::{Answer, internal};
+use crate::error::Answer;
 use crate::history::said;
 pub(crate) use asking::last_said;
 pub use encoder::Encoder;
@@ -88,6 +89,11 @@ const EXCERPTS: u32 = 200;
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The encoder may have to start. Behind that words alone must do (S2.31).
 const UNDERSTANDING: Duration = Duration::from_millis(250);
+
+/// What was asked of the store before it was needed.
+pub(crate) trait Ahead<T>: Future<Output = Result<T, StoreError>> + Send {}
+
+impl<T, F: Future<Output = Result<T, StoreError>> + Send> Ahead<T> for F {}
 
 /// What a search brought.
 struct Found {
@@ -152,12 +158,12 @@ impl Recalled {
 }
 
 impl Engine {
-    /// What there is to remember.
+    /// What there is to remember. `standing` facts, unless memory is off, and whose documents count were asked for before.
     pub(crate) async fn recall(
         &self,
         collected: &Collected,
         answerer: &Answerer,
-        standing: Option<impl Future<Output = Result<Standing, StoreError>> + Send>,
+        (standing, documents): (Option<impl Ahead<Standing>>, impl Ahead<Vec<DocumentOwner>>),
     ) -> Recalled {
         let _asking = self.reading().ask();
         let find = async {
@@ -172,7 +178,7 @@ impl Engine {
                 false => None,
             }
         };
-        let passages = tokio::time::timeout(PATIENCE, self.passages(collected));
+        let passages = tokio::time::timeout(PATIENCE, self.passages(collected, documents));
         let (pinned, found, keyframes, passages) = tokio::join!(self.pinned(collected), find, keyframes, passages);
         let digest = pinned.unwrap_or_else(|error| {
             tracing::warn!(?error, "pinned messages could not be read");
@@ -191,9 +197,12 @@ impl Engine {
     }
 
     /// What the documents that count in the chat say to the words of this turn.
-    async fn passages(&self, collected: &Collected) -> Answer<Vec<Candidate>> {
-        let unread = || internal("the documents of a chat could not be read");
-        let owners = collected.around.documents.clone().ok_or_else(unread)?;
+    async fn passages(
+        &self,
+        collected: &Collected,
+        documents: impl Ahead<Vec<DocumentOwner>>,
+    ) -> Answer<Vec<Candidate>> {
+        let owners = documents.await?;
         if owners.is_empty() {
             return Ok(Vec::new());
         }
@@ -214,12 +223,7 @@ impl Engine {
         Ok(self.store().read(find).await?)
     }
 
-    async fn find(
-        &self,
-        collected: &Collected,
-        answerer: &Answerer,
-        standing: impl Future<Output = Result<Standing, StoreError>> + Send,
-    ) -> Answer<Found> {
+    async fn find(&self, collected: &Collected, answerer: &Answerer, standing: impl Ahead<Standing>) -> Answer<Found> {
         let words = asking::telling_words(collected);
         // Threads of the store look side by side.
         let (called, older) =
@@ -233,7 +237,7 @@ impl Engine {
         chat: &Chat,
         persona: PersonaId,
         values: &Values,
-    ) -> Option<impl Future<Output = Result<Standing, StoreError>> + Send + use<>> {
+    ) -> Option<impl Ahead<Standing> + use<>> {
         let (scopes, before) = (scopes(chat, persona), values.memory_other_chats.then_some(chat.id));
         values.memory.then(|| self.store().read(move |store| Standing::read(store, &scopes, before)))
     }

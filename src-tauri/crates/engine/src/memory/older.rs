@@ -31,8 +31,10 @@ const PIECES: usize = 5_000;
 const FLOOR: f32 = 0.3;
 /// Bytes of all excerpts where what is asked for may never have been told: two hundred tokens, about.
 const DOUBTFUL: usize = 700;
-/// What words say of a message, who said it and when count half as much each as what it means.
+/// What words say of a message counts half as much as what it means.
 const WORDS: f32 = 0.5;
+/// And who said it, and when, three quarters each.
+const HINTS: f32 = 0.75;
 
 /// What is looked for besides words.
 #[derive(Debug, Clone)]
@@ -139,7 +141,8 @@ impl Hit {
 }
 
 /// Messages in the stretches that fit the question, best first. Where meanings are known, five signals are added (memory.md,
-/// section 3, item 7): nearness and how its pieces are met, from 0 to 1 each, and half as much for words, who said it, and when.
+/// section 3, item 7): nearness and how its pieces are met, from 0 to 1 each, half as much for words, and three quarters for who
+/// said it, and for when.
 pub(crate) fn find(
     store: &Read<'_>,
     words: &ByWords,
@@ -169,14 +172,14 @@ fn judged_by_meaning(
     let mut likely = near.clone();
     likely.add_all(around, WORDS);
     if about.given() > 0.0 {
-        likely.add_all(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))), WORDS);
+        likely.add_all(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))), HINTS);
     }
     let mut hits = words.first(&likely);
     let places: Vec<Place> = hits.iter().map(Hit::place).collect();
     let (met, nearest) = meaning.met(store, &places, PIECES)?;
     for hit in &mut hits {
         let place = hit.place();
-        hit.score = (hit.score + met.of(place)) / (2.0 + WORDS * (1.0 + about.given()));
+        hit.score = (hit.score + met.of(place)) / (2.0 + WORDS + HINTS * about.given());
         hit.nearest = nearest.get(&place).copied();
         hit.signals = vec![
             SignalKind::Words.is(around.of(place)),

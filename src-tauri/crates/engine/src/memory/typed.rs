@@ -1,5 +1,5 @@
-//! What is being typed is understood and looked for while it is: when it is sent, nobody waits for the encoder, and what was met
-//! is known.
+//! What is being typed is understood, looked for and counted while it is: when it is sent, nobody waits for the encoder, and what
+//! was met is known.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::ChatId;
 use domain::chat::Chat;
 use provider::ProviderError;
+use tokio::task::AbortHandle;
 
 use super::about;
 use super::encoder::Encoder;
@@ -20,16 +21,25 @@ const LATELY: usize = 16;
 
 /// Texts that were understood lately, the latest last.
 #[derive(Default)]
-pub(crate) struct Lately(Mutex<VecDeque<(String, Understood)>>);
+pub(crate) struct Lately {
+    known: Mutex<VecDeque<(String, Understood)>>,
+    looking: Mutex<Option<AbortHandle>>,
+}
 
 impl Lately {
+    /// What was typed before is not looked for any more.
+    fn look(&self, looking: AbortHandle) {
+        let before = self.looking.lock().unwrap_or_else(PoisonError::into_inner).replace(looking);
+        before.inspect(AbortHandle::abort);
+    }
+
     pub(super) fn of(&self, text: &str) -> Option<Understood> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().find(|(of, _)| of == text).map(|(_, understood)| Arc::clone(understood))
     }
 
     fn put(&self, text: &str, understood: Understood) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= LATELY {
             known.pop_front();
         }
@@ -52,13 +62,14 @@ impl Engine {
             return;
         }
         let (engine, at_work) = (self.clone(), self.reading_ahead().at_work());
-        tokio::spawn(async move {
+        let looking = tokio::spawn(async move {
             if let Err(error) = engine.try_to_understand_draft(chat, &draft).await {
-                tracing::info!(%error, "a draft was not understood");
+                tracing::info!(%error, "a draft was not looked for, or would not fit");
             }
             drop(engine);
             drop(at_work);
         });
+        self.reading().lately().look(looking.abort_handle());
     }
 
     async fn try_to_understand_draft(&self, id: ChatId, draft: &str) -> Answer<()> {

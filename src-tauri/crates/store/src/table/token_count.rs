@@ -13,7 +13,13 @@ pub struct TextHash([u8; 32]);
 
 impl TextHash {
     pub fn of(text: &str) -> Self {
-        Self(Sha256::digest(text.as_bytes()).into())
+        Self::joined([text])
+    }
+
+    /// Of these as one text.
+    pub fn joined<'t>(parts: impl IntoIterator<Item = &'t str>) -> Self {
+        let hasher = parts.into_iter().fold(Sha256::new(), |hasher, part| hasher.chain_update(part));
+        Self(hasher.finalize().into())
     }
 }
 
