@@ -259,7 +259,7 @@ async fn again(engine: Engine, dir: &TempDir) -> Engine {
     open(dir).await
 }
 
-/// What is typed is counted while it is, and leaves nothing behind; what was in a prompt is never counted again.
+/// What is typed is counted while it is, and its count is not stored; what was in a prompt is never counted again.
 #[tokio::test]
 async fn what_is_typed_is_counted_and_kept_once_it_is_in_a_prompt() {
     let dir = tempfile::tempdir().unwrap();

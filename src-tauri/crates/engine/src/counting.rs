@@ -52,19 +52,18 @@ impl Counting {
     }
 
     /// Counts of `segments` that are not in memory: from the store, as far as this tokenizer has counted them before in this
-    /// revision of the counting. It keeps the new ones, unless they are counted `in_passing`. Memory
-    /// knows them all from then on, estimates too: the budgets of lorebooks are held by what is known.
+    /// revision of the counting. It keeps the new ones, unless they are counted `in_passing`. Memory knows them all from then on,
+    /// estimates too: the budgets of lorebooks are held by what is known.
     async fn raw(&self, engine: &Engine, segments: Vec<Segment>, in_passing: bool) -> Answer<Raw> {
         let tokenizer = self.tokenizer();
         let known = |stored| move |(hash, count): (&TextHash, &u32)| (*hash, Known { count: *count, stored });
-        let hashes: Vec<TextHash> = segments.iter().map(hash).collect();
+        let hashes: Vec<TextHash> = segments.iter().map(|segment| hash(&segment.text, segment.control)).collect();
         if let Some(remote) = self.estimate() {
             let counts: Vec<u32> = segments.iter().map(|segment| remote.raw(segment)).collect();
             engine.known_counts().keep(&tokenizer, hashes.iter().zip(&counts).map(known(true)));
             return Ok(Raw { counts: segments.into_iter().zip(counts).collect(), fresh: 0 });
         }
-        let key = format!("{tokenizer} {}", local::COUNTING_REVISION);
-        let (of, asked) = (key.clone(), hashes.clone());
+        let (of, asked) = (key(&tokenizer), hashes.clone());
         let stored = engine.store().read(move |store| store.token_counts().get_many(&of, &asked)).await?;
         let (old, new): (Vec<_>, Vec<_>) =
             segments.into_iter().zip(hashes).partition(|(_, hash)| stored.contains_key(hash));
@@ -79,10 +78,10 @@ impl Counting {
             Self::Local(model) => engine.local().count(model, &texts).await?,
             Self::Remote(remote) => remote.raw_all(texts.clone()).await?,
         };
-        let fresh = hashes.iter().zip(&counted).map(known(!in_passing));
-        engine.known_counts().keep(&tokenizer, stored.iter().map(known(true)).chain(fresh));
+        let now_known = hashes.iter().zip(&counted).map(known(!in_passing));
+        engine.known_counts().keep(&tokenizer, stored.iter().map(known(true)).chain(now_known));
         if !in_passing {
-            store(engine, key, hashes.into_iter().zip(counted.iter().copied()).collect());
+            store(engine, &tokenizer, hashes.into_iter().zip(counted.iter().copied()).collect());
         }
         let fresh = texts.len().try_into().unwrap_or(u32::MAX);
         counts.extend(texts.into_iter().zip(counted));
@@ -99,7 +98,8 @@ impl Counting {
 }
 
 /// No turn waits for the disk with what can be counted again.
-fn store(engine: &Engine, key: String, counts: Vec<(TextHash, u32)>) {
+fn store(engine: &Engine, tokenizer: &str, counts: Vec<(TextHash, u32)>) {
+    let key = key(tokenizer);
     let kept = engine.store().checkpoint(move |store| store.token_counts_mut().insert_many(&key, &counts));
     tokio::spawn(async move {
         if let Err(error) = kept.await {
@@ -156,7 +156,7 @@ impl<'a> Counter<'a> {
         }
         let stored = unstored.iter().map(|(hash, count)| (*hash, Known { count: *count, stored: true }));
         self.engine.known_counts().keep(&self.tokenizer, stored);
-        store(self.engine, format!("{} {}", self.tokenizer, local::COUNTING_REVISION), unstored);
+        store(self.engine, &self.tokenizer, unstored);
     }
 }
 
@@ -169,7 +169,7 @@ impl CountTokens for Counter<'_> {
         if let Some(count) = seen.counts.get(segment) {
             return Some(*count);
         }
-        let hash = hash(segment);
+        let hash = hash(&segment.text, segment.control);
         let Known { count, stored } = self.engine.known_counts().get(&self.tokenizer, hash)?;
         seen.unstored.extend((!stored).then_some((hash, count)));
         let count = self.counting.corrected(count);
@@ -183,6 +183,11 @@ impl CountTokens for Counter<'_> {
 }
 
 /// The same words cost differently as control text and as contents.
-pub(crate) fn hash(segment: &Segment) -> TextHash {
-    TextHash::joined([if segment.control { "c" } else { "p" }, &segment.text])
+pub(crate) fn hash(text: &str, control: bool) -> TextHash {
+    TextHash::joined([if control { "c" } else { "p" }, text])
+}
+
+/// Names a tokenizer to the store, in this revision of the counting.
+fn key(tokenizer: &str) -> String {
+    format!("{tokenizer} {}", local::COUNTING_REVISION)
 }

@@ -24,14 +24,14 @@ impl<'a> Counting<'a> {
     }
 
     pub(crate) fn tokens(&self, text: &str) -> u32 {
-        let segment = Segment { text: text.to_owned(), control: false };
-        match self.engine.known_counts().get(&self.tokenizer, counting::hash(&segment)) {
+        match self.engine.known_counts().get(&self.tokenizer, counting::hash(text, false)) {
             Some(known) => self.answerer.counting().corrected(known.count),
-            None => self.guess(segment),
+            None => self.guess(text),
         }
     }
 
-    fn guess(&self, segment: Segment) -> u32 {
+    fn guess(&self, text: &str) -> u32 {
+        let segment = Segment { text: text.to_owned(), control: false };
         let guess = Estimate.count(&segment).unwrap_or(0);
         self.uncounted.borrow_mut().push(segment);
         guess
