@@ -70,4 +70,4 @@ pub use table::setting::{Settings, SettingsMut};
 pub use table::source::{Sources, SourcesMut};
 pub use table::swipe::{NewSwipe, Swipes, SwipesMut};
 pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};
-pub use table::vector::{Neighbour, NewVector, StoredVector, UnreadText, VectorRevision, Vectors, VectorsMut};
+pub use table::vector::{NewVector, SaidText, StoredVector, UnreadText, VectorRevision, Vectors, VectorsMut};

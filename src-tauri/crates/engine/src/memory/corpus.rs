@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use context::{CountTokens as _, Estimate};
-use domain::chat::{Chat, Role, SwipeState, WindowState};
+use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
 use domain::prompt::Segment;
 use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use jiff::civil::DateTime;
@@ -22,6 +22,7 @@ use super::terms;
 use super::texts::TextCache;
 use super::vectors::VectorCache;
 use crate::clock::Clock;
+use crate::convert::Speakers;
 use crate::error::{Answer, bad_input};
 
 /// Ids of an answer.
@@ -63,7 +64,10 @@ pub struct CorpusRanking {
 
 struct Conversation {
     chat: ChatId,
+    /// The user first.
     speakers: Vec<String>,
+    /// Who says what neither of the first two says.
+    others: HashMap<MessageId, Speaker>,
     ids: HashMap<MessageId, String>,
     newest_first: Vec<MessageId>,
 }
@@ -84,7 +88,8 @@ pub async fn rank(
     let conversations = store.write(move |store| fill(store, messages, &of_users)).await?;
     let (cache, texts) = (Arc::new(VectorCache::default()), Arc::new(TextCache::default()));
     if let Some(encoder) = encoder {
-        super::reading::read_all(&store, encoder).await?;
+        let heard = conversations.values().map(|conversation| (conversation.chat, conversation.heard()));
+        super::reading::read_all(&store, encoder, &heard.collect()).await?;
     }
     let mut rankings = Vec::with_capacity(queries.len());
     for query in queries {
@@ -137,6 +142,11 @@ pub fn within(rankings: &mut [CorpusRanking], messages: &[CorpusMessage], budget
 }
 
 impl Conversation {
+    fn heard(&self) -> Speakers {
+        let name = |place: usize| self.speakers.get(place).cloned().unwrap_or_default();
+        Speakers { persona: name(0), character: name(1), others: self.others.clone() }
+    }
+
     async fn asked(&self, question: &str, encoder: Option<&Encoder>) -> Answer<(Vec<String>, Question)> {
         let names: Vec<&str> = self.speakers.iter().map(String::as_str).collect();
         let words = terms::sought(question, &names);
@@ -172,7 +182,7 @@ fn fill(
                 let chat = ChatId(Uuid::now_v7());
                 store.chats_mut().insert(&empty(chat, character))?;
                 let speakers = of_user.get(&message.conversation_id).cloned().into_iter().collect();
-                Conversation { chat, speakers, ids: HashMap::new(), newest_first: Vec::new() }
+                Conversation { chat, speakers, others: HashMap::new(), ids: HashMap::new(), newest_first: Vec::new() }
             }
         };
         let (key, conversation) = (message.conversation_id.clone(), say(store, conversation, message)?);
@@ -198,6 +208,9 @@ fn say(store: &mut Write<'_>, mut of: Conversation, message: CorpusMessage) -> R
     let zoned = said.and_then(|said| said.to_zoned(TimeZone::UTC).ok());
     let created = Timestamp(zoned.map_or(0, |zoned| zoned.timestamp().as_millisecond()));
     let id = MessageId(Uuid::now_v7());
+    if speaker > 1 {
+        of.others.insert(id, Speaker { character: None, name: message.speaker });
+    }
     let swipe = NewSwipe { id: SwipeId(Uuid::now_v7()), text, state: SwipeState::Finished, created, model: None };
     store.messages_mut().append(&NewMessage {
         id,

@@ -8,8 +8,9 @@ use domain::Timestamp;
 use domain::document::MAX_PASSAGE;
 use local::{Embedding, LocalHost, gguf};
 use provider::ProviderError;
-use store::{Neighbour, NewVector, UnreadText};
+use store::{NewVector, SaidText, UnreadText};
 
+use crate::convert::Speakers;
 use crate::models::gguf_files;
 
 /// A worker without work leaves after so long: it is back in a tenth of a second.
@@ -51,7 +52,9 @@ impl Encoder {
         let bytes = std::fs::metadata(&path)?.len();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let settings = local::Settings { task: "embeddings", idle: Some(IDLE), state_dir: None, ..settings.clone() };
-        Ok(Some(Self { host: LocalHost::new(settings)?, model: format!("{name}, {bytes} bytes"), path }))
+        // Texts were read without their speakers once; those are read anew.
+        let model = format!("{name}, {bytes} bytes, with speakers");
+        Ok(Some(Self { host: LocalHost::new(settings)?, model, path }))
     }
 
     /// Whose vectors these are. Those of another say nothing to them.
@@ -68,16 +71,20 @@ impl Encoder {
         Ok(asked.filter(|asked| knows_the_words(text, asked.tokens.len())))
     }
 
-    /// The passages of a text, by themselves and among what was said around them: a long text says several things, and the
-    /// model reads a page at the most. `None` if it was told to `stop` before it was done, which it asks between two of them.
+    /// The passages of a text, by themselves and among what was said around them, each line with who said it, as they are called
+    /// now (memory.md, section 3, item 1): a long text says several things, and the model reads a page at the most. `None` if it
+    /// was told to `stop` before it was done, which it asks between two of them.
     pub(crate) async fn read(
         &self,
         unread: &UnreadText,
+        speakers: &Speakers,
         stop: impl Fn() -> bool,
     ) -> Result<Option<Vec<NewVector>>, ProviderError> {
-        let passages = passages(unread.text.trim());
+        let passages = passages(&unread.said, speakers);
+        let beside = [unread.before.as_ref(), unread.behind.as_ref()];
+        let windows = windows(&passages, &unread.said, beside, speakers);
         let mut read = Vec::with_capacity(passages.len());
-        for (window, passage) in windows(unread, &passages).into_iter().zip(passages) {
+        for (window, passage) in windows.into_iter().zip(passages) {
             if stop() {
                 return Ok(None);
             }
@@ -100,23 +107,33 @@ fn kept([passage, window]: [Embedding; 2]) -> NewVector {
     NewVector { vector, scale, pieces, vectors: passage.vectors }
 }
 
-fn passages(text: &str) -> Vec<String> {
-    match text.len() {
+fn passages(said: &SaidText, speakers: &Speakers) -> Vec<String> {
+    let text = said.text.trim();
+    let passages = match text.len() {
         0 => Vec::new(),
         1..=MAX_PASSAGE => vec![text.to_owned()],
         _ => domain::document::passages(text).into_iter().map(|passage| passage.text).collect(),
+    };
+    passages.iter().map(|passage| line(said, passage, speakers)).collect()
+}
+
+fn line(said: &SaidText, text: &str, speakers: &Speakers) -> String {
+    match speakers.of(said.message, said.role) {
+        "" => text.to_owned(),
+        speaker => format!("{speaker}: {text}"),
     }
 }
 
 /// Each passage among its neighbours.
-fn windows(unread: &UnreadText, passages: &[String]) -> Vec<String> {
-    let beside = [&unread.before, &unread.behind].map(|beside| same_talk(beside.as_ref(), unread.created));
-    passages.iter().map(|passage| among(passage, beside)).collect()
+fn windows(passages: &[String], said: &SaidText, beside: [Option<&SaidText>; 2], speakers: &Speakers) -> Vec<String> {
+    let same_talk = |beside: &&SaidText| is_same_talk(beside.created, said.created);
+    let beside = beside.map(|beside| beside.filter(same_talk).map(|beside| line(beside, beside.text.trim(), speakers)));
+    passages.iter().map(|passage| among(passage, beside.each_ref().map(Option::as_deref))).collect()
 }
 
 /// What was said on another day is of another matter.
-fn same_talk(beside: Option<&Neighbour>, created: Timestamp) -> Option<&str> {
-    beside.filter(|beside| (beside.created.0 - created.0).abs() <= TALK).map(|beside| beside.text.trim())
+fn is_same_talk(one: Timestamp, other: Timestamp) -> bool {
+    (one.0 - other.0).abs() <= TALK
 }
 
 /// A passage between the ends of its neighbours that are next to it: whole ones would crowd it out (memory.md, section 3,
@@ -144,7 +161,20 @@ fn last_letters(text: &str, letters: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use domain::MessageId;
+    use domain::chat::Role;
+    use uuid::Uuid;
+
     use super::*;
+
+    fn said(role: Role, hours: i64, text: &str) -> SaidText {
+        let created = Timestamp(hours * 3_600_000);
+        SaidText { message: MessageId(Uuid::nil()), role, text: text.to_owned(), created }
+    }
+
+    fn speakers() -> Speakers {
+        Speakers { character: "Mira".to_owned(), persona: "Tom".to_owned(), others: Default::default() }
+    }
 
     #[test]
     fn a_passage_stands_between_the_ends_that_are_next_to_it() {
@@ -169,12 +199,21 @@ mod tests {
 
     #[test]
     fn what_was_said_on_another_day_is_not_beside_it() {
-        let told = |hours: i64| {
-            let neighbour = Neighbour { text: " A boat? ".to_owned(), created: Timestamp(hours * 3_600_000) };
-            same_talk(Some(&neighbour), Timestamp(0)).map(str::to_owned)
+        let read = |hours: i64| {
+            let (yes, boat) = (said(Role::Character, 0, "Yes."), said(Role::User, hours, " A boat? "));
+            windows(&passages(&yes, &speakers()), &yes, [Some(&boat), None], &speakers())
         };
-        assert_eq!(told(-1).as_deref(), Some("A boat?"));
-        assert_eq!(told(8).as_deref(), Some("A boat?"));
-        assert_eq!((told(-9), told(9)), (None, None));
+        assert_eq!([-1, 8].map(read), [["Tom: A boat?\nMira: Yes."], ["Tom: A boat?\nMira: Yes."]]);
+        assert_eq!([-9, 9].map(read), [["Mira: Yes."], ["Mira: Yes."]]);
+    }
+
+    #[test]
+    fn every_passage_of_a_long_text_says_who_said_it() {
+        let long = "It rained, and the boats stayed in. ".repeat(100);
+        let read = |text: &str| passages(&said(Role::Character, 0, text), &speakers());
+        assert!(read(&long).len() > 1 && read(&long).iter().all(|passage| passage.starts_with("Mira: It rained")));
+        assert_eq!(read("  "), [""; 0]);
+        let told = said(Role::Narrator, 0, "Night falls.");
+        assert_eq!(passages(&told, &speakers()), ["Night falls."], "nobody says that");
     }
 }

@@ -31,9 +31,9 @@ const PIECES: usize = 5_000;
 const FLOOR: f32 = 0.3;
 /// Bytes of all excerpts where what is asked for may never have been told: two hundred tokens, about.
 const DOUBTFUL: usize = 700;
-/// What words say of a message counts half as much as what it means.
-const WORDS: f32 = 0.5;
-/// And who said it, and when, three quarters each.
+/// What words say of a message counts three quarters of what it means.
+const WORDS: f32 = 0.75;
+/// So do who said it, and when.
 const HINTS: f32 = 0.75;
 
 /// What is looked for besides words.
@@ -141,8 +141,8 @@ impl Hit {
 }
 
 /// Messages in the stretches that fit the question, best first. Where meanings are known, five signals are added (memory.md,
-/// section 3, item 7): nearness and how its pieces are met, from 0 to 1 each, half as much for words, and three quarters for who
-/// said it, and for when.
+/// section 3, item 7): nearness and how its pieces are met, from 0 to 1 each, and three quarters each for words, for who said it,
+/// and for when.
 pub(crate) fn find(
     store: &Read<'_>,
     words: &ByWords,

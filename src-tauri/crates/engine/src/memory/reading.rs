@@ -1,10 +1,12 @@
 //! Learning by reading: in idle time the encoder makes vectors of what was said, so that it is found by its meaning. What is
 //! still to be read stands in the store and outlives the program (S3.30); a search does with what there is.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use domain::ChatId;
 use domain::chat::Chat;
 use store::{Store, UnreadText};
 
@@ -14,6 +16,7 @@ use super::texts::TextCache;
 use super::typed::Lately;
 use super::vectors::VectorCache;
 use crate::Engine;
+use crate::convert::Speakers;
 use crate::engine::WeakEngine;
 use crate::error::Answer;
 
@@ -156,37 +159,45 @@ impl Engine {
         if unread.is_empty() {
             return Ok(Round::Done);
         }
-        let mut learned = Vec::with_capacity(unread.len());
-        for text in unread {
-            match self.learns_in(&text).await? {
-                true => learned.push(text),
-                false => self.store().write(move |store| store.vectors_mut().pass_over(&text)).await?,
-            }
+        let speakers = self.heard_in(unread.iter().map(|text| text.chat).collect()).await?;
+        let (learned, left): (Vec<_>, Vec<_>) = unread.into_iter().partition(|text| speakers.contains_key(&text.chat));
+        for text in left {
+            self.store().write(move |store| store.vectors_mut().pass_over(&text)).await?;
         }
         for few in learned.chunks(AT_A_TIME) {
-            if !read(self.store(), encoder, few, &stop).await? {
+            if !read(self.store(), encoder, few, &speakers, &stop).await? {
                 return Ok(Round::Interrupted);
             }
         }
         Ok(Round::Read)
     }
 
-    /// Memory may be off for this chat; nothing is read then (S3.24).
-    async fn learns_in(&self, text: &UnreadText) -> Answer<bool> {
-        let id = text.chat;
-        let chat: Option<Chat> = self.store().read(move |store| store.chats().get(id)).await?;
-        match chat {
-            Some(chat) => Ok(self.resolved(&chat, None, None).await?.values.memory),
-            None => Ok(false),
+    /// Who talks in each of `chats`, but those where memory is off: nothing is read there (S3.24).
+    async fn heard_in(&self, chats: HashSet<ChatId>) -> Answer<HashMap<ChatId, Speakers>> {
+        let mut heard = HashMap::with_capacity(chats.len());
+        for id in chats {
+            let chat: Option<Chat> = self.store().read(move |store| store.chats().get(id)).await?;
+            let Some(chat) = chat else { continue };
+            if self.resolved(&chat, None, None).await?.values.memory {
+                heard.insert(id, self.speakers(&chat).await?);
+            }
         }
+        Ok(heard)
     }
 }
 
-/// Whether all of `texts` was read and kept; what was read until it was told to `stop` is kept.
-async fn read(store: &Store, encoder: &Encoder, texts: &[UnreadText], stop: impl Fn() -> bool) -> Answer<bool> {
+/// Whether all of `texts` was read and kept; what was read until it was told to `stop` is kept. `speakers` are those of their
+/// chats.
+async fn read(
+    store: &Store,
+    encoder: &Encoder,
+    texts: &[UnreadText],
+    speakers: &HashMap<ChatId, Speakers>,
+    stop: impl Fn() -> bool,
+) -> Answer<bool> {
     let (mut read, model) = (Vec::with_capacity(texts.len()), encoder.model().to_owned());
     for text in texts {
-        let Some(passages) = encoder.read(text, &stop).await? else { break };
+        let Some(passages) = encoder.read(text, &speakers[&text.chat], &stop).await? else { break };
         read.push((text.clone(), passages));
     }
     let all = read.len() == texts.len();
@@ -197,14 +208,14 @@ async fn read(store: &Store, encoder: &Encoder, texts: &[UnreadText], stop: impl
     Ok(all)
 }
 
-/// Reads all of a store at one go.
-pub(crate) async fn read_all(store: &Store, encoder: &Encoder) -> Answer<()> {
+/// Reads all of a store at one go, in whose chats `speakers` talk.
+pub(crate) async fn read_all(store: &Store, encoder: &Encoder, speakers: &HashMap<ChatId, Speakers>) -> Answer<()> {
     loop {
         let unread = store.read(|store| store.vectors().unread(AT_ONCE)).await?;
         if unread.is_empty() {
             return Ok(());
         }
-        read(store, encoder, &unread, || false).await?;
+        read(store, encoder, &unread, speakers, || false).await?;
     }
 }
 

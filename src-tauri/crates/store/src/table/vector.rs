@@ -1,5 +1,6 @@
 //! Messages as vectors, and which of them nothing has read yet.
 
+use domain::chat::Role;
 use domain::{ChatId, MessageId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -11,18 +12,18 @@ use crate::sql::Col;
 pub struct UnreadText {
     pub(crate) number: i64,
     pub(crate) position: i64,
-    pub message: MessageId,
     pub chat: ChatId,
-    pub text: String,
-    pub created: Timestamp,
+    pub said: SaidText,
     /// What is shown right before and behind it.
-    pub before: Option<Neighbour>,
-    pub behind: Option<Neighbour>,
+    pub before: Option<SaidText>,
+    pub behind: Option<SaidText>,
 }
 
-/// A text beside another one.
+/// What somebody said in a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Neighbour {
+pub struct SaidText {
+    pub message: MessageId,
+    pub role: Role,
     pub text: String,
     pub created: Timestamp,
 }
@@ -176,33 +177,39 @@ impl VectorsMut<'_> {
 /// A text and its neighbours as they are now.
 fn text(conn: &Connection, number: i64) -> Result<Option<UnreadText>, StoreError> {
     let mut statement = conn.prepare_cached(
-        "SELECT text.number, text.position, text.message, text.chat, text.text, message.created
+        "SELECT text.message, message.role, text.text, message.created, text.number, text.position, text.chat
          FROM message_text AS text JOIN message ON message.id = text.message WHERE text.number = ?1",
     )?;
     let beside = |which: &str, order: &str, chat: ChatId, position: i64| {
         conn.prepare_cached(&format!(
-            "SELECT text.text, message.created FROM message_text AS text JOIN message ON message.id = text.message
+            "SELECT text.message, message.role, text.text, message.created
+             FROM message_text AS text JOIN message ON message.id = text.message
              WHERE text.chat = ?1 AND text.position {which} ?2 ORDER BY text.position {order} LIMIT 1"
         ))?
-        .query_row(params![Col(chat), position], |row| {
-            Ok(Neighbour { text: row.get(0)?, created: row.get::<_, Col<_>>(1)?.0 })
-        })
+        .query_row(params![Col(chat), position], said)
         .optional()
     };
     let read = |row: &Row<'_>| {
-        let (position, chat) = (row.get(1)?, row.get::<_, Col<_>>(3)?.0);
+        let (position, chat) = (row.get(5)?, row.get::<_, Col<_>>(6)?.0);
         Ok(UnreadText {
-            number: row.get(0)?,
+            number: row.get(4)?,
             position,
-            message: row.get::<_, Col<_>>(2)?.0,
             chat,
-            text: row.get(4)?,
-            created: row.get::<_, Col<_>>(5)?.0,
+            said: said(row)?,
             before: beside("<", "DESC", chat, position)?,
             behind: beside(">", "ASC", chat, position)?,
         })
     };
     Ok(statement.query_row([number], read).optional()?)
+}
+
+fn said(row: &Row<'_>) -> rusqlite::Result<SaidText> {
+    Ok(SaidText {
+        message: row.get::<_, Col<_>>(0)?.0,
+        role: row.get::<_, Col<_>>(1)?.0,
+        text: row.get(2)?,
+        created: row.get::<_, Col<_>>(3)?.0,
+    })
 }
 
 pub(crate) fn signed(bytes: &[u8]) -> Vec<i8> {

@@ -28,7 +28,7 @@ async fn what_is_said_is_unread_until_its_vectors_are_kept() {
     let store = furnished().await;
     say(&store, 1, "My parrot is called Zebulon.").await;
     say(&store, 2, "What a name.").await;
-    let texts: Vec<String> = unread(&store).await.into_iter().map(|text| text.text).collect();
+    let texts: Vec<String> = unread(&store).await.into_iter().map(|text| text.said.text).collect();
     assert_eq!(texts, ["What a name.", "My parrot is called Zebulon."], "the newest first");
     read_all(&store).await;
     assert!(unread(&store).await.is_empty());
@@ -50,7 +50,7 @@ async fn vectors_go_with_their_words() {
     read_all(&store).await;
     store.write(|w| w.messages_mut().soft_delete(message_id(1), domain::Timestamp(9))).await.unwrap();
     assert_eq!(revision(&store).await.passages, 2, "what was deleted is not found");
-    let late = before.into_iter().find(|text| text.message == message_id(1)).unwrap();
+    let late = before.into_iter().find(|text| text.said.message == message_id(1)).unwrap();
     store.write(move |w| w.vectors_mut().keep(&late, MODEL, &[passage(9)])).await.unwrap();
     assert_eq!(revision(&store).await.passages, 2, "nor comes it back by a job that was late");
 }
@@ -90,12 +90,12 @@ async fn what_comes_or_goes_beside_a_text_makes_it_unread() {
     );
     read_all(&store).await;
     say(&store, 4, "And loud.").await;
-    let again = |texts: Vec<UnreadText>| texts.into_iter().map(|text| text.text).collect::<Vec<_>>();
+    let again = |texts: Vec<UnreadText>| texts.into_iter().map(|text| text.said.text).collect::<Vec<_>>();
     assert_eq!(again(unread(&store).await), ["And loud.", "It is green."]);
     read_all(&store).await;
     store.write(|w| w.messages_mut().soft_delete(message_id(2), domain::Timestamp(9))).await.unwrap();
     assert_eq!(again(unread(&store).await), ["It is green.", "Look!"]);
-    let late = texts.into_iter().find(|text| text.message == message_id(1)).unwrap();
+    let late = texts.into_iter().find(|text| text.said.message == message_id(1)).unwrap();
     store.write(move |w| w.vectors_mut().keep(&late, MODEL, &[passage(9)])).await.unwrap();
     assert_eq!(again(unread(&store).await), ["It is green.", "Look!"], "it was read beside what is gone");
 }
