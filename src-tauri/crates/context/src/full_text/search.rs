@@ -20,8 +20,8 @@ pub struct Searched {
     pub own: Fits,
     /// By its words and its neighbours', as if they were one text.
     pub around: Fits,
-    /// How many of the words no text has; those of scripts without spaces are not counted, for most runs of letters are no words.
-    pub unknown: usize,
+    /// The words that no text has; none of scripts without spaces, for most runs of letters are no words.
+    pub unknown: Vec<String>,
 }
 
 /// Looks for `words`, in small letters, in the texts of each index that stand before a place.
@@ -30,7 +30,7 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
     let ends: Vec<usize> = indexes.iter().map(|(index, before)| index.end(*before)).collect();
     let mut searching = Searching::new(indexes, &ends);
     let mut terms: Vec<(usize, String)> = Vec::new();
-    let mut unknown = 0;
+    let mut unknown = Vec::new();
     for word in words {
         let mut found = false;
         for term in cut.of(word) {
@@ -42,7 +42,9 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
             found |= having > 0;
             terms.push((having, term));
         }
-        unknown += usize::from(!found && !is_spaceless(word));
+        if !found && !is_spaceless(word) {
+            unknown.push(word.to_owned());
+        }
     }
     terms.sort();
     for (place, (having, term)) in terms.iter().filter(|(having, _)| *having > 0).enumerate() {

@@ -12,6 +12,7 @@ use super::excerpt::{Sought, excerpt};
 use super::scores::Scores;
 use super::sense::Understood;
 use super::signals::{Lexical, Place};
+use super::terms::says_nothing;
 use super::texts::{ChatTexts, TextCache};
 use super::vectors::{Meaning, VectorCache};
 use crate::clock::Clock;
@@ -72,9 +73,7 @@ impl ByWords {
         let stretches: Vec<Stretch> = stretches.iter().zip(&chats).map(within).collect();
         let indexes: Vec<&TextIndex> = chats.iter().map(|chat| &chat.index).collect();
         let said = Lexical::of(&stretches, &indexes, words);
-        // Where more words are others than those of the telling, what they mean decides.
-        let spaced = words.iter().filter(|word| !is_spaceless(word)).count();
-        let lacking = said.unknown > 0 && 2 * said.unknown <= spaced;
+        let lacking = lacks(words, &said.unknown);
         Ok(Self { stretches, chats, said, lacking })
     }
 
@@ -99,6 +98,14 @@ impl ByWords {
         };
         scores.first(LOOKED_AT).into_iter().filter_map(hit).collect()
     }
+}
+
+/// Whether what is asked for may never have been told: words of it are `unknown`. Where more are others than those of the
+/// telling, what they mean decides; and who went camping need not have said "go".
+fn lacks(words: &[String], unknown: &[String]) -> bool {
+    let telling = |words: &[String]| words.iter().filter(|word| !is_spaceless(word) && !says_nothing(word)).count();
+    let unknown = telling(unknown);
+    unknown > 0 && 2 * unknown <= telling(words)
 }
 
 /// What was said before, best first.
@@ -289,6 +296,21 @@ mod tests {
         assert_eq!(left(&[300, 500, 200, 200, 1]), [300, 200, 200]);
         assert_eq!(left(&[DOUBTFUL + 1, 100]), [DOUBTFUL + 1, 100]);
         assert!(left(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_was_never_told_has_a_word_that_nobody_said_and_that_is_no_verb_of_every_day() {
+        let lacking = |words: &str, unknown: &str| {
+            let [words, unknown] =
+                [words, unknown].map(|of| of.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+            lacks(&words, &unknown)
+        };
+        assert!(lacking("sister parrot called", "parrot"));
+        assert!(!lacking("sister parrot called", ""));
+        assert!(!lacking("sister parrot called", "sister parrot"), "it may have been told in other words");
+        assert!(!lacking("go camping", "go"));
+        assert!(!lacking("go camping", "camping"), "all that tells is unknown");
+        assert!(!lacking("妹妹 鹦鹉", "鹦鹉"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) struct Lexical {
     /// By their words and their neighbours', as if they were one text.
     pub(crate) around: Scores,
     /// Words that no message has.
-    pub(crate) unknown: usize,
+    pub(crate) unknown: Vec<String>,
 }
 
 impl Lexical {
@@ -74,7 +74,7 @@ mod tests {
         assert!(found.around.of((0, 10)) > 0.0 && found.around.of((0, 9)) == 0.0);
         let matter = found.matter();
         assert_eq!((matter.of((0, 12)), matter.of((0, 2)), matter.of((0, 1))), (1.0, 1.0, 0.0));
-        assert_eq!(found.unknown, 1);
+        assert_eq!(found.unknown, ["lamp"]);
     }
 
     #[test]
