@@ -15,6 +15,8 @@ use crate::models::gguf_files;
 
 /// A worker without work leaves after so long: it is back in a tenth of a second.
 const IDLE: Duration = Duration::from_secs(60);
+/// Letters of a name: a card may have one that would leave no room for what was said.
+const NAME: usize = 60;
 /// Letters of a neighbour that a passage is read with.
 const BESIDE: usize = 240;
 /// Pieces that are no word's: one at each end.
@@ -120,7 +122,7 @@ fn passages(said: &SaidText, speakers: &Speakers) -> Vec<String> {
 fn line(said: &SaidText, text: &str, speakers: &Speakers) -> String {
     match speakers.of(said.message, said.role) {
         "" => text.to_owned(),
-        speaker => format!("{speaker}: {text}"),
+        speaker => format!("{}: {text}", first_letters(speaker, NAME)),
     }
 }
 
@@ -215,5 +217,8 @@ mod tests {
         assert_eq!(read("  "), [""; 0]);
         let told = said(Role::Narrator, 0, "Night falls.");
         assert_eq!(passages(&told, &speakers()), ["Night falls."], "nobody says that");
+        let endless = Speakers { character: "M".repeat(1_000_000), ..speakers() };
+        let yes = passages(&said(Role::Character, 0, "Yes."), &endless);
+        assert_eq!(yes, [format!("{}: Yes.", "M".repeat(NAME))]);
     }
 }
