@@ -11,12 +11,21 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Bundles the debug build: quick to make, slow to use, and its worker runs on CPUs with AVX2 only.
+    /// Bundles the debug build as a .deb: quick to make, slow to use, and its worker runs on CPUs with AVX2 only.
     #[arg(long)]
     debug: bool,
     /// Makes an AppImage as well; the bundler downloads its parts from GitHub.
     #[arg(long)]
     appimage: bool,
+}
+
+impl Options {
+    /// The bundler's names of the packages. Nothing opens an .rpm of the debug build, and each takes a quarter of a gigabyte.
+    fn packages(&self) -> String {
+        let kinds =
+            ["deb"].into_iter().chain((!self.debug).then_some("rpm")).chain(self.appimage.then_some("appimage"));
+        kinds.collect::<Vec<_>>().join(",")
+    }
 }
 
 /// Where the programs look for the worker, the models and the web UI: `../lib/inglenook` beside the folder it was started from.
@@ -58,13 +67,18 @@ pub(crate) fn bundle(options: &Options) -> Result<()> {
 
     // The bundler writes into the program it packs, so it gets a copy, in a target folder of its own.
     let package = target()?.join("package");
+    // What an earlier run made must not pass for what this one failed to make.
+    let old = package.join(profile).join("bundle");
+    if old.exists() {
+        fs::remove_dir_all(&old).with_context(|| format!("cannot remove {}", old.display()))?;
+    }
     fs::create_dir_all(package.join(profile))?;
     fs::copy(built.join("inglenook"), package.join(profile).join("inglenook")).context("cannot copy the app")?;
 
     // npm's own script has another name on Windows, and `npx` might download.
     let mut tauri = command("node");
     tauri.arg(root().join("ui/node_modules/@tauri-apps/cli/tauri.js"));
-    tauri.args(["bundle", "--ci", "--bundles", if options.appimage { "deb,rpm,appimage" } else { "deb,rpm" }]);
+    tauri.args(["bundle", "--ci", "--bundles", &options.packages()]);
     tauri.arg("--config").arg(configuration.to_string());
     if options.debug {
         tauri.arg("--debug");
