@@ -201,3 +201,16 @@ async fn a_chosen_template_stays() {
     scene.say("Hello.", "hey").await;
     assert!(!scene.sent()[0].1.contains("a scene with"));
 }
+
+/// MC-01: in a scene the macros for those who take part name all of them.
+#[tokio::test]
+async fn macros_name_those_who_take_part() {
+    let scene = Scene::open().await;
+    let owner = SettingOwner::Chat { id: scene.chat.clone() };
+    let note = SettingValue::Text("Present: {{group}}. Besides {{char}}: {{notChar}}.".into());
+    scene.app.engine.set_setting(owner, "author_note".into(), Some(note)).await.unwrap();
+    scene.say("We meet {{group}}.", "Hello.").await;
+    let context = scene.context();
+    assert!(context.contains("Present: Mira, Ada, Bo.") && context.ends_with("We meet Mira, Ada, Bo."), "{context}");
+    assert!(context.contains("Besides Mira: Ada, Bo"), "{context}");
+}

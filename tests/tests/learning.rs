@@ -333,3 +333,26 @@ async fn a_stopped_reply_teaches_nothing() {
     stage.app.engine.settle().await;
     assert_eq!(stage.app.model.requests().len(), 5);
 }
+
+/// Group G, in summaries: what is forgotten is in none, not even in one that a model wrote of twenty messages.
+#[tokio::test]
+async fn a_summary_goes_with_what_is_forgotten() {
+    const SUMMARY: &str = "You told Ada of the boat Zebulon.";
+    let stage = Stage::learning("on").await;
+    stage.exchange(TOLD, &[]).await;
+    stage.exchanges(3).await;
+    stage.exchange("Fine.", &[&fact(FACT, 7)]).await;
+    stage.exchanges(4).await;
+    stage.exchange("Fine.", &[&keyframe(SUMMARY), "[]"]).await;
+    let memories = stage.memories().await;
+    assert_eq!(memories.len(), 2, "{memories:?}");
+    let learned = memories.iter().find(|memory| memory.text != SUMMARY).unwrap().id.clone();
+    let engine = &stage.app.engine;
+    let next = engine.new_chat(stage.character.clone()).await.unwrap().id;
+    let asked = async || stage.prompt(&next, "What did I tell you of the boat?").await;
+    assert_eq!(asked().await.matches("Zebulon").count(), 2, "the fact and the session before");
+    engine.delete_memory(learned.clone()).await.unwrap();
+    assert!(!asked().await.contains("Zebulon"));
+    engine.restore_memory(learned).await.unwrap();
+    assert!(asked().await.contains("Zebulon"));
+}

@@ -190,6 +190,35 @@ async fn an_old_message_comes_back_when_it_is_asked_about() {
     assert_eq!(again.matches("ZEBULON").count(), 1, "{again}");
 }
 
+/// What is said beside a wish is not lost with it.
+#[tokio::test]
+async fn what_else_was_said_beside_a_wish_is_recalled() {
+    let pair = Pair::open().await;
+    let chat = pair.chat(&pair.ada).await;
+    pair.say(&chat, "Remember that I am allergic to nuts. My sister's dog is called ZEBULON.").await;
+    pair.say(&chat, "Remember that I live at St. James Street 5.").await;
+    assert!(pair.memories(&pair.ada).await.iter().any(|memory| memory.text.contains("St. James Street 5")));
+    pair.app.engine.new_scene(chat.clone()).await.unwrap();
+    assert!(!pair.say(&chat, "A new morning.").await.contains("ZEBULON"));
+    assert!(pair.say(&chat, "What is my sister's dog called?").await.contains("ZEBULON"));
+}
+
+/// Memory.md, group E: in a chat of its own, what others remember is not told; what somebody wrote down is.
+#[tokio::test]
+async fn a_chat_that_knows_only_itself_is_told_nothing_from_others() {
+    let pair = Pair::open().await;
+    pair.add("The sailor lives by the sea.").await;
+    let (first, second) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await);
+    pair.say(&first, TOLD).await;
+    pair.set(&second, "memory_other_chats", SettingValue::Switch(false)).await;
+    let sent = pair.say(&second, "What must I not eat, am I allergic?").await;
+    assert!(!sent.contains(CANARY) && sent.contains("lives by the sea"), "{sent}");
+    pair.say(&second, "Remember that my boat is called ZEBULON.").await;
+    pair.app.engine.new_scene(second.clone()).await.unwrap();
+    assert!(pair.say(&second, "What is my boat called?").await.contains("ZEBULON"), "its own it knows");
+    assert!(pair.say(&first, "What must I not eat, am I allergic?").await.contains(CANARY));
+}
+
 /// C25: the scenes before are older messages too.
 #[tokio::test]
 async fn an_earlier_scene_is_recalled_when_it_is_asked_about() {

@@ -228,6 +228,41 @@ async fn a_reminder_comes_when_it_is_due() {
     assert!(!whole(&sent).contains("Reminder"), "{sent:?}");
 }
 
+/// However the messages are numbered: without a greeting the user's have the odd numbers, and six is never one of them.
+#[tokio::test]
+async fn a_reminder_comes_in_a_chat_that_began_without_a_greeting() {
+    let mut story = Story::open().await;
+    story.put(SettingOwner::Global, "start_mode", SettingValue::Text("empty".into())).await;
+    let character = story.whole().await.character;
+    story.chat = story.app.engine.new_chat(character).await.unwrap().id;
+    story.write("context_retention", "ephemeral").await;
+    story.write("reminder", "Stay in the tower.").await;
+    let mut due = Vec::new();
+    for turn in 0..7 {
+        if whole(&story.say("Go on.", "Hm.").await).contains("Stay in the tower.") {
+            due.push(2 * turn + 1);
+        }
+    }
+    assert_eq!(due, [7, 13], "the first after six messages, and after twelve");
+}
+
+/// The author's note counts the user's messages from the chat's first on, wherever the window begins.
+#[tokio::test]
+async fn the_authors_note_comes_as_often_as_it_should() {
+    let story = Story::open().await;
+    story.write("context_retention", "ephemeral").await;
+    story.write("author_note", "It is foggy.").await;
+    story.put(story.owner(), "author_note_every_messages", SettingValue::Whole(7)).await;
+    story.put(story.owner(), "message_ceiling", SettingValue::Whole(10)).await;
+    let mut due = Vec::new();
+    for turn in 1..=14 {
+        if whole(&story.say("Go on.", "Hm.").await).contains("It is foggy.") {
+            due.push(turn);
+        }
+    }
+    assert_eq!(due, [7, 14]);
+}
+
 /// S4.24: where the card has no greeting, the character can be asked to open, and that reply can be written anew.
 #[tokio::test]
 async fn a_character_without_a_greeting_opens_when_asked() {

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{ApiError, Change, Origin, Persona, PromptBlock, SettingOwner, SettingValue, WhatIf, Zone};
+use engine::api::{
+    ApiError, Change, Origin, Persona, Placement, PromptBlock, PromptReport, SettingOwner, SettingValue, WhatIf, Zone,
+};
 use serde_json::{Value, json};
 use tests::headless::{Headless, shown};
 
@@ -184,6 +186,44 @@ async fn what_if_leaves_a_block_out_and_changes_nothing() {
     let again = house.app.engine.preview_prompt(chat(), String::new(), WhatIf::default()).await.unwrap();
     assert_eq!(again.text, plain.text);
     assert_eq!(house.app.model.requests().len(), 1);
+}
+
+/// What was sent with earlier messages, and these themselves, can be left out as well.
+#[tokio::test]
+async fn what_if_leaves_out_what_was_sent_before() {
+    let house = Lighthouse::open().await;
+    house.say("Tell me of the reef.").await;
+    let preview = async |without: Vec<String>| {
+        let what_if = WhatIf { without, ..WhatIf::default() };
+        house.app.engine.preview_prompt(house.chat.clone(), "And now?".into(), what_if).await.unwrap()
+    };
+    let plain = preview(Vec::new()).await;
+    for text in ["The reef took the Marianne", "Tell me of the reef."] {
+        let block = plain.blocks.iter().find(|block| block.kept && block.text.contains(text)).unwrap();
+        let without = preview(vec![block.key.clone()]).await;
+        assert!(!without.text.contains(text) && without.text.contains("And now?"), "{}", without.text);
+        assert!(without.tokens.total < plain.tokens.total);
+    }
+    assert_eq!(preview(Vec::new()).await.text, plain.text);
+}
+
+/// What would be sent with lore and notes in their classic places, is what is sent once the setting says so.
+#[tokio::test]
+async fn another_placement_is_seen_as_it_would_be_sent() {
+    let mut card = card();
+    card["data"]["post_history_instructions"] = "Answer in rhyme.".into();
+    let house = Lighthouse::with(card).await;
+    house.say("Tell me of the reef.").await;
+    let preview = async |placement| {
+        let what_if = WhatIf { placement, ..WhatIf::default() };
+        house.app.engine.preview_prompt(house.chat.clone(), "And now?".into(), what_if).await.unwrap()
+    };
+    let first = |report: &PromptReport| report.messages[0].text.contains("Answer in rhyme.");
+    let seen = preview(Some(Placement::Classic)).await;
+    assert!(first(&preview(None).await) && !first(&seen));
+    assert!(seen.messages.last().unwrap().text.contains("Answer in rhyme."), "{seen:?}");
+    house.set("placement", "classic").await;
+    assert_eq!(preview(None).await.text, seen.text);
 }
 
 /// Issue 3, section 5: the next prompt, too, is told apart from the one before.

@@ -41,5 +41,5 @@ pub use frame::{
 pub use frozen::FrozenBlock;
 pub use plan::{
     AssembleError, Assembled, Dropped, EpochReason, Largest, Overflow, Placement, PlannedBlock, PlannedPicture,
-    Retention, Setup, Shares, Watermark, assemble, base,
+    Retention, Setup, Shares, Watermark, assemble, base, leave_out,
 };

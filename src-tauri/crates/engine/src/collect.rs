@@ -1,5 +1,6 @@
 //! What a turn is made of, gathered from the store; and the prompt made of it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +14,7 @@ use domain::card::Card;
 use domain::chat::{Chat, Message, Role};
 use domain::overrides::Overrides;
 use domain::persona::Persona;
-use domain::settings::Values;
+use domain::settings::{Placement, Values};
 use domain::{MessageId, Timestamp};
 use store::{BoundLorebook, Company, WindowMessage};
 use uuid::Uuid;
@@ -39,7 +40,7 @@ use crate::story::Story;
 use crate::tasks::Task;
 use crate::turn::TurnOptions;
 use crate::variables;
-use crate::words::Kept;
+use crate::words::{Kept, Words};
 
 /// Told where the promise of an append-only prompt cannot be kept (design, section 4).
 const RE_READS: &str = "This model's chat format writes earlier messages differently once they are answered, so the model reads \
@@ -93,10 +94,10 @@ pub(crate) struct Collected {
     pub(crate) earlier: Earlier,
     /// Which of the card's greetings the chat began with: 0 the first message, then the alternates.
     pub(crate) greeting: Option<u32>,
-    /// Place of the answered message in its chat, from 0.
-    pub(crate) position: i64,
-    /// Messages of the user in the window.
+    /// Messages of the user in the chat.
     pub(crate) user_messages: i64,
+    /// See [`said_so_far`].
+    pub(crate) said: (i64, i64),
     /// What a job beside the chat asks for, behind everything that was said.
     pub(crate) task: Option<Task>,
     /// Nobody asked for a prompt yet.
@@ -128,6 +129,11 @@ impl Collected {
     /// When what is answered was said; `now` where nothing was.
     pub(crate) fn answered_at(&self, now: Timestamp) -> Timestamp {
         self.history.last().map_or(now, |message| message.created)
+    }
+
+    /// Whom its texts talk of.
+    pub(crate) fn words(&self) -> Words<'_> {
+        Words::new(&self.card, &self.persona, self.chat.id).among(&self.group)
     }
 
     /// Whose reply it is, as it would name itself.
@@ -171,7 +177,13 @@ impl Engine {
             Ok((history, pictures, before.unwrap_or_default(), messages.last(id)?, messages.opening(id)?))
         });
         let own_scripts = self.own_scripts();
-        let values = answerer.values.clone();
+        let mut values = answerer.values.clone();
+        if let Some(placement) = options.placement {
+            values.placement = match placement {
+                api::Placement::CacheFirst => Placement::CacheFirst,
+                api::Placement::Classic => Placement::Classic,
+            };
+        }
         let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode));
         let (ChatCard { card, hash: card_hash, own: own_texts }, persona, group, mode, variables) = tokio::try_join!(
             self.chat_card(&chat),
@@ -184,7 +196,7 @@ impl Engine {
         // What counts whatever is said is read while the rest is gathered.
         let bound = self.bound_in(company);
         let ahead = (self.standing_facts(&chat, persona.id, &values), self.documents_in(company));
-        let (history, mut pictures, (messages, of_character), newest, opening) = read.await?;
+        let (history, mut pictures, before, newest, opening) = read.await?;
         let (template, notice) = match &options.template_json {
             Some(json) => (self.written_template(json).await?, None),
             None => {
@@ -192,7 +204,7 @@ impl Engine {
                 self.template(if named == "auto" && group.is_scene() { group::TEMPLATE } else { named }).await?
             }
         };
-        let earlier = Earlier { messages, of_character };
+        let earlier = Earlier { messages: before.all, of_character: before.of_character };
         let kind = match options.ask {
             Some(Ask::Impersonate) => GenerationKind::Impersonate,
             // As the turns around it, or its head would be another one.
@@ -231,7 +243,8 @@ impl Engine {
         content::add_pictures(&mut history, &mut notes, &pictures, answerer);
         let story = self.story(&chat, &values, position).await?;
         let notice_of_details = variables::unknown_details(&values);
-        let user_messages = history.iter().filter(|message| message.role == Role::User).count() as i64;
+        let of_user = history.iter().filter(|message| message.role == Role::User).count() as i64;
+        let said = said_so_far(&history, position);
         let greeting = opening.and_then(|shown| greeting(&card, shown));
         let mut collected = Collected {
             chat,
@@ -258,15 +271,15 @@ impl Engine {
             asked: Asked::default(),
             earlier,
             greeting,
-            position,
-            user_messages,
+            user_messages: i64::from(before.of_user) + of_user,
+            said,
             task: None,
             in_passing: false,
             notices: notice.into_iter().chain(notice_of_details).collect(),
             timings: AssemblyTimings { collect_ms: millis(started), ..AssemblyTimings::default() },
             started,
         };
-        self.rewrite(&mut collected, options, own_scripts.await?).await?;
+        self.rewrite(&mut collected, own_scripts.await?).await?;
         let unknown = collected.unknown_in_messages();
         collected.notices.extend(unknown);
         Step::Collect.done(id);
@@ -274,7 +287,7 @@ impl Engine {
         collected.bound = bound.await?;
         let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
         let (memory, lore) =
-            tokio::join!(self.recall(&collected, answerer, ahead), self.lore(&collected, answerer, options, head_at));
+            tokio::join!(self.recall(&collected, answerer, ahead), self.lore(&collected, answerer, head_at));
         (collected.memory, collected.lore) = (memory, lore?);
         let unread = collected.asked.notice().map(str::to_owned);
         collected.notices.extend(collected.memory.notices.iter().cloned().chain(unread));
@@ -305,7 +318,7 @@ impl Engine {
             return Ok(made);
         }
         // The prefix is new anyway, so head and chat template may tell the time anew. That is not why it is new.
-        collected.lore = self.lore(collected, answerer, options, now).await?;
+        collected.lore = self.lore(collected, answerer, now).await?;
         let built = frame::build(collected, answerer, self.clock(), now)?;
         let mut made = self.plan(collected, answerer, options, built, now).await?;
         made.assembled.new_epoch = began;
@@ -317,10 +330,10 @@ impl Engine {
         collected: &Collected,
         answerer: &Answerer,
         options: &TurnOptions,
-        built: Built,
+        mut built: Built,
         head_at: Timestamp,
     ) -> Answer<Made> {
-        let mut stop = built.stop;
+        let mut stop = std::mem::take(&mut built.stop);
         let of_format = answerer.template.iter().flat_map(|template| template.stop_strings());
         stop.extend(of_format.filter(|text| !text.trim().is_empty()).cloned());
         let template = answerer.template.as_ref().map(|template| template.at(self.clock().civil(head_at)));
@@ -329,17 +342,21 @@ impl Engine {
             template: template.as_ref(),
             model: &answerer.key,
             budget: answerer.budget,
-            placement: placement(collected, options),
+            placement: placement(collected),
             retention: retention(&collected.values),
             watermark: Watermark::Off,
             without: &options.without,
             stop: &stop,
         };
+        let mut window = Cow::Borrowed(&collected.chat.window);
+        if !options.without.is_empty() {
+            context::leave_out(&mut built.frame, window.to_mut(), &options.without);
+        }
         let mut timings = collected.timings;
         let mut counter = Counter::new(self, answerer).in_passing(collected.in_passing);
         loop {
             let started = Instant::now();
-            let result = assemble(&built.frame, &setup, &collected.chat.window, &counter);
+            let result = assemble(&built.frame, &setup, &window, &counter);
             timings.plan_ms += millis(started);
             match result {
                 Ok(assembled) => {
@@ -382,16 +399,20 @@ fn swipes(aim: &Aim, newest: Option<&Message>) -> (u64, u64) {
     }
 }
 
+/// How many messages there are up to the user's last words, and how many of them since those before. `history` ends at
+/// `position` of its chat.
+fn said_so_far(history: &[HistoryMessage], position: i64) -> (i64, i64) {
+    let mut of_user = history.iter().rev().zip(0_i64..).filter(|(message, _)| message.role == Role::User);
+    let Some((_, behind)) = of_user.next() else { return (position + 1, 1) };
+    let before = of_user.next().map_or(history.len() as i64, |(_, behind)| behind);
+    (position + 1 - behind, before - behind)
+}
+
 /// Where lore and notes stand this turn.
-pub(crate) fn placement(collected: &Collected, options: &TurnOptions) -> context::Placement {
-    use domain::settings::Placement;
-    match options.placement {
-        Some(api::Placement::CacheFirst) => context::Placement::CacheFirst,
-        Some(api::Placement::Classic) => context::Placement::Classic,
-        None => match collected.values.placement {
-            Placement::CacheFirst => context::Placement::CacheFirst,
-            Placement::Classic => context::Placement::Classic,
-        },
+pub(crate) fn placement(collected: &Collected) -> context::Placement {
+    match collected.values.placement {
+        Placement::CacheFirst => context::Placement::CacheFirst,
+        Placement::Classic => context::Placement::Classic,
     }
 }
 

@@ -130,7 +130,7 @@ impl<'a> Builder<'a> {
         let outlets = Some(&collected.lore.outlets);
         Self {
             collected,
-            words: Words::new(&collected.card, &collected.persona, collected.chat.id),
+            words: collected.words(),
             head: Moment { model, outlets, ..collected.beginning(clock, head_at) },
             now: Moment { model, outlets, ..collected.now(clock) },
             state: collected.lore.variables.clone(),

@@ -153,7 +153,8 @@ impl Group {
             .map(|(_, turn)| turn)
     }
 
-    fn names(&self) -> impl Iterator<Item = &str> {
+    /// Of all who take part; none in a chat of two.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.members.iter().map(|member| member.card.spoken_name())
     }
 

@@ -15,8 +15,7 @@ use crate::collect::{Collected, placement};
 use crate::convert::{self, Speakers};
 use crate::error::Answer;
 use crate::scripts::Run;
-use crate::turn::TurnOptions;
-use crate::words::{Moment, Words};
+use crate::words::Moment;
 
 const BYTES_A_TOKEN: usize = 8;
 
@@ -25,20 +24,15 @@ impl Engine {
     /// depth get the exact one under classic placement. Cache-first holds on to what they made of a message when it was first
     /// sent, until a new epoch begins: else the prefix would change in its middle whenever a message gets deep enough.
     /// `own` are the user's scripts.
-    pub(crate) async fn rewrite(
-        &self,
-        collected: &mut Collected,
-        options: &TurnOptions,
-        own: Vec<Preset>,
-    ) -> Answer<()> {
+    pub(crate) async fn rewrite(&self, collected: &mut Collected, own: Vec<Preset>) -> Answer<()> {
         let mut history = std::mem::take(&mut collected.history);
-        let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
+        let words = collected.words();
         let scripts = self.scripts_among(own, collected.chat.character, &words, &collected.variables_before).await?;
         let mut run = Run::new(&scripts, &words, Moment::default());
         let mut state = collected.variables_before.clone();
         let exact = |index: usize| (history.len() - 1 - index) as u32;
         let exact: Vec<u32> = (0..history.len()).map(exact).collect();
-        let first = match placement(collected, options) {
+        let first = match placement(collected) {
             context::Placement::CacheFirst => frozen::depths(&collected.chat.window.frozen, &history),
             context::Placement::Classic => exact.clone(),
         };
@@ -69,7 +63,8 @@ impl Engine {
                 tokio::task::yield_now().await;
             }
         }
-        collected.notices.extend(scripts.broken().chain(run.notices()));
+        let notices: Vec<String> = scripts.broken().chain(run.notices()).collect();
+        collected.notices.extend(notices);
         (collected.history, collected.scripts) = (history, scripts);
         Ok(())
     }

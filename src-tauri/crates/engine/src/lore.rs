@@ -28,7 +28,6 @@ use crate::lore_near::NearEntry;
 use crate::lore_reading::Reading;
 use crate::macro_variables::Changes;
 use crate::scripts::Run;
-use crate::turn::TurnOptions;
 use crate::words::{self, Kept, Moment, Words};
 
 /// Runs over the books of one turn at the most. Each counts what it guessed, so that the next decides by counts what this
@@ -94,14 +93,8 @@ impl Engine {
 
     /// Runs the books that are bound to the chat over its messages, for a head that tells of `head_at`. Their budgets are held
     /// by the counts that the prompt is made with: what was guessed is counted, and the books are run again.
-    pub(crate) async fn lore(
-        &self,
-        collected: &Collected,
-        answerer: &Answerer,
-        options: &TurnOptions,
-        head_at: Timestamp,
-    ) -> Answer<Lore> {
-        let mut scene = Scene::new(collected, answerer, options, (self.clock(), head_at));
+    pub(crate) async fn lore(&self, collected: &Collected, answerer: &Answerer, head_at: Timestamp) -> Answer<Lore> {
+        let mut scene = Scene::new(collected, answerer, (self.clock(), head_at));
         let Some(books) = self.books(collected).await? else {
             return Ok(Lore { variables: scene.of_head, ..Lore::default() });
         };
@@ -136,19 +129,14 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(
-        collected: &'a Collected,
-        answerer: &'a Answerer,
-        options: &TurnOptions,
-        (clock, head_at): (&Clock, Timestamp),
-    ) -> Self {
+    pub(crate) fn new(collected: &'a Collected, answerer: &'a Answerer, (clock, head_at): (&Clock, Timestamp)) -> Self {
         let kept = Kept::of(&collected.chat);
         let mut of_head = collected.variables_before.clone();
         if kept.head_at == Some(head_at) {
             kept.head.undo(&mut of_head);
         }
         let model = answerer.facts();
-        let in_head = placement(collected, options) == context::Placement::CacheFirst;
+        let in_head = placement(collected) == context::Placement::CacheFirst;
         Self {
             now: Moment { model, ..collected.now(clock) },
             head: in_head.then(|| Moment { model, ..collected.beginning(clock, head_at) }),
@@ -173,7 +161,7 @@ impl<'a> Scene<'a> {
 }
 
 fn activate(collected: &Collected, books: &PreparedBooks, scene: &Scene<'_>, counting: &Counting<'_>) -> Lore {
-    let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
+    let words = collected.words();
     let reading = Reading::new(&words, scene);
     let outcome = outcome(collected, books, scene, (&words, &reading, counting));
     let notice = outcome.patterns_exhausted.then(|| EXHAUSTED.to_owned());

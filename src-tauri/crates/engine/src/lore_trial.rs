@@ -27,7 +27,7 @@ use crate::lore_counts::Counting;
 use crate::lore_entries::title;
 use crate::lore_reading::Reading;
 use crate::turn::TurnOptions;
-use crate::words::{Kept, Words};
+use crate::words::Kept;
 
 /// Bytes of words to try; more is a file pasted by mistake.
 const MAX_TEXT: usize = 1 << 20;
@@ -64,10 +64,10 @@ impl Engine {
         let shelf = self.shelf_with(&collected, book).await?;
         let books = shelf.prepared(&lore_books::settings(&collected.values));
         let head_at = collected.head_at().unwrap_or_else(|| collected.answered_at(self.now()));
-        let mut scene = Scene::new(&collected, &answerer, &options, (self.clock(), head_at));
+        let mut scene = Scene::new(&collected, &answerer, (self.clock(), head_at));
         scene.near = self.near_entries(&collected, shelf.ids()).await;
         let run = |counting: &Counting<'_>| {
-            let words = Words::new(&collected.card, &collected.persona, collected.chat.id);
+            let words = collected.words();
             let reading = Reading::new(&words, &scene);
             let outcome = outcome(&collected, &books, &scene, (&words, &reading, counting));
             (outcome, reading.finish().1)

@@ -55,7 +55,7 @@ impl Engine {
             Ok(ChatEnd {
                 messages: messages.page(id, None, LAST_SAID)?,
                 count: messages.count(id)?,
-                before_window: before_window.map_or(0, |(count, _)| count),
+                before_window: before_window.map_or(0, |count| count.all),
             })
         });
         Ok(read.await?)
@@ -70,11 +70,12 @@ impl Engine {
         state: &mut MacroState,
     ) -> Answer<String> {
         let card = self.chat_card(chat).await?.card;
-        let persona = self.persona_of(chat.persona).await?;
+        let (persona, group) = tokio::try_join!(self.persona_of(chat.persona), self.group(chat))?;
         let end = self.chat_end(chat).await?;
         let seed = words::seed(chat.id, Some(message));
         let moment = Moment { seed, ..end.moment(chat, self.clock(), self.now()) };
-        Ok(Words::new(&card, &persona, chat.id).expand(text, &moment, state).text)
+        let words = Words::new(&card, &persona, chat.id).among(&group);
+        Ok(words.expand(text, &moment, state).text)
     }
 }
 

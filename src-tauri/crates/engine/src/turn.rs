@@ -127,7 +127,7 @@ impl Engine {
                 store.pictures_mut().put(id, &pictures)?;
                 message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
                 let said = Said { chat: &row, persona: &persona, message: id, text: message.text(), now };
-                let done = if learns { memory::obey(store, &said)? } else { None };
+                let done = if learns { memory::obey(store, &said)? } else { Vec::new() };
                 Ok((message, done))
             })
             .await?;
@@ -138,10 +138,14 @@ impl Engine {
 
     /// `text` as it is said: after the user's regex scripts, its macros resolved. What nobody knows stays as it was written.
     async fn resolve(&self, chat: &Chat, text: String, state: &mut MacroState) -> Answer<String> {
-        let (ChatCard { card, .. }, persona, end) =
-            tokio::try_join!(self.chat_card(chat), self.persona_of(chat.persona), self.chat_end(chat))?;
+        let (ChatCard { card, .. }, persona, group, end) = tokio::try_join!(
+            self.chat_card(chat),
+            self.persona_of(chat.persona),
+            self.group(chat),
+            self.chat_end(chat)
+        )?;
         let moment = end.moment(chat, self.clock(), self.now());
-        let words = Words::new(&card, &persona, chat.id);
+        let words = Words::new(&card, &persona, chat.id).among(&group);
         let scripts = self.scripts(chat.character, &words, state).await?;
         let typed = Occasion { placement: domain::regex_script::Placement::UserInput, ..SAID };
         let text = Run::new(&scripts, &words, moment).apply(&text, typed, state).text;

@@ -85,7 +85,9 @@ fn rating(rating: ContentRating) -> &'static str {
 
 pub(crate) fn switches(collected: &Collected) -> Vec<Flag> {
     let values = &collected.values;
-    let due = (collected.position + 1) % i64::from(values.remind_every_messages.max(1)) == 0;
+    let (every, (said, since)) = (i64::from(values.remind_every_messages.max(1)), collected.said);
+    // Of two who talk in turn one has the even numbers: what counts is that a multiple was passed since the user spoke last.
+    let due = said / every > (said - since) / every;
     let all =
         [(Flag::ReminderDue, due), (Flag::IncludeScene, values.include_scene), (Flag::Assist, values.introductions)];
     all.into_iter().filter(|(_, on)| *on).map(|(flag, _)| flag).collect()

@@ -11,6 +11,7 @@ use domain::{ChatId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::group::Group;
 use crate::macro_variables::Changes;
 
 /// Names of macros in one notice.
@@ -22,6 +23,8 @@ pub(crate) struct Words<'a> {
     pub(crate) persona: &'a Persona,
     chat: String,
     greetings: Vec<&'a str>,
+    /// Who takes part in a scene of several; empty in a chat of two.
+    members: Vec<&'a str>,
 }
 
 /// When a text's macros are resolved, and what was said by then.
@@ -38,7 +41,12 @@ pub(crate) struct Moment<'a> {
 
 impl<'a> Words<'a> {
     pub(crate) fn new(card: &'a Card, persona: &'a Persona, chat: ChatId) -> Self {
-        Self { card, persona, chat: chat.to_string(), greetings: card.greetings() }
+        Self { card, persona, chat: chat.to_string(), greetings: card.greetings(), members: Vec::new() }
+    }
+
+    /// In a scene, for `{{group}}` and `{{notChar}}`. Nobody is muted in one.
+    pub(crate) fn among(self, group: &'a Group) -> Self {
+        Self { members: group.names().collect(), ..self }
     }
 
     pub(crate) fn expand(&self, text: &str, moment: &Moment<'_>, state: &mut MacroState) -> Expanded {
@@ -86,6 +94,8 @@ impl<'a> Words<'a> {
             input: moment.input,
             outlets: moment.outlets,
             chat_id: &self.chat,
+            group: &self.members,
+            group_not_muted: &self.members,
             seed: moment.seed,
             ..MacroScope::default()
         }

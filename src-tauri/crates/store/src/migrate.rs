@@ -27,6 +27,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0019_document_owners.sql"),
     include_str!("migrations/0020_vector_groups.sql"),
     include_str!("migrations/0021_text_groups.sql"),
+    include_str!("migrations/0022_untold.sql"),
 ];
 
 /// 0 in an empty file.

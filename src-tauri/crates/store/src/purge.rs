@@ -24,12 +24,17 @@ pub struct Purged {
     pub assets: usize,
 }
 
-/// Removes what was deleted at or before `before`, with the assets that nothing refers to any more.
+/// Removes what was deleted at or before `before`, what quotes it or words that were edited, and the assets that nothing refers
+/// to any more.
 pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Result<Purged, StoreError> {
     let transaction = conn.transaction()?;
     let mut write = Write { read: Read { conn: &transaction, dir } };
     write.manifests_mut().forget(before)?;
     write.messages_mut().forget_quotes(before)?;
+    let rewritten = write.memories_mut().rewritten()?;
+    for id in &rewritten {
+        write.manifests_mut().forget_quotes(*id)?;
+    }
     let documents = write.documents_mut().purge(before)?;
     for id in &documents {
         write.memories_mut().withdraw(id.0)?;
@@ -46,9 +51,10 @@ pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Res
     };
     let assets = write.assets_mut().purge(before)?;
     purged.assets = assets.len();
+    let residue = transaction.execute("DELETE FROM rewritten", [])? > 0;
     transaction.commit()?;
     remove_files(dir, &assets)?;
-    if purged != Purged::default() {
+    if residue || purged != Purged::default() {
         erase(conn)?;
     }
     Ok(purged)

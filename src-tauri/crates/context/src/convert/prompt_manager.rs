@@ -106,6 +106,33 @@ type Entry<'m> = (&'m Map<String, Value>, bool);
 
 impl<'m> Manager<'m> {
     fn sections(mut self) -> Vec<Section> {
+        let sections = self.placed();
+        self.tell_of_places(&sections);
+        sections
+    }
+
+    /// By default nothing moves through the chat with every turn: what such prompts do instead is no secret.
+    fn tell_of_places(&mut self, sections: &[Section]) {
+        let shown = |section: &&Section| section.condition.is_none();
+        for (placement, why) in [
+            (
+                Placement::AfterHistory,
+                "behind the chat with `classic` placement; else in the head, which need not be read anew",
+            ),
+            (
+                Placement::InChat,
+                "at their depth with `classic` placement; else in front of the newest words, once an epoch",
+            ),
+        ] {
+            let there = sections.iter().filter(shown).filter(|section| section.placement == Some(placement));
+            let names: Vec<&str> = there.map(|section| section.name.as_str()).collect();
+            if !names.is_empty() {
+                self.report.push(Note::new(format!("prompts: {}", names.join(", ")), why));
+            }
+        }
+    }
+
+    fn placed(&mut self) -> Vec<Section> {
         let mut order = 0;
         let mut after_history = false;
         let mut sections = Vec::new();

@@ -74,6 +74,11 @@ fn values_that_are_not_there_are_named() {
         expand("{{currentSwipeId}}, {{lastGenerationType}}, {{lastMessageId}}", &scope(), &mut MacroState::default());
     assert_eq!(absent.text, ", , ");
     assert_eq!(absent.absent, ["currentswipeid", "lastgenerationtype"]);
+    let of_template = expand("{{summary}}{{instructInput}}.", &scope(), &mut MacroState::default());
+    assert_eq!(
+        (of_template.text.as_str(), &of_template.absent[..]),
+        (".", &["summary".to_owned(), "instructinput".into()][..])
+    );
     let chat = ChatTexts { current_swipe_id: Some(2), last_generation_type: Some("swipe"), ..ChatTexts::default() };
     let there = expand(
         "{{currentSwipeId}} {{lastGenerationType}}",

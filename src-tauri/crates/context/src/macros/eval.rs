@@ -226,7 +226,13 @@ impl<'e> Evaluator<'e> {
                 self.found.volatile |= volatile::changes(name);
                 match library::find(name) {
                     Some(known) => return self.named(known, index, *args, depth, sink),
-                    None if parsed.arguments(index, *args).is_empty() => self.by_name(name).map(Cow::into_owned),
+                    None if parsed.arguments(index, *args).is_empty() => {
+                        if values::lacks(name, self.scope) {
+                            let name = self.name_of(index);
+                            name_once(&mut self.found.absent, name);
+                        }
+                        self.by_name(name).map(Cow::into_owned)
+                    }
                     None => None,
                 }
             }

@@ -109,7 +109,21 @@ const TEMPLATE_VALUES: [&str; 25] = [
 
 /// The value of a template's macro, or of any other that the caller names.
 pub(super) fn named<'s>(name: &str, scope: &'s MacroScope<'_>) -> Option<&'s str> {
-    let name = match name {
+    given(name, scope).or_else(|| TEMPLATE_VALUES.contains(&plain(name)).then_some(""))
+}
+
+/// It is a template's macro, and nobody has a value for it.
+pub(super) fn lacks(name: &str, scope: &MacroScope<'_>) -> bool {
+    TEMPLATE_VALUES.contains(&plain(name)) && given(name, scope).is_none()
+}
+
+fn given<'s>(name: &str, scope: &'s MacroScope<'_>) -> Option<&'s str> {
+    scope.named?.get(plain(name)).map(String::as_str)
+}
+
+/// Of several names of one thing the one that it is kept by.
+fn plain(name: &str) -> &str {
+    match name {
         "exampleseparator" => "chatseparator",
         "instructinput" => "instructuserprefix",
         "instructoutput" => "instructassistantprefix",
@@ -122,9 +136,7 @@ pub(super) fn named<'s>(name: &str, scope: &'s MacroScope<'_>) -> Option<&'s str
         "instructsystempromptprefix" => "instructstorystringprefix",
         "instructsystempromptsuffix" => "instructstorystringsuffix",
         name => name,
-    };
-    let given = scope.named.and_then(|named| named.get(name)).map(String::as_str);
-    given.or_else(|| TEMPLATE_VALUES.contains(&name).then_some(""))
+    }
 }
 
 fn number(value: Option<impl ToString>) -> Cow<'static, str> {

@@ -12,6 +12,7 @@ mod price;
 mod sacrifice;
 mod sheet;
 mod stretch;
+mod what_if;
 
 use domain::MessageId;
 use domain::chat::WindowState;
@@ -19,6 +20,7 @@ use domain::prompt::{Prompt, PromptRole, Segment};
 use serde::{Deserialize, Serialize};
 
 pub use epoch::{EpochReason, base};
+pub use what_if::leave_out;
 
 use crate::chat_template::{ChatTemplate, TemplateError};
 use crate::frame::{BlockKind, Frame, Priority, Signal, Source, Zone};

@@ -6,12 +6,10 @@ use context::full_text::{parts, words};
 use domain::document::{self, MAX_PASSAGE};
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use super::terms::alike;
+
 /// Bytes of an excerpt, about: a paragraph. In a thousand tokens ten of them have room.
 const LONGEST: usize = 400;
-/// Letters that two words have in common at the least, if they are forms of one.
-const STEM: usize = 4;
-/// Letters that an ending has at the most.
-const ENDING: usize = 3;
 /// What the encoder finds nearest counts half as much as a word that nothing else in the message has.
 const NEAREST: f32 = 0.5;
 
@@ -45,21 +43,6 @@ impl Sought {
         }
         there
     }
-}
-
-/// Two forms of one word, by a guess: "camp" and "camping", or "cat" and "cats".
-fn alike(one: &str, other: &str) -> bool {
-    if one == other {
-        return true;
-    }
-    // Most words begin otherwise, and all are compared with all.
-    if one.chars().next() != other.chars().next() {
-        return false;
-    }
-    let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-    let rest = |word: &str| word.chars().count() - common;
-    let (rest, both) = (rest(one).max(rest(other)), rest(one) + rest(other));
-    common >= STEM && rest <= ENDING || common + 1 >= STEM && both == 1
 }
 
 /// What is told of `text`: all of it if it is short; else the sentences that have most of what is sought, and as much around them
@@ -162,18 +145,5 @@ mod tests {
         let near = told(&text, &["moon"], Some(1));
         assert!(near.starts_with("… Nobody") && near.ends_with("reef. …"), "{near}");
         assert!(told(&"x".repeat(2_000), &["moon"], Some(9)).len() <= MAX_PASSAGE + 4);
-    }
-
-    #[test]
-    fn forms_of_one_word_are_alike_and_other_words_are_not() {
-        for (one, other, same) in [
-            ("camp", "camping", true),
-            ("works", "work", true),
-            ("cat", "car", false),
-            ("cat", "cats", true),
-            ("boat", "board", false),
-        ] {
-            assert_eq!(alike(one, other), same, "{one} {other}");
-        }
     }
 }

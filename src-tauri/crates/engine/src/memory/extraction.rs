@@ -143,20 +143,30 @@ impl<'a> Gate<'a> {
         terms::terms(text, &self.learner.names())
     }
 
+    /// What was said in those messages; who talks is known besides.
+    fn heard_in(&self, messages: &[MessageId]) -> Said {
+        let texts = self.told.iter().filter(|text| messages.contains(&text.message)).map(|text| text.text.as_str());
+        Said::new(texts.chain(names(self.learner, self.told)))
+    }
+
     fn memory(&self, fact: Fact) -> Option<Memory> {
         let text = sentence(&fact);
         let terms = self.terms(&text);
         let importance = fact.importance.clamp(0.0, 10.0) as u8;
         let telling = importance >= IMPORTANT && terms.len() >= TELLING && text.chars().count() <= LONGEST;
         let echo = self.recalled.iter().any(|recalled| recalled.repeats(&terms));
-        if !telling || echo || !self.said.has_names(&text) || !self.said.supports(&terms) {
+        if !telling || echo || !self.said.supports(&terms) {
+            return None;
+        }
+        let sources = sources(&terms, self.told);
+        if !self.heard_in(&sources).has_names(&text) {
             return None;
         }
         Some(Memory {
             id: MemoryId(Uuid::now_v7()),
             kind: MemoryType::of(&fact.kind),
             scope: self.learner.scope(),
-            sources: sources(&terms, self.told),
+            sources,
             text,
             importance,
             origin: MemoryOrigin::Model,

@@ -15,8 +15,8 @@ const STANDING: u32 = 60;
 const CALLED: u32 = 15;
 /// Less is too little for the digest.
 pub(super) const SURE: u8 = 5;
-/// Near ones that are looked at for those of these scopes.
-pub(super) const LOOKED_AT: usize = 200;
+/// Near ones that are looked at for those of these scopes; all, where those of others are nearer.
+const LOOKED_AT: usize = 200;
 /// What is this important is told whatever the words (C11).
 const VITAL: u8 = 9;
 const DAY: f32 = 86_400_000.0;
@@ -36,7 +36,38 @@ pub(crate) struct Facts {
     pub(crate) last_session: Option<Memory>,
 }
 
+/// Whose memories count in a chat.
+#[derive(Clone, Copy)]
+pub(crate) struct Counting {
+    pub(super) chat: ChatId,
+    /// The second is the pair's.
+    pub(super) scopes: [MemoryScope; 4],
+    /// What was made from other chats counts too (setting `memory_other_chats`). What somebody wrote down was made from none.
+    pub(super) others: bool,
+}
+
+impl Counting {
+    /// Leaves what counts.
+    fn keep<T>(&self, store: &Read<'_>, all: &mut Vec<T>, of: impl Fn(&T) -> &Memory) -> Result<(), StoreError> {
+        if self.others {
+            return Ok(());
+        }
+        let mut kept = Vec::new();
+        for one in all.drain(..) {
+            let Memory { sources, echoes, .. } = of(&one);
+            let said_here = store.memories().some_said_in(self.chat, sources)?
+                || store.memories().some_said_in(self.chat, echoes)?;
+            if said_here || sources.is_empty() {
+                kept.push(one);
+            }
+        }
+        *all = kept;
+        Ok(())
+    }
+}
+
 /// What counts whatever the words.
+#[derive(Default)]
 pub(crate) struct Standing {
     memories: Vec<Memory>,
     /// What the pair's chat before came to, for one that has no story yet (S4.55).
@@ -44,17 +75,16 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// In these scopes, of which the second is the pair's; the last session is that before a chat.
-    pub(crate) fn read(
-        store: &Read<'_>,
-        scopes: &[MemoryScope; 4],
-        before: Option<ChatId>,
-    ) -> Result<Self, StoreError> {
+    pub(crate) fn read(store: &Read<'_>, counting: &Counting) -> Result<Self, StoreError> {
         let mut memories = Vec::new();
-        for scope in scopes {
-            memories.extend(store.memories().standing(*scope, STANDING)?);
+        for scope in counting.scopes {
+            memories.extend(store.memories().standing(scope, STANDING)?);
         }
-        let last_session = before.map(|chat| store.memories().last_session(scopes[1], chat)).transpose()?.flatten();
+        counting.keep(store, &mut memories, |memory| memory)?;
+        let last_session = match counting.others {
+            true => store.memories().last_session(counting.scopes[1], counting.chat)?,
+            false => None,
+        };
         Ok(Self { memories, last_session })
     }
 }
@@ -72,24 +102,42 @@ impl Called {
     }
 }
 
-/// `near` are numbers of memories, the nearest first, each with how near it is.
+/// Numbers of memories, the nearest first and so many at the most, each with how near it is.
+pub(crate) trait Near: Fn(&Read<'_>, usize) -> Result<Vec<(i64, f32)>, StoreError> {}
+
+impl<F: Fn(&Read<'_>, usize) -> Result<Vec<(i64, f32)>, StoreError>> Near for F {}
+
 pub(crate) fn called(
     store: &Read<'_>,
-    scopes: &[MemoryScope],
+    counting: &Counting,
     query: &Query,
-    near: &[(i64, f32)],
+    near: impl Near,
 ) -> Result<Vec<Called>, StoreError> {
-    let mut called = by_words(store.memories().search(scopes, query, CALLED)?);
-    let nearness: HashMap<i64, f32> = near.iter().copied().collect();
-    let nearest = near.iter().map(|(number, _)| *number);
-    for (number, memory) in store.memories().numbered(scopes, nearest, CALLED as usize)? {
-        let nearness = nearness[&number];
+    let mut called = by_words(store.memories().search(&counting.scopes, query, CALLED)?);
+    for (memory, nearness) in by_meaning(store, &counting.scopes, near)? {
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
             Some(known) => known.nearness = nearness,
             None => called.push(Called { memory, words: 0.0, nearness }),
         }
     }
+    counting.keep(store, &mut called, |called| &called.memory)?;
     Ok(called)
+}
+
+/// The nearest of `scopes`, each with how near it is. Those of all characters are looked at together, so whoever tells many of
+/// the same might have the first places.
+fn by_meaning(store: &Read<'_>, scopes: &[MemoryScope], near: impl Near) -> Result<Vec<(Memory, f32)>, StoreError> {
+    let mut nearest = near(store, LOOKED_AT)?;
+    let numbers = |nearest: &[(i64, f32)]| nearest.iter().map(|(number, _)| *number).collect::<Vec<_>>();
+    let mut found = store.memories().numbered(scopes, numbers(&nearest), CALLED as usize)?;
+    if found.len() < CALLED as usize && nearest.len() == LOOKED_AT {
+        let own = store.memories().numbers(scopes)?;
+        nearest = near(store, usize::MAX)?;
+        nearest.retain(|(number, _)| own.contains(number));
+        found = store.memories().numbered(scopes, numbers(&nearest), CALLED as usize)?;
+    }
+    let nearness: HashMap<i64, f32> = nearest.into_iter().collect();
+    Ok(found.into_iter().map(|(number, memory)| (memory, nearness[&number])).collect())
 }
 
 /// The one that has the words best has them whole.
@@ -123,7 +171,7 @@ impl Facts {
         sure.filter(|memory| memory.origin != MemoryOrigin::Keyframe).map(one).chain(last).collect()
     }
 
-    /// Messages that say nothing but what a memory of these says: somebody asked in them to remember it.
+    /// Messages in which somebody asked to remember what a memory of these says.
     pub(crate) fn repeated(&self) -> HashSet<MessageId> {
         let all = self.standing.iter().chain(self.called.iter().map(|called| &called.memory));
         let all = all.filter(|memory| memory.origin == MemoryOrigin::Rule);

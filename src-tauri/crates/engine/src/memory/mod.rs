@@ -63,6 +63,7 @@ use domain::memory::MemoryScope;
 use domain::settings::Values;
 use store::{Among, Query, StoreError};
 use tokio::time::error::Elapsed;
+use tokio::time::timeout;
 
 use crate::Engine;
 use crate::answer::Answerer;
@@ -73,7 +74,7 @@ pub(crate) use asking::last_said;
 pub use encoder::Encoder;
 use excerpt::Sought;
 pub(crate) use facts::Standing;
-use facts::{Called, Facts};
+use facts::{Called, Counting, Facts};
 pub(crate) use keyframes::Cover;
 pub(crate) use keyframes::keep as keep_covers;
 pub(crate) use nearness::Asked;
@@ -95,10 +96,14 @@ pub(crate) trait Ahead<T>: Future<Output = Result<T, StoreError>> + Send {}
 
 impl<T, F: Future<Output = Result<T, StoreError>> + Send> Ahead<T> for F {}
 
-/// What a search brought.
+/// What a search brought in time.
+type Late<T> = Result<Answer<T>, Elapsed>;
+
+/// What was looked for side by side: one that is late does not take the others with it.
 struct Found {
-    facts: Facts,
-    older: Older,
+    standing: Late<Standing>,
+    called: Late<Vec<Called>>,
+    older: Late<Older>,
 }
 
 /// What was found for one turn.
@@ -123,14 +128,17 @@ impl Recalled {
     }
 
     /// What was found in time; else the turn tells that `what` is missing, and why.
-    fn unless_late<T>(&mut self, what: &str, they: &str, found: Result<Answer<T>, Elapsed>) -> Option<T> {
-        match found {
+    fn unless_late<T>(&mut self, what: &str, they: &str, found: Late<T>) -> Option<T> {
+        let notice = match found {
             Ok(Ok(found)) => return Some(found),
             Ok(Err(error)) => {
                 tracing::warn!(?error, "nothing could be recalled");
-                self.notices.push(format!("{what} skipped: {they} could not be read."));
+                format!("{what} skipped: {they} could not be read.")
             }
-            Err(_) => self.notices.push(format!("{what} skipped: too slow.")),
+            Err(_) => format!("{what} skipped: too slow."),
+        };
+        if !self.notices.contains(&notice) {
+            self.notices.push(notice);
         }
         None
     }
@@ -168,25 +176,28 @@ impl Engine {
         let _asking = self.reading().ask();
         let find = async {
             match standing {
-                Some(standing) => Some(tokio::time::timeout(PATIENCE, self.find(collected, answerer, standing)).await),
+                Some(standing) => Some(self.find(collected, answerer, standing).await),
                 None => None,
             }
         };
         let keyframes = async {
             match collected.values.memory {
-                true => Some(tokio::time::timeout(PATIENCE, self.keyframes(collected)).await),
+                true => Some(timeout(PATIENCE, self.keyframes(collected)).await),
                 false => None,
             }
         };
-        let passages = tokio::time::timeout(PATIENCE, self.passages(collected, documents));
+        let passages = timeout(PATIENCE, self.passages(collected, documents));
         let (pinned, found, keyframes, passages) = tokio::join!(self.pinned(collected), find, keyframes, passages);
         let digest = pinned.unwrap_or_else(|error| {
             tracing::warn!(?error, "pinned messages could not be read");
             Vec::new()
         });
         let mut recalled = Recalled { digest, ..Recalled::default() };
-        if let Some(Found { facts, older }) = found.and_then(|found| recalled.unless_late("Memory", "it", found)) {
-            self.lay_out(collected, &mut recalled, &facts, older);
+        if let Some(Found { standing, called, older }) = found {
+            let standing = recalled.unless_late("Memory", "it", standing).unwrap_or_default();
+            let called = recalled.unless_late("Memory", "it", called).unwrap_or_default();
+            let older = recalled.unless_late("What was said before", "it", older).unwrap_or_default();
+            self.lay_out(collected, &mut recalled, &Facts::new(standing, called), older);
         }
         if let Some(keyframes) = keyframes.and_then(|found| recalled.unless_late("The story so far", "it", found)) {
             recalled.tell_story(keyframes);
@@ -223,12 +234,16 @@ impl Engine {
         Ok(self.store().read(find).await?)
     }
 
-    async fn find(&self, collected: &Collected, answerer: &Answerer, standing: impl Ahead<Standing>) -> Answer<Found> {
+    async fn find(&self, collected: &Collected, answerer: &Answerer, standing: impl Ahead<Standing>) -> Found {
         let words = asking::telling_words(collected);
+        let standing = async { Ok(standing.await?) };
         // Threads of the store look side by side.
-        let (called, older) =
-            tokio::try_join!(self.called(collected, asking::query(&words)), self.older(collected, answerer, words))?;
-        Ok(Found { facts: Facts::new(standing.await?, called), older })
+        let (standing, called, older) = tokio::join!(
+            timeout(PATIENCE, standing),
+            timeout(PATIENCE, self.called(collected, asking::query(&words))),
+            timeout(PATIENCE, self.older(collected, answerer, words)),
+        );
+        Found { standing, called, older }
     }
 
     /// What is remembered of the people whatever is said, read at once; `None` where memory is off.
@@ -238,21 +253,20 @@ impl Engine {
         persona: PersonaId,
         values: &Values,
     ) -> Option<impl Ahead<Standing> + use<>> {
-        let (scopes, before) = (scopes(chat, persona), values.memory_other_chats.then_some(chat.id));
-        values.memory.then(|| self.store().read(move |store| Standing::read(store, &scopes, before)))
+        let counting = counting(chat, persona, values);
+        values.memory.then(|| self.store().read(move |store| Standing::read(store, &counting)))
     }
 
     /// What of it this turn calls up.
     async fn called(&self, collected: &Collected, words: Query) -> Answer<Vec<Called>> {
-        let scopes = scopes(&collected.chat, collected.persona.id);
+        let counting = counting(&collected.chat, collected.persona.id, &collected.values);
         let understood = self.understood_for(collected, vec![Among::Memories]).await;
         let cache = self.reading().near();
-        let find = move |store: &store::Read<'_>| {
-            let near =
-                understood.map(|asked| cache.near(store, Among::Memories, &asked, facts::LOOKED_AT)).transpose()?;
-            facts::called(store, &scopes, &words, &near.unwrap_or_default())
+        let near = move |store: &store::Read<'_>, count: usize| {
+            let near = understood.as_ref().map(|asked| cache.near(store, Among::Memories, asked, count));
+            Ok(near.transpose()?.unwrap_or_default())
         };
-        Ok(self.store().read(find).await?)
+        Ok(self.store().read(move |store| facts::called(store, &counting, &words, near)).await?)
     }
 
     /// The question as the encoder understands it, and whether it should have and did not.
@@ -261,7 +275,7 @@ impl Engine {
         if let Some(known) = self.reading().lately().of(question) {
             return (Some(known), false);
         }
-        let understood = tokio::time::timeout(UNDERSTANDING, self.understand(encoder, question)).await;
+        let understood = timeout(UNDERSTANDING, self.understand(encoder, question)).await;
         match understood {
             Ok(Ok(understood)) => (understood, false),
             Ok(Err(error)) => {
@@ -280,7 +294,7 @@ impl Engine {
         Older { mut hits, lacking }: Older,
     ) {
         let repeated = facts.repeated();
-        hits.retain(|hit| !repeated.contains(&hit.message.id));
+        hits.retain(|hit| !repeated.contains(&hit.message.id) || spoken::says_more(&hit.text));
         older::leave_out_the_weak(&mut hits, |hit| hit.score);
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         recalled.digest.extend(facts.digest(now, self.clock()));
@@ -316,6 +330,10 @@ impl Engine {
         };
         Ok(marked.into_iter().filter(|message| message.position > after).map(candidate).collect())
     }
+}
+
+fn counting(chat: &Chat, persona: PersonaId, values: &Values) -> Counting {
+    Counting { chat: chat.id, scopes: scopes(chat, persona), others: values.memory_other_chats }
 }
 
 /// Where memories count in this chat (S4.62).

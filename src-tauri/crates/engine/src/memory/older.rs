@@ -30,7 +30,7 @@ const LOOKED_AT: usize = 120;
 const PIECES: usize = 5_000;
 /// Of the best score; what fits worse is not about the question.
 const FLOOR: f32 = 0.3;
-/// Bytes of all excerpts where what is asked for may never have been told: two hundred tokens, about.
+/// Bytes of all excerpts, each with its title, where what is asked for may never have been told: two hundred tokens, about.
 const DOUBTFUL: usize = 700;
 /// What words say of a message counts three quarters of what it means.
 const WORDS: f32 = 0.75;
@@ -122,7 +122,7 @@ pub(crate) struct Older {
 pub(crate) struct Hit {
     pub(crate) message: NamedMessage,
     /// Its words; empty where others fit so much better that they are not needed.
-    text: String,
+    pub(super) text: String,
     /// Which of the stretches it stands in.
     pub(crate) stretch: usize,
     /// From 0 to 1.
@@ -149,7 +149,7 @@ impl Hit {
 
 /// Messages in the stretches that fit the question, best first. Where meanings are known, five signals are added (memory.md,
 /// section 3, item 7): nearness and how its pieces are met, from 0 to 1 each, and three quarters each for words, for who said it,
-/// and for when.
+/// and for when. Of a message whose meaning is not, its words stand for that too.
 pub(crate) fn find(
     store: &Read<'_>,
     words: &ByWords,
@@ -177,6 +177,8 @@ fn judged_by_meaning(
 ) -> Result<Vec<Hit>, StoreError> {
     let (near, around) = (meaning.near(), &words.said.around);
     let mut likely = near.clone();
+    // What is not read yet, or is in a language that the encoder does not know, is judged by its words instead.
+    likely.fill_in(around);
     likely.add_all(around, WORDS);
     if about.given() > 0.0 {
         likely.add_all(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))), HINTS);
@@ -186,7 +188,8 @@ fn judged_by_meaning(
     let (met, nearest) = meaning.met(store, &places, PIECES)?;
     for hit in &mut hits {
         let place = hit.place();
-        hit.score = (hit.score + met.of(place)) / (2.0 + WORDS + HINTS * about.given());
+        let read = if near.knows(place) { &met } else { around };
+        hit.score = (hit.score + read.of(place)) / (2.0 + WORDS + HINTS * about.given());
         hit.nearest = nearest.get(&place).copied();
         hit.signals = vec![
             SignalKind::Words.is(around.of(place)),
@@ -259,7 +262,7 @@ pub(crate) fn only_a_few(excerpts: &mut Vec<Candidate>) {
     let mut room = DOUBTFUL;
     let mut first = true;
     excerpts.retain(|excerpt| {
-        let left = room.checked_sub(excerpt.text.len());
+        let left = room.checked_sub(excerpt.title.len() + excerpt.text.len());
         room = left.unwrap_or(room);
         std::mem::take(&mut first) || left.is_some()
     });

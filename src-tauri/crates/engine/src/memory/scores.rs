@@ -50,10 +50,19 @@ impl Scores {
             .for_each(|(known, other)| *known += other);
     }
 
+    /// Takes from `others`, of the same stretches, what is unknown here.
+    pub(crate) fn fill_in(&mut self, others: &Self) {
+        let both = self.0.iter_mut().flatten().zip(others.0.iter().flatten());
+        both.filter(|(known, _)| **known == UNKNOWN).for_each(|(known, other)| *known = *other);
+    }
+
+    pub(crate) fn knows(&self, place: Place) -> bool {
+        self.known(place).is_some()
+    }
+
     /// 0, where nothing is known.
-    pub(crate) fn of(&self, (stretch, position): Place) -> f32 {
-        let of = self.0.get(stretch).and_then(|scores| scores.get(usize::try_from(position).ok()?));
-        of.copied().filter(|score| *score != UNKNOWN).unwrap_or(0.0)
+    pub(crate) fn of(&self, place: Place) -> f32 {
+        self.known(place).unwrap_or(0.0)
     }
 
     /// From 0 to 1 over all that is known.
@@ -113,6 +122,11 @@ impl Scores {
         known
     }
 
+    fn known(&self, (stretch, position): Place) -> Option<f32> {
+        let of = self.0.get(stretch).and_then(|scores| scores.get(usize::try_from(position).ok()?));
+        of.copied().filter(|score| *score != UNKNOWN)
+    }
+
     fn at(&mut self, (stretch, position): Place) -> Option<&mut f32> {
         self.0.get_mut(stretch)?.get_mut(usize::try_from(position).ok()?)
     }
@@ -155,6 +169,14 @@ mod tests {
         assert_eq!(some.first(9), [((0, 2), 2.0), ((1, 2), 1.0), ((0, 1), 0.75)]);
         some.add_to_known(&scores(&[((0, 1), 0.25), ((0, 9), 2.0)]));
         assert_eq!(some.first(9), [((0, 2), 2.0), ((0, 1), 1.0), ((1, 2), 1.0)]);
+    }
+
+    #[test]
+    fn what_is_unknown_is_filled_in_and_nothing_else() {
+        let mut some = scores(&[((0, 1), 0.5)]);
+        some.fill_in(&scores(&[((0, 1), 9.0), ((0, 2), 4.0)]));
+        assert_eq!(some.first(9), [((0, 2), 4.0), ((0, 1), 0.5)]);
+        assert!(some.knows((0, 2)) && !some.knows((0, 3)) && !some.knows((7, 0)));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! "Remember that ..." and "forget that ..." in what the user says: understood without a model (S3.31).
 
+use super::terms::terms;
+
 /// What the user asked of the memory, in their own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
@@ -9,6 +11,16 @@ pub(crate) enum Asked {
 
 /// Longest thing to remember, in letters; more is a text, and stays in the chat.
 const MAX: usize = 500;
+
+/// Words that tell something are two at the least: "Lovely." says nothing more.
+const TELLING: usize = 2;
+/// Of one message.
+const WISHES: usize = 8;
+
+/// Their full stop ends no sentence.
+const ABBREVIATIONS: &[&str] = &[
+    "a.m", "approx", "capt", "dr", "e.g", "gen", "i.e", "jr", "mr", "mrs", "ms", "mt", "p.m", "prof", "sr", "st", "vs",
+];
 
 const REMEMBER: &[&str] = &[
     "remember that ",
@@ -25,15 +37,23 @@ const FORGET: &[&str] = &["forget that ", "forget this: ", "forget: ", "forget a
 /// Questions and stories about remembering, not wishes.
 const NOT_A_WISH: &[&str] = &["time ", "day ", "night ", "one time ", "it", "this"];
 
-/// Conservative: a sentence that begins with the wish and is no question. What somebody says within quotes, or a story tells,
-/// is none.
-pub(crate) fn asked(text: &str) -> Option<Asked> {
-    sentences(text).find_map(|sentence| {
-        let wish = skip(skip(sentence, "and "), "please ");
-        let wish = skip(wish, "please, ");
-        let about = |openings: &[&str]| openings.iter().find_map(|opening| after(wish, opening)).and_then(thing);
-        about(REMEMBER).map(Asked::Remember).or_else(|| about(FORGET).map(Asked::Forget))
-    })
+/// Conservative: sentences that begin with the wish and are no questions. What somebody says within quotes, or a story tells, is
+/// none.
+pub(crate) fn asked(text: &str) -> Vec<Asked> {
+    sentences(text).filter_map(wish).take(WISHES).collect()
+}
+
+/// The message says something besides what it asks to remember or to forget.
+pub(super) fn says_more(text: &str) -> bool {
+    let besides: Vec<&str> = sentences(text).filter(|sentence| wish(sentence).is_none()).collect();
+    terms(&besides.join(" "), &[]).len() >= TELLING
+}
+
+fn wish(sentence: &str) -> Option<Asked> {
+    let wish = skip(skip(sentence, "and "), "please ");
+    let wish = skip(wish, "please, ");
+    let about = |openings: &[&str]| openings.iter().find_map(|opening| after(wish, opening)).and_then(thing);
+    about(REMEMBER).map(Asked::Remember).or_else(|| about(FORGET).map(Asked::Forget))
 }
 
 /// What is wished, if it is a thing at all.
@@ -49,9 +69,26 @@ fn thing(rest: &str) -> Option<String> {
 
 /// Sentences and lines, with the mark that ends them.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines()
-        .flat_map(|line| line.split_inclusive(". ").flat_map(|part| part.split_inclusive(['!', '?'])))
-        .map(str::trim)
+    text.lines().flat_map(|line| {
+        let mut start = 0;
+        let ends = line.match_indices(['.', '!', '?']).map(|(at, mark)| at + mark.len());
+        let mut ends = ends.filter(|end| ends_there(line, *end)).chain([line.len()]);
+        std::iter::from_fn(move || {
+            let sentence = start..ends.next()?;
+            start = sentence.end;
+            Some(line[sentence].trim())
+        })
+    })
+}
+
+/// Whether the mark that stands before `end` ends a sentence.
+fn ends_there(line: &str, end: usize) -> bool {
+    let Some(before) = line[..end].strip_suffix('.') else { return true };
+    let word = before.rsplit([' ', '\t', '(', '"']).next().unwrap_or_default();
+    // "J." is a name's; "I." ends what somebody said of themselves.
+    let initial = word != "I" && word.len() == 1 && word.starts_with(|letter: char| letter.is_ascii_uppercase());
+    let short = ABBREVIATIONS.iter().any(|short| word.eq_ignore_ascii_case(short));
+    line[end..].starts_with(char::is_whitespace) && !initial && !short
 }
 
 fn skip<'t>(text: &'t str, word: &str) -> &'t str {
@@ -69,11 +106,11 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        match asked(text) {
-            Some(Asked::Remember(thing)) => format!("+ {thing}"),
-            Some(Asked::Forget(thing)) => format!("- {thing}"),
-            None => String::new(),
-        }
+        let wish = |wish| match wish {
+            Asked::Remember(thing) => format!("+ {thing}"),
+            Asked::Forget(thing) => format!("- {thing}"),
+        };
+        asked(text).into_iter().map(wish).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -86,9 +123,20 @@ mod tests {
             ("Forget that I like tea.", "- I like tea"),
             ("Please forget about my sister Ida.", "- my sister Ida"),
             ("One thing.\nKeep in mind that I have two cats", "+ I have two cats"),
+            ("Remember that I am 1.80 m tall. Remember that I like tea!", "+ I am 1.80 m tall + I like tea"),
+            ("Forget that I like tea. And remember that I like rum. Cheers.", "- I like tea + I like rum"),
+            ("Remember that I live at St. James Street 5.", "+ I live at St. James Street 5"),
+            ("Remember that Dr. J. Weber wakes Tom and I. Bye.", "+ Dr. J. Weber wakes Tom and I"),
         ] {
             assert_eq!(shown(text), wish, "{text}");
         }
+    }
+
+    #[test]
+    fn what_else_is_said_is_no_part_of_a_wish() {
+        assert!(says_more("Remember that I am allergic to nuts. My sister's dog is called Bruno."));
+        assert!(!says_more("Lovely! Please remember that my sister's dog is called Bruno."));
+        assert!(!says_more("Keep in mind that I like tea. Don't forget that I hate rum."));
     }
 
     #[test]

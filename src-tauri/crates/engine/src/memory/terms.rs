@@ -3,10 +3,16 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use context::full_text::Terms;
 pub(crate) use context::full_text::words;
 
 /// Words of a question; a pasted page is not a question.
 const MAX_TERMS: usize = 24;
+
+/// Letters that two words have in common at the least, if they are forms of one.
+const STEM: usize = 4;
+/// Letters that an ending has at the most.
+const ENDING: usize = 3;
 
 /// English words that are in every second sentence, and those that only make a sentence a question. In other languages the
 /// index itself gives common words little weight.
@@ -49,6 +55,27 @@ pub(super) fn says_nothing(word: &str) -> bool {
     ALL.contains(word) || word.len() == 1 && word.starts_with(|letter: char| letter.is_ascii_alphabetic())
 }
 
+/// Two forms of one word, by a guess: "camp" and "camping", or "cat" and "cats".
+pub(super) fn alike(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    // Most words begin otherwise, and all are compared with all.
+    if one.chars().next() != other.chars().next() {
+        return false;
+    }
+    let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let rest = |word: &str| word.chars().count() - common;
+    let (rest, both) = (rest(one).max(rest(other)), rest(one) + rest(other));
+    common >= STEM && rest <= ENDING || common + 1 >= STEM && both == 1
+}
+
+/// The same word, whatever its English ending.
+pub(super) fn same_stem(one: &str, other: &str) -> bool {
+    static TERMS: LazyLock<Terms> = LazyLock::new(Terms::default);
+    one == other || TERMS.of(one) == TERMS.of(other)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +103,24 @@ mod tests {
     #[test]
     fn the_list_is_sorted_so_that_nobody_adds_a_word_twice() {
         assert!(EMPTY.split(' ').is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn forms_of_one_word_are_alike_and_other_words_are_not() {
+        for (one, other, same) in [
+            ("camp", "camping", true),
+            ("works", "work", true),
+            ("cat", "car", false),
+            ("cat", "cats", true),
+            ("boat", "board", false),
+        ] {
+            assert_eq!(alike(one, other), same, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn a_word_has_the_stem_of_its_other_forms_only() {
+        assert!(same_stem("cats", "cat") && same_stem("travelling", "travelled") && same_stem("妹妹", "妹妹"));
+        assert!(!same_stem("car", "card") && !same_stem("car", "carpet") && !same_stem("christina", "christmas"));
     }
 }

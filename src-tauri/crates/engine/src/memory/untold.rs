@@ -1,9 +1,11 @@
 //! Forgetting a memory, and the words it was made from with it: what was said is still in its chat, but no prompt is told of it
-//! again (memory.md, group G). What was merged into it says the same, so it goes with it.
+//! again (memory.md, group G). What was merged into it says the same, so it goes with it; and so does what a model made of the
+//! stretch in which it was said, which is summed up anew without it.
 
 use std::collections::HashSet;
 
-use domain::{MemoryId, Timestamp};
+use domain::memory::MemoryOrigin;
+use domain::{MemoryId, MessageId, Timestamp};
 use store::{StoreError, Write};
 use uuid::Uuid;
 
@@ -16,6 +18,9 @@ pub(super) fn forget(store: &mut Write<'_>, id: MemoryId, now: Timestamp) -> Res
         store.memories_mut().withdraw(id.0)?;
         for message in known.into_iter().flat_map(|memory| memory.sources) {
             store.messages_mut().tell_no_more(message)?;
+            for summary in forget_summaries(store, message, now)? {
+                store.memories_mut().withdraw(summary.0)?;
+            }
             // As an excerpt it may stand in a context block as well.
             store.memories_mut().withdraw(message.0)?;
         }
@@ -31,11 +36,25 @@ pub(super) fn forget_all(store: &mut Write<'_>, ids: &[MemoryId], now: Timestamp
         let known = store.memories().get(*id)?;
         for message in known.into_iter().flat_map(|memory| memory.sources) {
             store.messages_mut().tell_no_more(message)?;
+            quoted.extend(forget_summaries(store, message, now)?.into_iter().map(|id| id.0));
             quoted.insert(message.0);
         }
     }
     store.memories_mut().soft_delete_all(&ids, now)?;
     store.memories_mut().withdraw_all(&quoted)
+}
+
+/// The memories that keyframes over a message were kept as.
+fn forget_summaries(store: &mut Write<'_>, message: MessageId, now: Timestamp) -> Result<Vec<MemoryId>, StoreError> {
+    let mut forgotten = Vec::new();
+    for id in store.memories_mut().made_from(message)? {
+        let known = store.memories().get(id)?;
+        if known.is_some_and(|memory| memory.origin == MemoryOrigin::Keyframe) {
+            store.memories_mut().soft_delete(id, now)?;
+            forgotten.push(id);
+        }
+    }
+    Ok(forgotten)
 }
 
 /// Those, and what was merged into them.

@@ -16,8 +16,9 @@ use super::scores::Scores;
 use super::sense::Sense;
 use super::signals::Place;
 
-/// Chats whose vectors stay in memory: those of ten thousand messages are 5 MiB.
-const CHATS: usize = 16;
+/// Chats whose vectors stay in memory: all of a pair's that a turn looks through, and some more, for with one too few each would
+/// be read again at each turn. Those of ten thousand messages are 5 MiB.
+const CHATS: usize = 64;
 /// A piece that more passages have tells them apart too little (memory.md, section 3, item 4).
 const COMMON: f64 = 0.3;
 

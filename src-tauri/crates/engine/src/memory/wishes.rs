@@ -7,7 +7,8 @@ use domain::{MemoryId, MessageId, Timestamp};
 use store::{Query, StoreError, Write};
 use uuid::Uuid;
 
-use super::spoken::{Asked, asked};
+use super::spoken::{Asked, asked, says_more};
+use super::terms::same_stem;
 use super::{pair, scopes, terms, untold};
 use crate::Engine;
 use crate::api::{Changed, Event};
@@ -19,8 +20,6 @@ const IMPORTANCE: u8 = 8;
 const KEPT_ANYWAY: u8 = 1;
 /// Memories that are looked at for one to forget.
 const LOOKED_AT: u32 = 20;
-/// Letters that tell words apart whose ends differ.
-const STEM: usize = 5;
 
 /// What was done.
 #[derive(Debug, Clone)]
@@ -38,13 +37,16 @@ pub(crate) struct Said<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Does what `said` asks for, if it asks for something.
-pub(crate) fn obey(store: &mut Write<'_>, said: &Said<'_>) -> Result<Option<Done>, StoreError> {
-    match asked(said.text) {
-        Some(Asked::Remember(thing)) => remember(store, said, &thing).map(Some),
-        Some(Asked::Forget(thing)) => forget(store, said, &thing),
-        None => Ok(None),
+/// Does what `said` asks for, in its order.
+pub(crate) fn obey(store: &mut Write<'_>, said: &Said<'_>) -> Result<Vec<Done>, StoreError> {
+    let mut done = Vec::new();
+    for wish in asked(said.text) {
+        done.extend(match wish {
+            Asked::Remember(thing) => Some(remember(store, said, &thing)?),
+            Asked::Forget(thing) => forget(store, said, &thing)?,
+        });
     }
+    Ok(done)
 }
 
 fn remember(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Done, StoreError> {
@@ -64,7 +66,9 @@ fn remember(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Done,
         updated: said.now,
     };
     store.memories_mut().insert(&memory)?;
-    store.messages_mut().set_importance(said.message, Some(KEPT_ANYWAY))?;
+    if !says_more(said.text) {
+        store.messages_mut().set_importance(said.message, Some(KEPT_ANYWAY))?;
+    }
     Ok(Done::Remembered(memory))
 }
 
@@ -79,7 +83,7 @@ fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<
     let found = store.memories().search(own, &query, LOOKED_AT)?;
     let has_all = |memory: &Memory| {
         let said = terms::terms(&memory.text, &[]);
-        words.iter().all(|word| said.iter().any(|other| alike(word, other)))
+        words.iter().all(|word| said.iter().any(|other| same_stem(word, other)))
     };
     let Some(found) = found.into_iter().find(|found| has_all(&found.memory)) else { return Ok(None) };
     untold::forget(store, found.memory.id, said.now)?;
@@ -88,33 +92,19 @@ fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<
     Ok(Some(Done::Forgot(found.memory)))
 }
 
-/// The same word, but for its end.
-pub(super) fn alike(a: &str, b: &str) -> bool {
-    let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    same >= STEM || same >= 3 && (same == a.chars().count() || same == b.chars().count()) || a == b
-}
-
 impl Engine {
     /// Says in the chat what was done.
-    pub(crate) fn tell(&self, chat: &Chat, done: Option<Done>) {
-        let id = chat.id.to_string();
-        let event = match done {
-            None => return,
-            Some(Done::Remembered(memory)) => Event::Remembered { chat: id, memory: panel::shown(memory, None) },
-            Some(Done::Forgot(memory)) => Event::Forgot { chat: id, memory: panel::shown(memory, None) },
-        };
-        self.events().announce(event);
-        self.events().changed(Changed::Memories, Some(chat.character.to_string()));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::alike;
-
-    #[test]
-    fn words_that_differ_in_their_end_are_alike() {
-        assert!(alike("cats", "cat") && alike("travelling", "travelled") && alike("tea", "tea") && alike("go", "go"));
-        assert!(!alike("cat", "car") && !alike("go", "goat"));
+    pub(crate) fn tell(&self, chat: &Chat, done: Vec<Done>) {
+        let any = !done.is_empty();
+        for done in done {
+            let id = chat.id.to_string();
+            self.events().announce(match done {
+                Done::Remembered(memory) => Event::Remembered { chat: id, memory: panel::shown(memory, None) },
+                Done::Forgot(memory) => Event::Forgot { chat: id, memory: panel::shown(memory, None) },
+            });
+        }
+        if any {
+            self.events().changed(Changed::Memories, Some(chat.character.to_string()));
+        }
     }
 }

@@ -127,7 +127,7 @@ async fn draft(engine: &Engine, what: MemoryArgs, text: String) -> Result<Memory
 
 async fn known(engine: &Engine, character: &str, id: &str) -> Result<Memory, Failure> {
     let character = find::character(engine, character).await?.id;
-    let all = engine.list_memories(character, String::new()).await?;
+    let all = engine.every_memory(character).await?;
     all.into_iter().find(|memory| memory.id == id).ok_or_else(|| Failure::not_found(format!("there is no memory {id}")))
 }
 

@@ -16,6 +16,7 @@ const TOKEN_VARIABLE: &str = "INGLENOOK_TOKEN";
 pub(crate) async fn serve(engine: &Engine, host: String, port: u16, ui: bool, out: &Output) -> Result<(), Failure> {
     let mut interrupts = Interrupts::listen()?;
     let ui = if ui { Some(find_ui()?) } else { None };
+    let seen = ui.is_some();
     let token = env::var(TOKEN_VARIABLE).ok().map(|token| Token::parse(&token)).transpose()?;
     let serving = server::serve(engine.clone(), ServeOptions { host, port, ui, token }).await?;
     let started = json!({
@@ -24,6 +25,10 @@ pub(crate) async fn serve(engine: &Engine, host: String, port: u16, ui: bool, ou
         "token": serving.token.reveal(),
     });
     out.answer(&started, |_| serving.url.clone())?;
+    // Somebody sits before it, as before the window of the app: what was said is read and learned from while nobody waits.
+    if seen {
+        engine.warm_up_in_background();
+    }
     interrupts.next().await;
     serving.stop().await;
     Ok(())

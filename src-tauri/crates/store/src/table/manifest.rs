@@ -1,8 +1,8 @@
 //! Manifests: the record of the prompt that a swipe answered, as JSON.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use domain::{ChatId, MessageId, SwipeId, Timestamp};
+use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
@@ -102,40 +102,100 @@ impl ManifestsMut<'_> {
         Ok(())
     }
 
-    /// Empties the manifests that may quote messages deleted at or before `before`: all of their chats, and those of the same
-    /// character's chats that quote anything. Figures stay.
+    /// Empties the manifests that quote what is `gone`: words of messages deleted at or before `before`, of those in chats
+    /// deleted by then, and of those that were edited. Figures stay.
     pub(crate) fn forget(&mut self, before: Timestamp) -> Result<(), StoreError> {
-        self.conn.execute(
-            "UPDATE manifest SET json = '' WHERE swipe IN (
-                 SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
-                 WHERE message.chat IN (SELECT chat FROM message WHERE deleted <= ?1))",
-            [Col(before)],
+        let mut gone = Gone::default();
+        let mut rows = self.conn.prepare_cached(
+            "SELECT message.id, message.chat, message.position, chat.character
+             FROM message JOIN chat ON chat.id = message.chat
+             WHERE message.deleted <= ?1 OR chat.deleted <= ?1 OR message.id IN (SELECT id FROM rewritten)",
         )?;
-        // Chats of one character know each other. Which quotes which is in their manifests alone.
-        self.conn.execute(
-            "UPDATE manifest SET json = '' WHERE instr(json, '\"excerpt\"') AND swipe IN (
-                 SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
-                 JOIN chat ON chat.id = message.chat
-                 WHERE chat.character IN (
-                     SELECT gone.character FROM chat AS gone
-                     WHERE gone.deleted <= ?1 OR gone.id IN (SELECT chat FROM message WHERE deleted <= ?1)))",
-            [Col(before)],
+        let mut rows = rows.query([Col(before)])?;
+        // A prompt quotes what was said before the reply; and that reply, where it went on.
+        let mut own = self.conn.prepare_cached(
+            "SELECT 1 FROM manifest JOIN swipe ON swipe.id = manifest.swipe
+             WHERE swipe.message = ?1 AND instr(manifest.json, ?2)",
         )?;
-        Ok(())
+        while let Some(row) = rows.next()? {
+            let (id, chat, position) = (row.get::<_, Col<MessageId>>(0)?.0, row.get::<_, Col<_>>(1)?.0, row.get(2)?);
+            let went_on = own.exists(params![Col(id), id.to_string()])?;
+            note_first(&mut gone.first, chat, if went_on { position } else { position + 1 });
+            gone.messages.insert(id.0);
+            gone.characters.insert(row.get::<_, Col<_>>(3)?.0);
+        }
+        for (chat, position) in self.quoted(&gone)? {
+            note_first(&mut gone.first, chat, position);
+        }
+        gone.first.iter().try_for_each(|(chat, position)| self.empty_from(*chat, *position))
     }
 
-    /// Empties the manifests of the chats that have one which quotes the memory or the document. Figures stay.
-    pub(crate) fn forget_quotes(&mut self, quoted: Uuid) -> Result<(), StoreError> {
-        self.conn.execute(
-            "UPDATE manifest SET json = '' WHERE swipe IN (
-                 SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
-                 WHERE message.chat IN (
-                     SELECT message.chat FROM manifest JOIN swipe ON swipe.id = manifest.swipe
-                     JOIN message ON message.id = swipe.message WHERE instr(manifest.json, ?1)))",
-            [quoted.to_string()],
+    /// Where other chats quote one of these messages first: chats of one character know each other, and which quotes which is
+    /// in their manifests alone.
+    fn quoted(&self, gone: &Gone) -> Result<Vec<(ChatId, i64)>, StoreError> {
+        let mut manifests = self.conn.prepare_cached(
+            "SELECT message.chat, message.position, manifest.json FROM manifest
+             JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
+             JOIN chat ON chat.id = message.chat
+             WHERE chat.character = ?1 AND instr(manifest.json, '\"excerpt\"')",
         )?;
+        let mut quoted = Vec::new();
+        for character in &gone.characters {
+            let mut rows = manifests.query([Col(*character)])?;
+            while let Some(row) = rows.next()? {
+                let json = row.get_ref(2)?.as_str().unwrap_or_default();
+                if keys_of_messages(json).any(|message| gone.messages.contains(&message)) {
+                    quoted.push((row.get::<_, Col<ChatId>>(0)?.0, row.get(1)?));
+                }
+            }
+        }
+        Ok(quoted)
+    }
+
+    /// Empties the manifests that quote the memory or the document, and those behind them, which may lean on them. Figures stay.
+    pub(crate) fn forget_quotes(&mut self, quoted: Uuid) -> Result<(), StoreError> {
+        let first: Vec<(ChatId, i64)> = self
+            .conn
+            .prepare_cached(
+                "SELECT message.chat, min(message.position) FROM manifest
+                 JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
+                 WHERE instr(manifest.json, ?1) GROUP BY message.chat",
+            )?
+            .query_map([quoted.to_string()], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        first.into_iter().try_for_each(|(chat, position)| self.empty_from(chat, position))
+    }
+
+    fn empty_from(&self, chat: ChatId, position: i64) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "UPDATE manifest SET json = '' WHERE json <> '' AND swipe IN (
+                     SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
+                     WHERE message.chat = ?1 AND message.position >= ?2)",
+            )?
+            .execute(params![Col(chat), position])?;
         Ok(())
     }
+}
+
+/// What no stored prompt may quote.
+#[derive(Default)]
+struct Gone {
+    messages: HashSet<Uuid>,
+    characters: HashSet<CharacterId>,
+    /// From which position on the prompts of a chat may.
+    first: HashMap<ChatId, i64>,
+}
+
+fn note_first(first: &mut HashMap<ChatId, i64>, chat: ChatId, position: i64) {
+    first.entry(chat).and_modify(|known| *known = position.min(*known)).or_insert(position);
+}
+
+/// The messages that blocks of a manifest name as what they come from.
+fn keys_of_messages(json: &str) -> impl Iterator<Item = Uuid> {
+    const KEY: &str = "\"message:";
+    let id = |(at, _): (usize, &str)| json.get(at + KEY.len()..at + KEY.len() + 36);
+    json.match_indices(KEY).filter_map(id).filter_map(|id| Uuid::parse_str(id).ok())
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredManifest> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use domain::memory::{Memory, MemoryScope, MemoryType};
-use domain::{CharacterId, ChatId, MemoryId, PersonaId, Timestamp};
+use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
 use rusqlite::{OptionalExtension, params};
 use uuid::Uuid;
 
@@ -76,6 +76,34 @@ impl Memories<'_> {
         Ok(ids)
     }
 
+    /// The numbers in the file of what is kept in `scopes`, whether it counts or not.
+    pub fn numbers(&self, scopes: &[MemoryScope]) -> Result<HashSet<i64>, StoreError> {
+        let mut kept = self.conn.prepare_cached(
+            "SELECT number FROM memory
+             WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND deleted IS NULL",
+        )?;
+        let mut numbers = HashSet::new();
+        for scope in scopes {
+            let (character, persona, chat) = owners(*scope);
+            let of = params![scope.as_str(), character.map(Col), persona.map(Col), chat.map(Col)];
+            for number in kept.query_map(of, |row| row.get(0))? {
+                numbers.insert(number?);
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Some of `messages` stands in `chat`.
+    pub fn some_said_in(&self, chat: ChatId, messages: &[MessageId]) -> Result<bool, StoreError> {
+        let mut said = self.conn.prepare_cached("SELECT 1 FROM message WHERE id = ?1 AND chat = ?2")?;
+        for message in messages {
+            if said.exists(params![Col(*message), Col(chat)])? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The memories with those `numbers` of the file that count in one of `scopes` and may be told, in their order; no more
     /// than `limit` of them.
     pub fn numbered(
@@ -144,6 +172,16 @@ impl MemoriesMut<'_> {
         let mut hide = self.conn.prepare_cached("UPDATE memory SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?;
         ids.iter().try_for_each(|id| hide.execute(params![Col(*id), Col(when)]).map(drop))?;
         Ok(())
+    }
+
+    /// Those that say something else since the last purge, or that are gone.
+    pub(crate) fn rewritten(&self) -> Result<Vec<Uuid>, StoreError> {
+        let ids = self
+            .conn
+            .prepare_cached("SELECT id FROM rewritten WHERE id NOT IN (SELECT id FROM message)")?
+            .query_map([], |row| Ok(row.get::<_, Col<MemoryId>>(0)?.0.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(ids)
     }
 
     /// [`Self::withdraw`] for many, in one walk through the chats.

@@ -40,6 +40,14 @@ pub struct WindowMessage {
     pub tool_calls: Vec<ToolCall>,
 }
 
+/// How many messages there are, and whose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MessageCount {
+    pub all: u32,
+    pub of_character: u32,
+    pub of_user: u32,
+}
+
 pub struct Messages<'a> {
     pub(crate) conn: &'a Connection,
 }
@@ -183,15 +191,17 @@ impl Messages<'_> {
         Ok(opening.filter(|(of_character, _)| *of_character).map(|(_, selected)| selected))
     }
 
-    /// How many messages stand before `position`, and how many of them are the character's.
-    pub fn count_before(&self, chat: ChatId, position: i64) -> Result<(u32, u32), StoreError> {
+    /// How many messages stand before `position`, and whose they are.
+    pub fn count_before(&self, chat: ChatId, position: i64) -> Result<MessageCount, StoreError> {
         let counts = self
             .conn
             .prepare_cached(
-                "SELECT count(*), count(*) FILTER (WHERE role = 'character') FROM message
-                 WHERE chat = ?1 AND position < ?2 AND deleted IS NULL",
+                "SELECT count(*), count(*) FILTER (WHERE role = 'character'), count(*) FILTER (WHERE role = 'user')
+                 FROM message WHERE chat = ?1 AND position < ?2 AND deleted IS NULL",
             )?
-            .query_row(params![Col(chat), position], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            .query_row(params![Col(chat), position], |row| {
+                Ok(MessageCount { all: row.get(0)?, of_character: row.get(1)?, of_user: row.get(2)? })
+            })?;
         Ok(counts)
     }
 
@@ -271,17 +281,18 @@ impl MessagesMut<'_> {
         one(rows, "message")
     }
 
-    /// Replaces the text of the selected swipe, which keeps its age. What was judged were the old words.
+    /// Replaces the text of the selected swipe, which keeps its age. What was judged were the old words, and what quotes them
+    /// goes with the next purge.
     pub fn edit(&mut self, id: MessageId, text: &str) -> Result<(), StoreError> {
         self.set_importance(id, None)?;
-        let rows = self
-            .conn
-            .prepare_cached(
-                "UPDATE swipe SET text = ?2, state = 'finished'
-                 WHERE message = ?1 AND position = (SELECT selected FROM message WHERE id = ?1 AND deleted IS NULL)",
-            )?
-            .execute(params![Col(id), text])?;
-        one(rows, "message")
+        let selected = "message = ?1 AND position = (SELECT selected FROM message WHERE id = ?1 AND deleted IS NULL)";
+        let rewritten = format!(
+            "INSERT OR IGNORE INTO rewritten (id) SELECT message FROM swipe
+             WHERE {selected} AND substr(?2, 1, length(text)) <> text"
+        );
+        self.conn.prepare_cached(&rewritten)?.execute(params![Col(id), text])?;
+        let edited = format!("UPDATE swipe SET text = ?2, state = 'finished' WHERE {selected}");
+        one(self.conn.prepare_cached(&edited)?.execute(params![Col(id), text])?, "message")
     }
 
     pub fn set_context_block(&mut self, id: MessageId, block: Option<&str>) -> Result<(), StoreError> {

@@ -11,16 +11,24 @@ use crate::table::message::MessagesMut;
 const UNIMPORTANT: u8 = 1;
 
 impl MessagesMut<'_> {
-    /// Leaves a message out of every search, until other words are shown of it or [`Self::tell_again`]; for its importance
-    /// nothing keeps it either.
+    /// Leaves what a message shows out of every search, until it is edited or [`Self::tell_again`], also where it is hidden
+    /// meanwhile behind another swipe; for its importance nothing keeps it either.
     pub fn tell_no_more(&mut self, id: MessageId) -> Result<(), StoreError> {
+        let untold = "UPDATE swipe SET untold = 1
+             WHERE message = ?1 AND position = (SELECT selected FROM message WHERE id = ?1)";
+        self.conn.prepare_cached(untold)?.execute([Col(id)])?;
         self.conn.prepare_cached("DELETE FROM message_text WHERE message = ?1")?.execute([Col(id)])?;
         let judge = "UPDATE message SET importance = ?2 WHERE id = ?1";
         self.conn.prepare_cached(judge)?.execute(params![Col(id), UNIMPORTANT])?;
         Ok(())
     }
 
+    /// But for swipes that something forgotten was made from.
     pub fn tell_again(&mut self, id: MessageId) -> Result<(), StoreError> {
+        let told = "UPDATE swipe SET untold = 0 WHERE message = ?1 AND NOT EXISTS (
+                 SELECT 1 FROM memory_source JOIN memory ON memory.number = memory_source.memory
+                 WHERE memory_source.swipe = swipe.id AND memory.deleted IS NOT NULL AND memory.origin <> 'keyframe')";
+        self.conn.prepare_cached(told)?.execute([Col(id)])?;
         self.conn.prepare_cached("DELETE FROM message_text WHERE message = ?1")?.execute([Col(id)])?;
         let shown = "INSERT INTO message_text (message, chat, position, text)
              SELECT message, chat, position, text FROM message_shown WHERE message = ?1";

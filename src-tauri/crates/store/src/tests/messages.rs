@@ -190,3 +190,20 @@ async fn what_is_not_to_be_told_again_stays_in_its_chat() {
     assert!(told().await);
     store.check().await.unwrap();
 }
+
+#[tokio::test]
+async fn what_is_not_to_be_told_again_does_not_come_back_by_itself() {
+    let store = talk(2).await;
+    let told = async || !store.read(|r| r.messages().at(CHAT, &[1])).await.unwrap().is_empty();
+    store.write(|w| w.messages_mut().tell_no_more(message_id(2))).await.unwrap();
+    store.write(|w| w.swipes_mut().add(message_id(2), &swipe(22, "Other words.")).map(|_| ())).await.unwrap();
+    assert!(told().await, "other words are told");
+    store.write(|w| w.swipes_mut().select(message_id(2), 0)).await.unwrap();
+    assert!(!told().await, "the old ones are not");
+    store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(9))).await.unwrap();
+    store.write(|w| w.messages_mut().restore(&[message_id(2)])).await.unwrap();
+    assert!(!told().await, "nor when a deletion is undone");
+    store.write(|w| w.messages_mut().edit(message_id(2), "New words.")).await.unwrap();
+    assert!(told().await);
+    store.check().await.unwrap();
+}

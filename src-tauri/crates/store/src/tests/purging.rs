@@ -81,6 +81,65 @@ fn rewrite_at_random(w: &mut Write<'_>, mut seed: u64) -> Result<(), StoreError>
     (0..150).step_by(2).try_for_each(|number| w.messages_mut().soft_delete(message_id(number), Timestamp(200)))
 }
 
+/// An edit deletes nothing, and the old words are gone all the same: from the message, and from every prompt that quotes them.
+#[tokio::test]
+async fn words_that_were_edited_are_gone_from_the_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).store;
+    talk_about_it(&store).await;
+    let quote = format!(r#"{{"key":"message:{}","text":"{}"}}"#, message_id(7).0, String::from_utf8_lossy(CANARY));
+    store
+        .write(move |w| {
+            for number in 0..60 {
+                w.messages_mut().edit(message_id(number), &format!("other words {number}"))?;
+            }
+            w.manifests_mut().insert(swipe_id(8), &quote, "{}")
+        })
+        .await
+        .unwrap();
+    assert_eq!(store.purge(Timestamp(0)).await.unwrap(), Purged::default());
+    assert_eq!(found(dir.path()), [""; 0]);
+    assert_eq!(store.purge(Timestamp(0)).await.unwrap(), Purged::default());
+}
+
+#[tokio::test]
+async fn a_purge_takes_the_prompts_that_quote_what_is_gone_and_leaves_the_others() {
+    let store = furnished().await;
+    let other = domain::ChatId(uuid::Uuid::from_u128(90));
+    for number in 1..=6 {
+        say(&store, number, "m").await;
+    }
+    let kept = async || {
+        let mut kept = Vec::new();
+        for number in [2, 4, 6, 41, 43] {
+            let json = store.read(move |r| r.manifests().get(swipe_id(number))).await.unwrap();
+            kept.extend(json.filter(|json| !json.is_empty()).map(|_| number));
+        }
+        kept
+    };
+    store
+        .write(move |w| {
+            w.chats_mut().insert(&super::chat(other, CHARACTER, 2))?;
+            for number in 40..=43 {
+                w.messages_mut()
+                    .append(&crate::NewMessage { chat: other, ..super::message(number, Role::User, "x") })?;
+            }
+            let plain = r#"{"key":"builtIn"}"#;
+            let quote = format!(r#"{{"kind":"excerpt","key":"message:{}"}}"#, message_id(3).0);
+            for (number, json) in [(2, plain), (4, plain), (6, plain), (41, plain), (43, quote.as_str())] {
+                w.manifests_mut().insert(swipe_id(number), json, "{}")?;
+            }
+            w.messages_mut().edit(message_id(5), "other words")
+        })
+        .await
+        .unwrap();
+    store.purge(Timestamp(9)).await.unwrap();
+    assert_eq!(kept().await, [2, 4, 41, 43], "what was sent behind the edited words");
+    store.write(|w| w.messages_mut().soft_delete(message_id(3), Timestamp(9))).await.unwrap();
+    store.purge(Timestamp(9)).await.unwrap();
+    assert_eq!(kept().await, [2, 41], "what quotes it, here and elsewhere");
+}
+
 #[tokio::test]
 async fn a_purge_takes_only_what_was_deleted() {
     let store = furnished().await;
