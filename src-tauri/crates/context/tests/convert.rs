@@ -131,6 +131,8 @@ fn the_prompt_manager_keeps_its_order_and_places() {
     prompt_order: one list is used for all characters; the others are left out
     prompt_order: ghost: there is no such prompt
     prompt: somethingNew: left out: a place that is not known here
+    prompts: jailbreak: behind the chat with `classic` placement; else in the head, which need not be read anew
+    prompts: low, usual, high: at their depth with `classic` placement; else in front of the newest words, once an epoch
     openai_max_context: the context size is a setting of its own here; 8192 is not taken
     ");
 }

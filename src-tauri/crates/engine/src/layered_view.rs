@@ -84,6 +84,7 @@ fn unit(unit: Unit) -> SettingUnit {
         Unit::None => SettingUnit::None,
         Unit::Tokens => SettingUnit::Tokens,
         Unit::Messages => SettingUnit::Messages,
+        Unit::Exchanges => SettingUnit::Exchanges,
     }
 }
 

@@ -1433,7 +1433,7 @@ export type SettingSilencer = {
 };
 
 /**  What a number counts. */
-export type SettingUnit = "none" | "tokens" | "messages";
+export type SettingUnit = "none" | "tokens" | "messages" | "exchanges";
 
 /**  A value of a setting: plain JSON. */
 export type SettingValue = boolean | number | string;

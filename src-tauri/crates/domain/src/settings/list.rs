@@ -19,6 +19,8 @@ pub enum Unit {
     None,
     Tokens,
     Messages,
+    /// What the user says, and what is answered.
+    Exchanges,
 }
 
 /// Where the settings screens show it.
@@ -240,6 +242,10 @@ settings! {
     memory_other_chats: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
     /// Who sums up what was said, and looks for facts in it, while nobody waits (S4.58, S4.59). Off: no model is asked.
     memory_learn: MemoryLearning = text("auto"), Kind::Choice(MemoryLearning::WORDS), None, Context, PEOPLE;
+    /// Messages of one summary (S4.31, C24).
+    keyframe_every_messages: u32 = Value::Whole(20), Kind::Whole { min: 5, max: 50 }, Messages, Context, PEOPLE;
+    /// Exchanges that facts are looked for in at a time (S4.58, C24).
+    memory_extract_every_exchanges: u32 = Value::Whole(5), Kind::Whole { min: 1, max: 20 }, Exchanges, Context, PEOPLE;
     /// Id of the model or endpoint that does it (S4.39); `auto` is the chat's own. Where it is gone, that one does it too.
     memory_model: String = text("auto"), Kind::NameOr { word: "auto" }, None, Context, PEOPLE;
     lore_strategy: LoreStrategy = text("character-first"), Kind::Choice(LoreStrategy::WORDS), None, Context, PEOPLE;

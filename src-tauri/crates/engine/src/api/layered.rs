@@ -84,6 +84,7 @@ pub enum SettingUnit {
     None,
     Tokens,
     Messages,
+    Exchanges,
 }
 
 /// Where a setting is shown.

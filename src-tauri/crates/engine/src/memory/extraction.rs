@@ -1,4 +1,4 @@
-//! Facts that a model finds in what was said: every five exchanges, four at the most (S4.58). What it says must stand in the
+//! Facts that a model finds in what was said: every few exchanges, four at the most (S4.58). What it says must stand in the
 //! messages, and be worth keeping: rules decide that, not the model (memory.md, section 5; C8).
 
 use std::collections::BTreeSet;
@@ -20,8 +20,6 @@ use crate::Engine;
 use crate::api::{Changed, Event};
 use crate::error::Answer;
 
-/// Exchanges that facts are looked for in at a time (S4.58).
-const EXCHANGES: usize = 5;
 /// Messages back from the end that are read. What lies further back was imported, or never left in peace.
 const REACH: u32 = 100;
 /// Facts of one answer.
@@ -76,11 +74,11 @@ fn read(answer: &str) -> Option<Vec<Fact>> {
     Some(facts)
 }
 
-/// The first five exchanges of `told` and what stands around them; `None` before there are as many.
-fn exchanges(told: &[Told]) -> Option<&[Told]> {
+/// The first exchanges of `told`, so `many` of them, and what stands around them; `None` before there are as many.
+fn exchanges(told: &[Told], many: u32) -> Option<&[Told]> {
     let answered = told.iter().zip(told.iter().skip(1));
     let ends = (1..).zip(answered).filter(|(_, (said, next))| said.role == Role::User && next.role != Role::User);
-    let at = ends.map(|(at, _)| at).nth(EXCHANGES - 1)?;
+    let at = ends.map(|(at, _)| at).nth(many.checked_sub(1)? as usize)?;
     told.get(..=at)
 }
 
@@ -215,19 +213,19 @@ fn keep(
 impl Engine {
     /// Looks for facts in what was said since the last time; false if somebody waits.
     pub(super) async fn extract_facts(&self, learner: &Learner, leave: &CancellationToken) -> Answer<bool> {
-        let chat = learner.chat.id;
+        let (chat, many) = (learner.chat.id, learner.answerer.values.memory_extract_every_exchanges);
         loop {
             let unread = move |store: &Read<'_>| {
                 let learned = store.message_texts().learned_to(chat)?;
                 store.message_texts().told_after(chat, learned, REACH)
             };
             let told = self.store().read(unread).await?;
-            let Some(told) = exchanges(&told) else { return Ok(true) };
+            let Some(told) = exchanges(&told, many) else { return Ok(true) };
             let task = Task { template: "fact-extraction", words: 0, told, shape: &shapes::FACTS };
             let facts = match self.ask(learner, &task, read, leave).await? {
                 Heard::Said(facts) => facts,
                 Heard::Nothing => {
-                    tracing::info!(%chat, "facts are not looked for in five exchanges");
+                    tracing::info!(%chat, "facts are not looked for in some exchanges");
                     Vec::new()
                 }
                 Heard::Interrupted => return Ok(false),
@@ -272,7 +270,7 @@ mod tests {
 
     #[test]
     fn five_exchanges_are_read_at_a_time() {
-        let length = |roles: &str| exchanges(&talk(roles)).map(<[Told]>::len);
+        let length = |roles: &str| exchanges(&talk(roles), 5).map(<[Told]>::len);
         assert_eq!(length("cucucucuc"), None);
         assert_eq!(length("cucucucucu"), None, "the fifth is not answered");
         assert_eq!(length("cucucucucuc"), Some(11));

@@ -1,5 +1,5 @@
-//! Keyframes: what a stretch of twenty messages came to (S4.31-S4.33). The last two whose messages have left the window stand in
-//! the digest, from one epoch to the next (S4.32, C7).
+//! Keyframes: what a stretch of messages, twenty by default, came to (S4.31-S4.33). The last two whose messages have left the
+//! window stand in the digest, from one epoch to the next (S4.32, C7).
 //!
 //! Promises
 //! - Nothing leaves the window uncovered (C26): where no keyframe tells of it, some of its first sentences do, written with the
@@ -12,6 +12,7 @@ use context::prompt_template::sentences;
 use context::{CountTokens, Estimate};
 use domain::keyframe::Keyframe;
 use domain::prompt::Segment;
+use domain::settings::Values;
 use domain::{ChatId, KeyframeId, MessageId, Timestamp};
 use store::{Read, StoreError, Told, Write};
 use uuid::Uuid;
@@ -25,8 +26,6 @@ use crate::error::Answer;
 use crate::history::said;
 use crate::turn::TurnOptions;
 
-/// Messages of one (S4.31).
-pub(super) const EVERY: usize = 20;
 /// Tokens of a summary, about: two of them stand in every prompt.
 pub(super) const TOKENS: u32 = 110;
 /// Letters of one message's first sentences.
@@ -45,31 +44,36 @@ pub(crate) struct Cover {
     told: Vec<Told>,
 }
 
-/// Stretches of `told` that are due: each of twenty messages that no keyframe covers, or as many as there are in front of one
-/// that is covered. The newest are not due until they are twenty, and those of `short` count among them.
-pub(super) fn due(told: Vec<Told>, short: Option<&Keyframe>) -> Vec<Vec<Told>> {
+/// Messages of one (setting `keyframe_every_messages`).
+pub(super) fn every(values: &Values) -> usize {
+    values.keyframe_every_messages as usize
+}
+
+/// Stretches of `told` that are due: each of `every` messages that no keyframe covers, or as many as there are in front of one
+/// that is covered. The newest are not due until they are so many, and those of `short` count among them.
+pub(super) fn due(told: Vec<Told>, short: Option<&Keyframe>, every: usize) -> Vec<Vec<Told>> {
     let (mut due, mut stretch, mut goes_on) = (Vec::new(), Vec::new(), false);
     let begins = short.and_then(|short| short.messages.first().copied());
     for text in told {
         let begins = begins == Some(text.message);
         goes_on |= begins;
         let ends = text.covered && !goes_on;
-        if (ends || begins || stretch.len() == EVERY) && !stretch.is_empty() {
+        if (ends || begins || stretch.len() == every) && !stretch.is_empty() {
             due.push(std::mem::take(&mut stretch));
         }
         if !ends {
             stretch.push(text);
         }
     }
-    if stretch.len() == EVERY {
+    if stretch.len() == every {
         due.push(stretch);
     }
     due
 }
 
 /// The last of `keyframes`, if it is of first sentences and may go on: a small window would leave one for every exchange.
-pub(super) fn short(keyframes: &[Keyframe]) -> Option<&Keyframe> {
-    keyframes.last().filter(|keyframe| keyframe.fallback && keyframe.messages.len() < EVERY)
+pub(super) fn short(keyframes: &[Keyframe], every: usize) -> Option<&Keyframe> {
+    keyframes.last().filter(|keyframe| keyframe.fallback && keyframe.messages.len() < every)
 }
 
 /// A keyframe of first sentences; `None` where nothing is said in them. It is `short` gone on with, if it begins there.
@@ -161,6 +165,7 @@ fn uncovered(
     chat: ChatId,
     left: &[MessageId],
     short: Option<&Keyframe>,
+    every: usize,
 ) -> Result<Vec<Vec<Told>>, StoreError> {
     let ends = left.first().zip(left.last());
     let Some((first, last)) = ends else { return Ok(Vec::new()) };
@@ -169,10 +174,10 @@ fn uncovered(
     let told = store.message_texts().told_between(chat, first, last)?;
     let stretches = told.chunk_by(|one, next| !one.covered && !next.covered);
     let bare = stretches.filter(|stretch| stretch.iter().all(|text| !text.covered));
-    let mut bare: Vec<Vec<Told>> = bare.flat_map(|stretch| stretch.chunks(EVERY)).map(<[Told]>::to_vec).collect();
+    let mut bare: Vec<Vec<Told>> = bare.flat_map(|stretch| stretch.chunks(every)).map(<[Told]>::to_vec).collect();
     if let Some((stretch, short)) = bare.first_mut().zip(short.filter(|short| short.last < first))
         && let Some(end) = stretch.last().map(|text| text.position)
-        && short.messages.len() + stretch.len() <= EVERY
+        && short.messages.len() + stretch.len() <= every
     {
         let whole = store.message_texts().told_between(chat, short.first, end)?;
         if whole.len() == short.messages.len() + stretch.len() {
@@ -203,10 +208,11 @@ impl Engine {
             return Ok(false);
         }
         let (chat, left) = (collected.chat.id, left.to_vec());
-        let shorter = short(&collected.memory.keyframes).cloned();
+        let every = every(&collected.values);
+        let shorter = short(&collected.memory.keyframes, every).cloned();
         let stretches = {
             let shorter = shorter.clone();
-            self.store().read(move |store| uncovered(store, chat, &left, shorter.as_ref())).await?
+            self.store().read(move |store| uncovered(store, chat, &left, shorter.as_ref(), every)).await?
         };
         let (speakers, now) = (&collected.speakers, self.now());
         let cover = |told: Vec<Told>| {
@@ -255,6 +261,8 @@ pub(super) mod tests {
         }
     }
 
+    const TWENTY: usize = 20;
+
     fn speakers() -> Speakers {
         Speakers { character: "Mira".into(), persona: "Tom".into(), others: Default::default() }
     }
@@ -264,7 +272,7 @@ pub(super) mod tests {
     }
 
     fn lengths(covered: &[bool]) -> Vec<usize> {
-        due(talk(covered), None).iter().map(Vec::len).collect()
+        due(talk(covered), None, TWENTY).iter().map(Vec::len).collect()
     }
 
     #[test]
@@ -282,8 +290,11 @@ pub(super) mod tests {
             let talk = talk(covered);
             let of_short: Vec<Told> = talk[first..].iter().take_while(|text| text.covered).cloned().collect();
             let short = of_words(ChatId(Uuid::nil()), &of_short, None, (&speakers(), Timestamp(1))).unwrap();
-            assert_eq!(super::short(std::slice::from_ref(&short)), Some(&short));
-            due(talk, Some(&short)).iter().map(|stretch| (stretch[0].position, stretch.len())).collect::<Vec<_>>()
+            assert_eq!(super::short(std::slice::from_ref(&short), TWENTY), Some(&short));
+            due(talk, Some(&short), TWENTY)
+                .iter()
+                .map(|stretch| (stretch[0].position, stretch.len()))
+                .collect::<Vec<_>>()
         };
         let covered = [[true; 5].as_slice(), &[false; 15]].concat();
         assert_eq!(with_short(&covered, 0), [(0, 20)]);
@@ -304,7 +315,7 @@ pub(super) mod tests {
         assert!(keyframe.summary.ends_with("Mira: What a name for a boat!"), "{}", keyframe.summary);
         assert!(!keyframe.summary.contains("Hm") && keyframe.fallback);
         assert_eq!((keyframe.first, keyframe.last, keyframe.messages.len()), (0, 2, 3));
-        let long = vec![told(0, Role::User, &"We sail on Monday, if the wind is fair. ".repeat(90), false); EVERY];
+        let long = vec![told(0, Role::User, &"We sail on Monday, if the wind is fair. ".repeat(90), false); TWENTY];
         let long = of_words(ChatId(Uuid::nil()), &long, None, (&speakers(), Timestamp(1))).unwrap();
         assert!(tokens(&long.summary) <= TOKENS + 20, "{}", long.summary);
     }

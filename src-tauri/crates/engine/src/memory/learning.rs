@@ -9,7 +9,7 @@ use store::Told;
 use tokio_util::sync::CancellationToken;
 
 use super::beside::Learner;
-use super::keyframes::{due, of_words, short};
+use super::keyframes::{due, every, of_words, short};
 use crate::Engine;
 use crate::error::Answer;
 use crate::turn::TurnOptions;
@@ -51,14 +51,15 @@ impl Engine {
         self.extract_facts(learner, leave).await
     }
 
-    /// Keyframes of first sentences where twenty messages have none; a model may read them then. Returns where it may begin.
+    /// Keyframes of first sentences where so many messages have none; a model may read them then. Returns where it may begin.
     async fn cover_with_words(&self, learner: &Learner) -> Answer<i64> {
         let chat = learner.chat.id;
         let told: Vec<Told> = self.store().read(move |store| store.message_texts().told_after(chat, -1, REACH)).await?;
         let since = told.first().map_or(0, |first| first.position);
         let known = self.store().read(move |store| store.keyframes().around(chat, since, 0)).await?;
-        let short = short(&known);
-        for stretch in due(told, short) {
+        let every = every(&learner.answerer.values);
+        let short = short(&known, every);
+        for stretch in due(told, short, every) {
             let of = (&learner.speakers, self.now());
             let Some(keyframe) = of_words(chat, &stretch, short, of) else { continue };
             self.store().write(move |store| store.keyframes_mut().put(&keyframe, &stretch)).await?;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::beside::{Heard, Learner, Task};
-use super::keyframes::{EVERY, TOKENS, tokens};
+use super::keyframes::{TOKENS, every, tokens};
 use super::shapes;
 use super::support::Said;
 use crate::Engine;
@@ -75,10 +75,8 @@ fn keep(store: &mut Write<'_>, keyframe: &Keyframe, told: &[Told], memory: &Memo
 impl Engine {
     /// Lets the model read what only first sentences tell of, the newest first; false if somebody waits.
     pub(super) async fn sum_up(&self, learner: &Learner, since: i64, leave: &CancellationToken) -> Answer<bool> {
-        let chat = learner.chat.id;
-        while let Some(keyframe) =
-            self.store().read(move |store| store.keyframes().unread(chat, since, EVERY as u32)).await?
-        {
+        let (chat, whole) = (learner.chat.id, every(&learner.answerer.values) as u32);
+        while let Some(keyframe) = self.store().read(move |store| store.keyframes().unread(chat, since, whole)).await? {
             let (first, last) = (keyframe.first, keyframe.last);
             let told = self.store().read(move |store| store.message_texts().told_between(chat, first, last)).await?;
             let told: Vec<Told> = told.into_iter().filter(|text| keyframe.messages.contains(&text.message)).collect();

@@ -52,6 +52,7 @@ fn line(setting: &LayeredSetting, all: &LayeredSettings) -> String {
         SettingUnit::None => "",
         SettingUnit::Tokens => " tokens",
         SettingUnit::Messages => " messages",
+        SettingUnit::Exchanges => " exchanges",
     };
     let unit = if matches!(setting.value, SettingValue::Whole(_)) { unit } else { "" };
     let from = match setting.origin {
