@@ -15,8 +15,8 @@ const STANDING: u32 = 60;
 const CALLED: u32 = 15;
 /// Less is too little for the digest.
 pub(super) const SURE: u8 = 5;
-/// Near ones that are looked at for those of these scopes; all, where those of others are nearer.
-const LOOKED_AT: usize = 200;
+/// Near ones that are looked at, until enough of these scopes are found: other characters may have been told more of the same.
+pub(super) const LOOKED_AT: usize = 1_000;
 /// What is this important is told whatever the words (C11).
 const VITAL: u8 = 9;
 const DAY: f32 = 86_400_000.0;
@@ -102,19 +102,18 @@ impl Called {
     }
 }
 
-/// Numbers of memories, the nearest first and so many at the most, each with how near it is.
-pub(crate) trait Near: Fn(&Read<'_>, usize) -> Result<Vec<(i64, f32)>, StoreError> {}
-
-impl<F: Fn(&Read<'_>, usize) -> Result<Vec<(i64, f32)>, StoreError>> Near for F {}
-
+/// `near` are numbers of memories, the nearest first, each with how near it is.
 pub(crate) fn called(
     store: &Read<'_>,
     counting: &Counting,
     query: &Query,
-    near: impl Near,
+    near: &[(i64, f32)],
 ) -> Result<Vec<Called>, StoreError> {
     let mut called = by_words(store.memories().search(&counting.scopes, query, CALLED)?);
-    for (memory, nearness) in by_meaning(store, &counting.scopes, near)? {
+    let nearness: HashMap<i64, f32> = near.iter().copied().collect();
+    let nearest = near.iter().map(|(number, _)| *number);
+    for (number, memory) in store.memories().numbered(&counting.scopes, nearest, CALLED as usize)? {
+        let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
             Some(known) => known.nearness = nearness,
             None => called.push(Called { memory, words: 0.0, nearness }),
@@ -122,22 +121,6 @@ pub(crate) fn called(
     }
     counting.keep(store, &mut called, |called| &called.memory)?;
     Ok(called)
-}
-
-/// The nearest of `scopes`, each with how near it is. Those of all characters are looked at together, so whoever tells many of
-/// the same might have the first places.
-fn by_meaning(store: &Read<'_>, scopes: &[MemoryScope], near: impl Near) -> Result<Vec<(Memory, f32)>, StoreError> {
-    let mut nearest = near(store, LOOKED_AT)?;
-    let numbers = |nearest: &[(i64, f32)]| nearest.iter().map(|(number, _)| *number).collect::<Vec<_>>();
-    let mut found = store.memories().numbered(scopes, numbers(&nearest), CALLED as usize)?;
-    if found.len() < CALLED as usize && nearest.len() == LOOKED_AT {
-        let own = store.memories().numbers(scopes)?;
-        nearest = near(store, usize::MAX)?;
-        nearest.retain(|(number, _)| own.contains(number));
-        found = store.memories().numbered(scopes, numbers(&nearest), CALLED as usize)?;
-    }
-    let nearness: HashMap<i64, f32> = nearest.into_iter().collect();
-    Ok(found.into_iter().map(|(number, memory)| (memory, nearness[&number])).collect())
 }
 
 /// The one that has the words best has them whole.

@@ -262,11 +262,12 @@ impl Engine {
         let counting = counting(&collected.chat, collected.persona.id, &collected.values);
         let understood = self.understood_for(collected, vec![Among::Memories]).await;
         let cache = self.reading().near();
-        let near = move |store: &store::Read<'_>, count: usize| {
-            let near = understood.as_ref().map(|asked| cache.near(store, Among::Memories, asked, count));
-            Ok(near.transpose()?.unwrap_or_default())
+        let find = move |store: &store::Read<'_>| {
+            let near =
+                understood.map(|asked| cache.near(store, Among::Memories, &asked, facts::LOOKED_AT)).transpose()?;
+            facts::called(store, &counting, &words, &near.unwrap_or_default())
         };
-        Ok(self.store().read(move |store| facts::called(store, &counting, &words, near)).await?)
+        Ok(self.store().read(find).await?)
     }
 
     /// The question as the encoder understands it, and whether it should have and did not.

@@ -76,23 +76,6 @@ impl Memories<'_> {
         Ok(ids)
     }
 
-    /// The numbers in the file of what is kept in `scopes`, whether it counts or not.
-    pub fn numbers(&self, scopes: &[MemoryScope]) -> Result<HashSet<i64>, StoreError> {
-        let mut kept = self.conn.prepare_cached(
-            "SELECT number FROM memory
-             WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND deleted IS NULL",
-        )?;
-        let mut numbers = HashSet::new();
-        for scope in scopes {
-            let (character, persona, chat) = owners(*scope);
-            let of = params![scope.as_str(), character.map(Col), persona.map(Col), chat.map(Col)];
-            for number in kept.query_map(of, |row| row.get(0))? {
-                numbers.insert(number?);
-            }
-        }
-        Ok(numbers)
-    }
-
     /// Some of `messages` stands in `chat`.
     pub fn some_said_in(&self, chat: ChatId, messages: &[MessageId]) -> Result<bool, StoreError> {
         let mut said = self.conn.prepare_cached("SELECT 1 FROM message WHERE id = ?1 AND chat = ?2")?;
