@@ -219,6 +219,18 @@ async fn a_chat_that_knows_only_itself_is_told_nothing_from_others() {
     assert!(pair.say(&first, "What must I not eat, am I allergic?").await.contains(CANARY));
 }
 
+/// Of a correction in one message the old goes, and not what the same message tells.
+#[tokio::test]
+async fn a_wish_does_not_forget_what_its_own_message_tells() {
+    let pair = Pair::open().await;
+    let chat = pair.chat(&pair.ada).await;
+    pair.say(&chat, "Remember that my dog is called Bruno.").await;
+    pair.say(&chat, "Remember that my dog is called Rex. Forget what I said about my dog.").await;
+    let memories = pair.memories(&pair.ada).await;
+    assert_eq!(memories.len(), 1, "{memories:?}");
+    assert!(memories[0].text.contains("Rex"), "{memories:?}");
+}
+
 /// C25: the scenes before are older messages too.
 #[tokio::test]
 async fn an_earlier_scene_is_recalled_when_it_is_asked_about() {

@@ -31,10 +31,6 @@ pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Res
     let mut write = Write { read: Read { conn: &transaction, dir } };
     write.manifests_mut().forget(before)?;
     write.messages_mut().forget_quotes(before)?;
-    let rewritten = write.memories_mut().rewritten()?;
-    for id in &rewritten {
-        write.manifests_mut().forget_quotes(*id)?;
-    }
     let documents = write.documents_mut().purge(before)?;
     for id in &documents {
         write.memories_mut().withdraw(id.0)?;
@@ -51,6 +47,11 @@ pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Res
     };
     let assets = write.assets_mut().purge(before)?;
     purged.assets = assets.len();
+    // Some went with their character or chat just now.
+    for id in write.memories_mut().rewritten()? {
+        write.memories_mut().withdraw(id)?;
+        write.manifests_mut().forget_quotes(id)?;
+    }
     let residue = transaction.execute("DELETE FROM rewritten", [])? > 0;
     transaction.commit()?;
     remove_files(dir, &assets)?;

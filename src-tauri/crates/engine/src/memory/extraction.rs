@@ -20,8 +20,9 @@ use crate::Engine;
 use crate::api::{Changed, Event};
 use crate::error::Answer;
 
-/// Messages back from the end that are read. What lies further back was imported, or never left in peace.
-const REACH: u32 = 100;
+/// Messages back from the end that are read, for each exchange that is looked for: in a scene one has many. What lies further
+/// back was imported, or never left in peace.
+const REACH: u32 = 20;
 /// Facts of one answer.
 const MOST: usize = 4;
 /// Letters of a fact.
@@ -217,7 +218,7 @@ impl Engine {
         loop {
             let unread = move |store: &Read<'_>| {
                 let learned = store.message_texts().learned_to(chat)?;
-                store.message_texts().told_after(chat, learned, REACH)
+                store.message_texts().told_after(chat, learned, REACH * many.max(5))
             };
             let told = self.store().read(unread).await?;
             let Some(told) = exchanges(&told, many) else { return Ok(true) };

@@ -47,6 +47,11 @@ pub(crate) struct Counting {
 }
 
 impl Counting {
+    /// How many are read for `wanted` that count: where others' chats do not, most may be theirs.
+    fn among(&self, wanted: u32) -> u32 {
+        if self.others { wanted } else { 20 * wanted }
+    }
+
     /// Leaves what counts.
     fn keep<T>(&self, store: &Read<'_>, all: &mut Vec<T>, of: impl Fn(&T) -> &Memory) -> Result<(), StoreError> {
         if self.others {
@@ -78,9 +83,11 @@ impl Standing {
     pub(crate) fn read(store: &Read<'_>, counting: &Counting) -> Result<Self, StoreError> {
         let mut memories = Vec::new();
         for scope in counting.scopes {
-            memories.extend(store.memories().standing(scope, STANDING)?);
+            let mut standing = store.memories().standing(scope, counting.among(STANDING))?;
+            counting.keep(store, &mut standing, |memory| memory)?;
+            standing.truncate(STANDING as usize);
+            memories.extend(standing);
         }
-        counting.keep(store, &mut memories, |memory| memory)?;
         let last_session = match counting.others {
             true => store.memories().last_session(counting.scopes[1], counting.chat)?,
             false => None,
@@ -109,10 +116,11 @@ pub(crate) fn called(
     query: &Query,
     near: &[(i64, f32)],
 ) -> Result<Vec<Called>, StoreError> {
-    let mut called = by_words(store.memories().search(&counting.scopes, query, CALLED)?);
+    let among = counting.among(CALLED);
+    let mut called = by_words(store.memories().search(&counting.scopes, query, among)?);
     let nearness: HashMap<i64, f32> = near.iter().copied().collect();
     let nearest = near.iter().map(|(number, _)| *number);
-    for (number, memory) in store.memories().numbered(&counting.scopes, nearest, CALLED as usize)? {
+    for (number, memory) in store.memories().numbered(&counting.scopes, nearest, among as usize)? {
         let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
             Some(known) => known.nearness = nearness,

@@ -49,9 +49,16 @@ pub(super) fn says_more(text: &str) -> bool {
     terms(&besides.join(" "), &[]).len() >= TELLING
 }
 
+fn begins_wish(text: &str) -> bool {
+    REMEMBER.iter().chain(FORGET).any(|opening| after(politely(text), opening).is_some())
+}
+
+fn politely(sentence: &str) -> &str {
+    skip(skip(skip(sentence, "and "), "please "), "please, ")
+}
+
 fn wish(sentence: &str) -> Option<Asked> {
-    let wish = skip(skip(sentence, "and "), "please ");
-    let wish = skip(wish, "please, ");
+    let wish = politely(sentence);
     let about = |openings: &[&str]| openings.iter().find_map(|opening| after(wish, opening)).and_then(thing);
     about(REMEMBER).map(Asked::Remember).or_else(|| about(FORGET).map(Asked::Forget))
 }
@@ -88,7 +95,8 @@ fn ends_there(line: &str, end: usize) -> bool {
     // "J." is a name's; "I." ends what somebody said of themselves.
     let initial = word != "I" && word.len() == 1 && word.starts_with(|letter: char| letter.is_ascii_uppercase());
     let short = ABBREVIATIONS.iter().any(|short| word.eq_ignore_ascii_case(short));
-    line[end..].starts_with(char::is_whitespace) && !initial && !short
+    let rest = &line[end..];
+    rest.starts_with(char::is_whitespace) && (!initial && !short || begins_wish(rest.trim_start()))
 }
 
 fn skip<'t>(text: &'t str, word: &str) -> &'t str {
@@ -126,6 +134,8 @@ mod tests {
             ("Remember that I am 1.80 m tall. Remember that I like tea!", "+ I am 1.80 m tall + I like tea"),
             ("Forget that I like tea. And remember that I like rum. Cheers.", "- I like tea + I like rum"),
             ("Remember that I live at St. James Street 5.", "+ I live at St. James Street 5"),
+            ("We meet at 8 p.m. Remember that I am allergic to nuts.", "+ I am allergic to nuts"),
+            ("Take plan B. Please remember that I like tea.", "+ I like tea"),
             ("Remember that Dr. J. Weber wakes Tom and I. Bye.", "+ Dr. J. Weber wakes Tom and I"),
         ] {
             assert_eq!(shown(text), wish, "{text}");

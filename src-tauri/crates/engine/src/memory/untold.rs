@@ -1,29 +1,31 @@
 //! Forgetting a memory, and the words it was made from with it: what was said is still in its chat, but no prompt is told of it
 //! again (memory.md, group G). What was merged into it says the same, so it goes with it; and so does what a model made of the
-//! stretch in which it was said, which is summed up anew without it.
+//! stretch in which it was said; where that is still in reach, it is summed up anew without it.
 
 use std::collections::HashSet;
 
-use domain::memory::MemoryOrigin;
+use domain::memory::{Memory, MemoryOrigin};
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{StoreError, Write};
 use uuid::Uuid;
 
 /// Until [`remember_again`].
 pub(super) fn forget(store: &mut Write<'_>, id: MemoryId, now: Timestamp) -> Result<(), StoreError> {
-    let merged = store.memories().merged_into(id)?;
-    for id in [id].into_iter().chain(merged) {
-        let known = store.memories().get(id)?;
-        store.memories_mut().soft_delete(id, now)?;
+    let ids = with_merged(store, &[id])?;
+    // All are read before any goes: a summary of the same messages goes with the first of them.
+    let known = known(store, &ids)?;
+    store.memories_mut().soft_delete(id, now)?;
+    store.memories_mut().soft_delete_all(&ids, now)?;
+    for id in ids {
         store.memories_mut().withdraw(id.0)?;
-        for message in known.into_iter().flat_map(|memory| memory.sources) {
-            store.messages_mut().tell_no_more(message)?;
-            for summary in forget_summaries(store, message, now)? {
-                store.memories_mut().withdraw(summary.0)?;
-            }
-            // As an excerpt it may stand in a context block as well.
-            store.memories_mut().withdraw(message.0)?;
+    }
+    for message in known.into_iter().flat_map(|memory| memory.sources) {
+        store.messages_mut().tell_no_more(message)?;
+        for summary in forget_summaries(store, message, now)? {
+            store.memories_mut().withdraw(summary.0)?;
         }
+        // As an excerpt it may stand in a context block as well.
+        store.memories_mut().withdraw(message.0)?;
     }
     Ok(())
 }
@@ -32,16 +34,18 @@ pub(super) fn forget(store: &mut Write<'_>, id: MemoryId, now: Timestamp) -> Res
 pub(super) fn forget_all(store: &mut Write<'_>, ids: &[MemoryId], now: Timestamp) -> Result<(), StoreError> {
     let ids = with_merged(store, ids)?;
     let mut quoted: HashSet<Uuid> = ids.iter().map(|id| id.0).collect();
-    for id in &ids {
-        let known = store.memories().get(*id)?;
-        for message in known.into_iter().flat_map(|memory| memory.sources) {
-            store.messages_mut().tell_no_more(message)?;
-            quoted.extend(forget_summaries(store, message, now)?.into_iter().map(|id| id.0));
-            quoted.insert(message.0);
-        }
+    for message in known(store, &ids)?.into_iter().flat_map(|memory| memory.sources) {
+        store.messages_mut().tell_no_more(message)?;
+        quoted.extend(forget_summaries(store, message, now)?.into_iter().map(|id| id.0));
+        quoted.insert(message.0);
     }
     store.memories_mut().soft_delete_all(&ids, now)?;
     store.memories_mut().withdraw_all(&quoted)
+}
+
+fn known(store: &Write<'_>, ids: &[MemoryId]) -> Result<Vec<Memory>, StoreError> {
+    let known: Vec<Option<Memory>> = ids.iter().map(|id| store.memories().get(*id)).collect::<Result<_, _>>()?;
+    Ok(known.into_iter().flatten().collect())
 }
 
 /// The memories that keyframes over a message were kept as.
@@ -67,6 +71,7 @@ pub(super) fn with_merged(store: &Write<'_>, ids: &[MemoryId]) -> Result<Vec<Mem
 }
 
 pub(super) fn remember_again(store: &mut Write<'_>, id: MemoryId) -> Result<(), StoreError> {
+    store.memories_mut().restore_summaries(id)?;
     for id in store.memories_mut().restore(id)? {
         let known = store.memories().get(id)?;
         let mut sources = known.into_iter().flat_map(|memory| memory.sources);

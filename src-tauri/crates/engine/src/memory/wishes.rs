@@ -85,7 +85,10 @@ fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<
         let said = terms::terms(&memory.text, &[]);
         words.iter().all(|word| said.iter().any(|other| same_stem(word, other)))
     };
-    let Some(found) = found.into_iter().find(|found| has_all(&found.memory)) else { return Ok(None) };
+    // What the same message asked to remember is not what it asks to forget.
+    let older = |memory: &Memory| !memory.sources.contains(&said.message);
+    let mut found = found.into_iter().filter(|found| older(&found.memory));
+    let Some(found) = found.find(|found| has_all(&found.memory)) else { return Ok(None) };
     untold::forget(store, found.memory.id, said.now)?;
     // The wish says once more what is to be forgotten.
     store.messages_mut().tell_no_more(said.message)?;

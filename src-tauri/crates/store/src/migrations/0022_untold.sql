@@ -23,6 +23,11 @@ BEGIN
     INSERT INTO message_text (message, chat, position, text) SELECT * FROM message_shown WHERE message = new.message;
 END;
 
+-- What is not judged is judged anew once it leaves the window, and what matters is kept word for word; not so what is untold.
+CREATE TRIGGER untold_matters_to_nobody AFTER UPDATE OF importance ON message WHEN new.importance IS NULL
+    AND EXISTS (SELECT 1 FROM swipe WHERE message = new.id AND position = new.selected AND untold = 1)
+BEGIN UPDATE message SET importance = 1 WHERE id = new.id; END;
+
 -- Messages whose words were edited, memories whose words were, and those that went with what they were made from: what was sent
 -- still quotes them, and pages of the file may, until the next purge.
 CREATE TABLE rewritten (id BLOB PRIMARY KEY CHECK (length(id) = 16)) STRICT, WITHOUT ROWID;

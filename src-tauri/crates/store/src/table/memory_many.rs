@@ -157,6 +157,19 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
+    /// The memories that keyframes were kept as, which were hidden at the same moment as `id` for telling of the same messages.
+    pub fn restore_summaries(&mut self, id: MemoryId) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "UPDATE memory SET deleted = NULL
+                 WHERE origin = 'keyframe' AND deleted = (SELECT deleted FROM memory WHERE id = ?1) AND number IN (
+                     SELECT other.memory FROM memory JOIN memory_source AS own ON own.memory = memory.number
+                     JOIN memory_source AS other ON other.message = own.message WHERE memory.id = ?1)",
+            )?
+            .execute([Col(id)])?;
+        Ok(())
+    }
+
     /// Those that say something else since the last purge, or that are gone.
     pub(crate) fn rewritten(&self) -> Result<Vec<Uuid>, StoreError> {
         let ids = self

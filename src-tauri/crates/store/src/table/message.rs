@@ -284,7 +284,6 @@ impl MessagesMut<'_> {
     /// Replaces the text of the selected swipe, which keeps its age. What was judged were the old words, and what quotes them
     /// goes with the next purge.
     pub fn edit(&mut self, id: MessageId, text: &str) -> Result<(), StoreError> {
-        self.set_importance(id, None)?;
         let selected = "message = ?1 AND position = (SELECT selected FROM message WHERE id = ?1 AND deleted IS NULL)";
         let rewritten = format!(
             "INSERT OR IGNORE INTO rewritten (id) SELECT message FROM swipe
@@ -292,7 +291,8 @@ impl MessagesMut<'_> {
         );
         self.conn.prepare_cached(&rewritten)?.execute(params![Col(id), text])?;
         let edited = format!("UPDATE swipe SET text = ?2, state = 'finished' WHERE {selected}");
-        one(self.conn.prepare_cached(&edited)?.execute(params![Col(id), text])?, "message")
+        one(self.conn.prepare_cached(&edited)?.execute(params![Col(id), text])?, "message")?;
+        self.set_importance(id, None)
     }
 
     pub fn set_context_block(&mut self, id: MessageId, block: Option<&str>) -> Result<(), StoreError> {

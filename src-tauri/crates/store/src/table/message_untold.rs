@@ -23,12 +23,8 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// But for swipes that something forgotten was made from.
     pub fn tell_again(&mut self, id: MessageId) -> Result<(), StoreError> {
-        let told = "UPDATE swipe SET untold = 0 WHERE message = ?1 AND NOT EXISTS (
-                 SELECT 1 FROM memory_source JOIN memory ON memory.number = memory_source.memory
-                 WHERE memory_source.swipe = swipe.id AND memory.deleted IS NOT NULL AND memory.origin <> 'keyframe')";
-        self.conn.prepare_cached(told)?.execute([Col(id)])?;
+        self.conn.prepare_cached("UPDATE swipe SET untold = 0 WHERE message = ?1")?.execute([Col(id)])?;
         self.conn.prepare_cached("DELETE FROM message_text WHERE message = ?1")?.execute([Col(id)])?;
         let shown = "INSERT INTO message_text (message, chat, position, text)
              SELECT message, chat, position, text FROM message_shown WHERE message = ?1";

@@ -200,10 +200,16 @@ async fn what_is_not_to_be_told_again_does_not_come_back_by_itself() {
     assert!(told().await, "other words are told");
     store.write(|w| w.swipes_mut().select(message_id(2), 0)).await.unwrap();
     assert!(!told().await, "the old ones are not");
+    let importance = async || {
+        let of = "SELECT importance FROM message WHERE position = 1";
+        store.on_writer(move |conn| conn.query_row(of, [], |row| row.get::<_, Option<u8>>(0)).unwrap()).await.unwrap()
+    };
+    assert_eq!(importance().await, Some(1), "nor are they kept for what they say");
     store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(9))).await.unwrap();
     store.write(|w| w.messages_mut().restore(&[message_id(2)])).await.unwrap();
     assert!(!told().await, "nor when a deletion is undone");
     store.write(|w| w.messages_mut().edit(message_id(2), "New words.")).await.unwrap();
     assert!(told().await);
+    assert_eq!(importance().await, None, "they are judged anew");
     store.check().await.unwrap();
 }
