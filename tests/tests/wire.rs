@@ -469,7 +469,7 @@ async fn a_template_is_checked_and_rendered_without_being_stored() {
     assert!(rendered.text.contains("Ada keeps the lighthouse") && rendered.tokens > 20, "{rendered:?}");
     let told = |name: &str| rendered.problems.iter().any(|one| one.section.as_deref() == Some(name));
     assert!(
-        told("note") && !told("description"),
+        told("media") && !told("description"),
         "what is said in vain is told beside the preview: {:?}",
         rendered.problems
     );

@@ -1,6 +1,7 @@
 // The lorebooks on the scripted engine: entries by keyboard, what is unsaved, several at once, bindings, trying.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -14,16 +15,16 @@ test("an entry is written by keyboard, waits unsaved, and is kept once it is sav
 	await id("entry-keys").fill("cock\nvane, rusty");
 	await id("entry-content").fill("It points where it likes.");
 	await id("to-entries").click();
-	assert.equal(await id("entries").getByText("unsaved").count(), 1);
+	await eventually(async () => assert.equal(await id("entries").getByText("unsaved").count(), 1));
 	await id("nav-prompts").click();
 	await id("nav-books").click();
 	await id("entries").getByText("The weathercock").click();
-	assert.equal(await id("entry-keys").inputValue(), "cock\nvane, rusty");
+	await eventually(async () => assert.equal(await id("entry-keys").inputValue(), "cock\nvane, rusty"));
 	await id("entry-content").press("Control+s");
 	await page.getByText("Saved", { exact: false }).first().waitFor();
-	assert.ok(await id("save-entry").isDisabled());
+	await eventually(async () => assert.ok(await id("save-entry").isDisabled()));
 	await id("to-entries").click();
-	assert.equal((await entries()).at(-1), "The weathercock");
+	await eventually(async () => assert.equal((await entries()).at(-1), "The weathercock"));
 });
 
 test("several entries are switched off, deleted and brought back", async () => {
@@ -34,10 +35,10 @@ test("several entries are switched off, deleted and brought back", async () => {
 	await id("bulk-delete").focus();
 	await page.keyboard.press("Enter");
 	await page.getByRole("button", { name: "Undo" }).waitFor();
-	assert.equal((await entries()).length, before.length - 2);
+	await eventually(async () => assert.equal((await entries()).length, before.length - 2));
 	await page.getByRole("button", { name: "Undo" }).click();
 	await id("entry").nth(before.length - 1).waitFor();
-	assert.deepEqual(await entries(), before);
+	await eventually(async () => assert.deepEqual(await entries(), before));
 });
 
 test("an entry moves down without losing the focus", async () => {
@@ -47,7 +48,7 @@ test("an entry moves down without losing the focus", async () => {
 	await down.focus();
 	await page.keyboard.press("Enter");
 	await page.waitForFunction((name) => document.querySelector("[data-testid=entry] .title")?.textContent === name, second);
-	assert.ok(await down.evaluate((node) => node === document.activeElement));
+	await eventually(async () => assert.ok(await down.evaluate((node) => node === document.activeElement)));
 });
 
 /** Takes hold of a row, in the middle of `to` and `part` of the way down; the pointer stays down. */
@@ -64,16 +65,16 @@ test("an entry is dragged to where the mark shows it, and Escape leaves it where
 	const [first, second, third] = await entries();
 	await dragOver(0, 2, 0.8);
 	await id("entries").locator("li.after").nth(0).waitFor();
-	assert.deepEqual(await entries(), [first, second, third, ...(await entries()).slice(3)], "nothing moves before it is let go");
+	await eventually(async () => assert.deepEqual(await entries(), [first, second, third, ...(await entries()).slice(3)], "nothing moves before it is let go"));
 	await page.mouse.up();
 	await page.waitForFunction((name) => document.querySelectorAll("[data-testid=entry] .title")[2]?.textContent === name, first);
-	assert.deepEqual((await entries()).slice(0, 3), [second, third, first]);
+	await eventually(async () => assert.deepEqual((await entries()).slice(0, 3), [second, third, first]));
 	await page.getByText(`${first}: place 3 of 5`).waitFor({ state: "attached" });
 	await dragOver(0, 2, 0.8);
 	await page.keyboard.press("Escape");
 	await id("entries").locator("li.after").waitFor({ state: "detached" });
 	await page.mouse.up();
-	assert.deepEqual((await entries()).slice(0, 3), [second, third, first]);
+	await eventually(async () => assert.deepEqual((await entries()).slice(0, 3), [second, third, first]));
 });
 
 test("Alt with an arrow moves the entry that has the focus, and says where it is now", async () => {
@@ -83,8 +84,8 @@ test("Alt with an arrow moves the entry that has the focus, and says where it is
 	await row.focus();
 	await page.keyboard.press("Alt+ArrowDown");
 	await page.getByText(`${first}: place 2 of 5`).waitFor({ state: "attached" });
-	assert.deepEqual((await entries()).slice(0, 2), [second, first]);
-	assert.ok(await row.evaluate((node) => node === document.activeElement));
+	await eventually(async () => assert.deepEqual((await entries()).slice(0, 2), [second, first]));
+	await eventually(async () => assert.ok(await row.evaluate((node) => node === document.activeElement)));
 	await page.getByRole("button", { name: `Move ${first}`, exact: true }).focus();
 	await page.keyboard.press("ArrowUp");
 	await page.getByText(`${first}: place 1 of 5`).waitFor({ state: "attached" });
@@ -101,7 +102,7 @@ test("a book is bound to a persona by typing its name, and the binding is taken 
 
 test("words that are tried tell which entries they wake, and what keeps the others out", async () => {
 	await show("booktry");
-	assert.match((await id("try-told").textContent()) ?? "", /3 entries are told, in this order · 58 tokens/);
+	await eventually(async () => assert.match((await id("try-told").textContent()) ?? "", /3 entries are told, in this order · 58 tokens/));
 	await id("try-text").fill("Nothing of that.");
 	await page.waitForFunction(() => document.querySelector("[data-testid=try-told]")?.textContent?.includes("1 entry"));
 	await page.getByText("4 entries are not told").click();
@@ -118,7 +119,7 @@ test("a deleted book comes back, and a card's own cannot be deleted", async () =
 	await id("book-name").filter({ hasText: "Mira's lantern" }).waitFor();
 	await id("book-menu").click();
 	await page.getByRole("menuitem", { name: "Open the card of Mira" }).waitFor();
-	assert.equal(await id("delete-book").count(), 0);
+	await eventually(async () => assert.equal(await id("delete-book").count(), 0));
 });
 
 test("no script failed", () => assert.deepEqual(errors, []));

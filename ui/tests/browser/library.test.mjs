@@ -1,6 +1,7 @@
 // The library on the scripted engine: found, narrowed down, chosen and changed, by pointer and by keyboard.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -15,11 +16,11 @@ test("what is typed is looked for in names, tags and descriptions, and filters a
 	await show("people");
 	await id("search").fill("cartographer");
 	await shows("Captain Osei");
-	assert.equal(await id("library-count").textContent(), "1 of 6");
+	await eventually(async () => assert.equal(await id("library-count").textContent(), "1 of 6"));
 	await id("search").fill("nobody of that name");
 	await id("nothing").getByRole("button").click();
 	await showsSome(6);
-	assert.equal(await id("search").inputValue(), "");
+	await eventually(async () => assert.equal(await id("search").inputValue(), ""));
 });
 
 test("tags narrow the library together, or widen it", async () => {
@@ -62,7 +63,7 @@ test("the list shows the same, and arrows walk through it", async () => {
 	await showsSome(6);
 	await card("Mira").locator("[data-card]").focus();
 	await page.keyboard.press("ArrowDown");
-	assert.match(await page.evaluate(() => document.activeElement.textContent), /Captain Osei/);
+	await eventually(async () => assert.match(await page.evaluate(() => document.activeElement.textContent), /Captain Osei/));
 });
 
 test("cards are chosen with Control, Shift and all at once, and Escape lets them go", async () => {
@@ -95,7 +96,7 @@ test("the chosen get a tag and lose one, and both can be undone", async () => {
 	await id("undo").waitFor();
 	await page.keyboard.press("Escape");
 	const tags = () => card("Mira").locator(".tags").textContent();
-	assert.equal(await tags(), "fantasy · slice of life · evening");
+	await eventually(async () => assert.equal(await tags(), "fantasy · slice of life · evening"));
 	await id("undo").click();
 	await page.waitForFunction(() => document.querySelector("[data-character-id=c1] .tags").textContent === "fantasy · slice of life · cozy");
 });
@@ -132,7 +133,7 @@ test("a folder of SillyTavern's comes in while the library stays usable, and its
 	await page.keyboard.press("Enter");
 	const bar = id("import-bar").getByRole("progressbar", { name: "Importing from SillyTavern" });
 	await bar.waitFor();
-	assert.equal(await bar.getAttribute("value"), null, "until the files are counted nobody knows how far it is");
+	await eventually(async () => assert.equal(await bar.getAttribute("value"), null, "until the files are counted nobody knows how far it is"));
 	await id("search").fill("cartographer");
 	await shows("Captain Osei");
 	await page.locator("[aria-live=polite]").getByText("Importing from SillyTavern").waitFor({ state: "attached" });
@@ -152,10 +153,10 @@ test("a folder of SillyTavern's comes in while the library stays usable, and its
 
 test("the bar of an import says how far it is, and no second one begins", async () => {
 	await show("folder");
-	assert.equal(await id("import-count").textContent(), "1,042 of 2,574");
-	assert.equal(await id("import-stage").textContent(), "Characters");
+	await eventually(async () => assert.equal(await id("import-count").textContent(), "1,042 of 2,574"));
+	await eventually(async () => assert.equal(await id("import-stage").textContent(), "Characters"));
 	await id("import-more").click();
-	assert.equal(await id("import-sillytavern").getAttribute("aria-disabled"), "true", "one at a time");
+	await eventually(async () => assert.equal(await id("import-sillytavern").getAttribute("aria-disabled"), "true", "one at a time"));
 });
 
 test("a chat leaves in three forms from its menu", async () => {
@@ -200,7 +201,7 @@ test("the files of a card are told, renamed, taken out and brought back, and new
 	page.on("request", (request) => new URL(request.url()).hostname.endsWith("example") && outside.push(request.url()));
 	await show("editorfiles");
 	const files = () => id("card-file").locator(".name").allTextContents();
-	assert.equal((await files()).length, 6);
+	await eventually(async () => assert.equal((await files()).length, 6));
 	await page.getByText("On another machine; it is never fetched from there.").waitFor();
 	await page.getByRole("button", { name: "Edit joy" }).click();
 	await id("file-name").fill("main");
@@ -218,7 +219,7 @@ test("the files of a card are told, renamed, taken out and brought back, and new
 	await id("file-kind").selectOption("background");
 	await id("file-input").setInputFiles([{ name: "sea.png", mimeType: "image/png", buffer: Buffer.from("x") }, { name: "sky.png", mimeType: "image/png", buffer: Buffer.from("x") }]);
 	await id("card-file").nth(7).waitFor();
-	assert.deepEqual((await files()).slice(-2), ["sea", "sky"]);
+	await eventually(async () => assert.deepEqual((await files()).slice(-2), ["sea", "sky"]));
 	assert.deepEqual(outside, []);
 });
 
@@ -231,7 +232,7 @@ test("a persona has a picture, which stands beside the user's words, and loses i
 	await page.getByRole("dialog").waitFor({ state: "detached" });
 	await id("nav-chats").click();
 	await id("message").first().waitFor();
-	assert.equal(await mine().count(), 0);
+	await eventually(async () => assert.equal(await mine().count(), 0));
 	await id("nav-settings").click();
 	await id("settings-personas").click();
 	await page.getByRole("button", { name: "Edit Wanderer" }).click();

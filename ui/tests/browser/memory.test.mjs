@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
+import { eventually } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1440, height: 900 } });
@@ -17,7 +18,7 @@ test("a block of memory leads to the memory, and the memory to the words it was 
 	await id("jump-to").click();
 	await id("xray-panel").waitFor({ state: "detached" });
 	await page.waitForFunction(() => document.activeElement?.dataset.memory === "m1");
-	assert.match(await row("m1").getByTestId("receipt").innerText(), /There is wax on your sleeve.*Mira · this chat/s);
+	await eventually(async () => assert.match(await row("m1").getByTestId("receipt").innerText(), /There is wax on your sleeve.*Mira · this chat/s));
 	await row("m1").getByTestId("receipt").click();
 	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "a1");
 	await id("memory-panel").waitFor();
@@ -41,18 +42,18 @@ test("one stop leads into the memories; arrows walk, Enter changes one, Escape g
 	await show("memorynone");
 	await id("memory-panel").getByText("Nothing is remembered yet").waitFor();
 	await show("memory");
-	assert.equal(await page.locator("[data-memory][tabindex='0']").count(), 1);
+	await eventually(async () => assert.equal(await page.locator("[data-memory][tabindex='0']").count(), 1));
 	await rows().first().focus();
 	await page.keyboard.press("ArrowDown");
 	const second = await focused();
-	assert.equal((await order()).split(" ")[1], second);
+	await eventually(async () => assert.equal((await order()).split(" ")[1], second));
 	await page.keyboard.press("Enter");
 	await page.waitForFunction(() => document.activeElement?.dataset.testid === "memory-text");
 	await page.keyboard.type(" And more.");
 	await page.keyboard.press("Escape");
 	await id("memory-form").waitFor({ state: "detached" });
-	assert.equal(await focused(), second);
-	assert.ok(!(await row(second).innerText()).includes("And more."));
+	await eventually(async () => assert.equal(await focused(), second));
+	await eventually(async () => assert.ok(!(await row(second).innerText()).includes("And more.")));
 });
 
 test("a memory is changed in its place, and says so", async () => {
@@ -63,9 +64,9 @@ test("a memory is changed in its place, and says so", async () => {
 	await id("memory-scope").selectOption("profile");
 	await page.keyboard.press("Control+Enter");
 	await row("m1").getByText("Wanderer reads by lamp at night.").waitFor();
-	assert.match(await row("m1").innerText(), /everywhere · asked for in a chat · changed by you/);
-	assert.equal(await order(), before);
-	assert.equal(await focused(), "m1");
+	await eventually(async () => assert.match(await row("m1").innerText(), /everywhere · asked for in a chat · changed by you/));
+	await eventually(async () => assert.equal(await order(), before));
+	await eventually(async () => assert.equal(await focused(), "m1"));
 });
 
 test("a memory is pinned without moving, and forgotten with a way back", async () => {
@@ -73,28 +74,28 @@ test("a memory is pinned without moving, and forgotten with a way back", async (
 	const before = await order();
 	await row("m5").getByTestId("memory-pin").click();
 	await row("m5").getByText("Pinned:").waitFor();
-	assert.equal(await order(), before);
+	await eventually(async () => assert.equal(await order(), before));
 	await row("m5").focus();
 	const [, next] = before.slice(before.indexOf("m5")).split(" ");
 	await page.keyboard.press("Delete");
 	await row("m5").waitFor({ state: "detached" });
-	assert.equal(await focused(), next);
+	await eventually(async () => assert.equal(await focused(), next));
 	await id("undo").click();
 	await row("m5").waitFor();
-	assert.equal(await order(), before);
+	await eventually(async () => assert.equal(await order(), before));
 });
 
 test("one is written down, refused ones keep their words, and it comes first", async () => {
 	await show("memorynone");
 	await page.getByRole("button", { name: "Write something down" }).click();
-	assert.ok(await id("memory-save").isDisabled());
+	await eventually(async () => assert.ok(await id("memory-save").isDisabled()));
 	await id("memory-text").fill("refuse this");
 	await id("memory-save").click();
 	await id("error").getByText("A memory needs a text").waitFor();
 	await id("memory-text").fill("Wanderer is afraid of bells.");
 	await id("memory-save").click();
 	await rows().first().getByText("Wanderer is afraid of bells.").waitFor();
-	assert.match(await rows().first().innerText(), /Written by you · now.*Wanderer & Mira/s);
+	await eventually(async () => assert.match(await rows().first().innerText(), /Written by you · now.*Wanderer & Mira/s));
 });
 
 test("memories are searched, and the search is taken back with Escape", async () => {
@@ -131,14 +132,14 @@ test("on a phone memory is in the chat's menu, and a receipt leads back to the c
 test("recall is tried with words, and each thing found leads to where it comes from", async () => {
 	await show("memory");
 	await id("choice-try").click();
-	assert.ok(await id("recall-try").isDisabled());
+	await eventually(async () => assert.ok(await id("recall-try").isDisabled()));
 	await id("recall-words").fill("What did my sister sail?");
 	await page.keyboard.press("Enter");
 	await id("recall-told").waitFor();
-	assert.match(await id("recall-sum").innerText(), /4 things, 84 tokens of 1,500/);
-	assert.match(await id("recall-told").innerText(), /third sandbank.*document The harbour\.md.*Words\s+0\.7\s+Meaning\s+0\.58/s);
-	assert.match(await id("recall-out").innerText(), /I saw your light.*this chat.*Not told: its messages are in the window/s);
-	assert.equal(await page.locator("[data-recalled][tabindex='0']").count(), 1);
+	await eventually(async () => assert.match(await id("recall-sum").innerText(), /4 things, 84 tokens of 1,500/));
+	await eventually(async () => assert.match(await id("recall-told").innerText(), /third sandbank.*document The harbour\.md.*Words\s+0\.7\s+Meaning\s+0\.58/s));
+	await eventually(async () => assert.match(await id("recall-out").innerText(), /I saw your light.*this chat.*Not told: its messages are in the window/s));
+	await eventually(async () => assert.equal(await page.locator("[data-recalled][tabindex='0']").count(), 1));
 	await page.locator("[data-recalled]").first().focus();
 	await page.keyboard.press("ArrowDown");
 	await page.keyboard.press("Enter");
@@ -149,7 +150,7 @@ test("a memory that would come back is shown on the list", async () => {
 	await show("memorytry");
 	await page.locator("[data-recalled]").first().click();
 	await page.waitForFunction(() => document.activeElement?.dataset.memory === "m3");
-	assert.ok(await id("choice-list").getAttribute("aria-checked"));
+	await eventually(async () => assert.ok(await id("choice-list").getAttribute("aria-checked")));
 });
 
 test("nothing that fits is told of, and so is what is wrong", async () => {
@@ -168,24 +169,24 @@ test("what came back in the last turn is shown with why, and what was missing", 
 	await id("choice-turn").click();
 	await id("recall-told").waitFor();
 	await id("memory-panel").getByText("by words only").waitFor();
-	assert.equal(await id("recalled").count(), 2);
-	assert.deepEqual(await axe(page), []);
+	await eventually(async () => assert.equal(await id("recalled").count(), 2));
+	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
 test("memories are told month by month", async () => {
 	await show("memorytime");
 	const months = await id("memories").locator("h3").allInnerTexts();
 	assert.ok(months.length >= 1 && /\d{4}/.test(months[0]), months.join());
-	assert.equal(await rows().count(), 6);
-	assert.equal((await order()).split(" ")[0], "m1");
-	assert.deepEqual(await axe(page), []);
+	await eventually(async () => assert.equal(await rows().count(), 6));
+	await eventually(async () => assert.equal((await order()).split(" ")[0], "m1"));
+	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
 test("memories are narrowed down, and what leads to one shows all again", async () => {
 	await show("memory");
 	await id("filter-type").selectOption("preference");
 	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 1);
-	assert.equal(await order(), "m6");
+	await eventually(async () => assert.equal(await order(), "m6"));
 	await id("filter-made").selectOption("words");
 	await id("memory-panel").getByText("No memory is of that kind.").waitFor();
 	await id("filter-type").selectOption("");
@@ -199,18 +200,18 @@ test("two memories are merged by keyboard, and are two again", async () => {
 	await row("m7").getByTestId("memory-merge").focus();
 	await page.keyboard.press("Enter");
 	await page.waitForFunction(() => document.activeElement?.dataset.testid === "merge-text");
-	assert.equal(await id("merge-text").inputValue(), "Likes tea dark and fragrant.\nTonight they speak of the map only.");
+	await eventually(async () => assert.equal(await id("merge-text").inputValue(), "Likes tea dark and fragrant.\nTonight they speak of the map only."));
 	await page.keyboard.press("Escape");
-	assert.equal(await focused(), "m7");
+	await eventually(async () => assert.equal(await focused(), "m7"));
 	await row("m6").getByTestId("memory-merge").click();
 	await row("m7").getByTestId("memory-merge").click();
 	await id("merge-text").fill("Likes tea dark, over a map.");
 	await page.keyboard.press("Control+Enter");
 	await id("memories").getByText("Likes tea dark, over a map.").waitFor();
-	assert.equal(await rows().count(), 5);
+	await eventually(async () => assert.equal(await rows().count(), 5));
 	await id("undo").click();
 	await row("m7").waitFor();
-	assert.equal(await rows().count(), 6);
+	await eventually(async () => assert.equal(await rows().count(), 6));
 });
 
 test("all memories of a pair are forgotten once it is confirmed, and come back", async () => {
@@ -225,7 +226,7 @@ test("all memories of a pair are forgotten once it is confirmed, and come back",
 
 test("memories are taken along and in, and what they take is told", async () => {
 	await show("memory");
-	assert.match(await id("memory-storage").innerText(), /6 memories in all, 412 byte · 3,180 vectors, 38 MB · 12 texts to be read/);
+	await eventually(async () => assert.match(await id("memory-storage").innerText(), /6 memories in all, 412 byte · 3,180 vectors, 38 MB · 12 texts to be read/));
 	await id("memory-menu").click();
 	await id("memory-export").click();
 	await page.getByText("Mira-memories.json").waitFor();
@@ -264,9 +265,9 @@ test("a block of lore leads to its entry in the card's lorebook", async () => {
 	await page.locator("[data-row]").first().click();
 	await id("jump-to").click();
 	await page.waitForFunction(() => document.activeElement?.dataset.entry === "e4");
-	assert.equal(await page.locator("[data-entry=e4]").getAttribute("aria-current"), "true");
-	assert.match(await page.locator("[data-entry=e4]").innerText(), /^The mill\s+Keys:\s+mill\s+miller\s+and\s+tower\s+night\s+The mill has stood dark/);
-	assert.deepEqual(await axe(page), []);
+	await eventually(async () => assert.equal(await page.locator("[data-entry=e4]").getAttribute("aria-current"), "true"));
+	await eventually(async () => assert.match(await page.locator("[data-entry=e4]").innerText(), /^The mill\s+Keys:\s+mill\s+miller\s+and\s+tower\s+night\s+The mill has stood dark/));
+	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
 test("a card without a lorebook has no such tab", async () => {
@@ -274,7 +275,7 @@ test("a card without a lorebook has no such tab", async () => {
 	await id("editor-lore").waitFor();
 	await page.evaluate(() => window.app.edit("c2"));
 	await page.waitForFunction(() => document.querySelector("[data-testid=field-name]")?.value === "Captain Osei");
-	assert.equal(await id("editor-lore").count(), 0);
+	await eventually(async () => assert.equal(await id("editor-lore").count(), 0));
 });
 
 test("nothing failed", () => assert.deepEqual(errors, []));

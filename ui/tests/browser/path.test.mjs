@@ -7,6 +7,7 @@ import { axe } from "./axe.mjs";
 import { launch } from "./browser.mjs";
 import { cardPng } from "./card.mjs";
 import { serve } from "./engine.mjs";
+import { eventually } from "./eventually.mjs";
 
 const LONG = 120_000;
 
@@ -100,11 +101,11 @@ async function again() {
 
 test("the first start shows a face, a greeting and a place to type", async () => {
 	await last().waitFor();
-	assert.equal(await last().getAttribute("data-role"), "character");
-	assert.ok((await lastText()).length > 40);
+	await eventually(async () => assert.equal(await last().getAttribute("data-role"), "character"));
+	await eventually(async () => assert.ok((await lastText()).length > 40));
 	await page.locator(".opening img.shown").waitFor();
-	assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "composer");
-	assert.match(await id("answering").innerText(), /answers on this machine\. Nothing you write leaves it\./);
+	await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "composer"));
+	await eventually(async () => assert.match(await id("answering").innerText(), /answers on this machine\. Nothing you write leaves it\./));
 });
 
 test("the token has left the address", async () => {
@@ -112,15 +113,15 @@ test("the token has left the address", async () => {
 });
 
 test("greetings are swipes", async () => {
-	assert.match(await id("swipe-count").innerText(), /^1 \/ \d$/);
+	await eventually(async () => assert.match(await id("swipe-count").innerText(), /^1 \/ \d$/));
 	const first = await lastText();
 	await id("swipe-next").click();
 	await page.waitForFunction(() => document.querySelector("[data-testid=swipe-count]")?.textContent?.startsWith("2"));
-	assert.notEqual(await lastText(), first);
+	await eventually(async () => assert.notEqual(await lastText(), first));
 	await last().focus();
 	await page.keyboard.press("ArrowLeft");
 	await page.waitForFunction(() => document.querySelector("[data-testid=swipe-count]")?.textContent?.startsWith("1"));
-	assert.equal(await lastText(), first);
+	await eventually(async () => assert.equal(await lastText(), first));
 });
 
 test("Enter sends, the reply streams, and its figures appear", async () => {
@@ -128,14 +129,14 @@ test("Enter sends, the reply streams, and its figures appear", async () => {
 	const [own, reply] = await messages().evaluateAll((all) => all.slice(-2).map((one) => one.dataset.role));
 	assert.deepEqual([own, reply], ["user", "character"]);
 	await done();
-	assert.equal(await last().getAttribute("data-state"), "finished");
-	assert.match(await last().getByTestId("figures").innerText(), /^[\d,]+ tokens · \d+% reused · [\d.]+ s$/);
+	await eventually(async () => assert.equal(await last().getAttribute("data-state"), "finished"));
+	await eventually(async () => assert.match(await last().getByTestId("figures").innerText(), /^[\d,]+ tokens · \d+% reused · [\d.]+ s$/));
 });
 
 test("the figures open the X-ray of that reply", async () => {
 	await last().getByTestId("figures").click();
 	await id("xray-panel").locator("li button").first().waitFor();
-	assert.match(await id("xray-panel").innerText(), /of [\d,]+ tokens/);
+	await eventually(async () => assert.match(await id("xray-panel").innerText(), /of [\d,]+ tokens/));
 	await page.keyboard.press("Escape");
 	await id("xray-panel").waitFor({ state: "detached" });
 });
@@ -151,10 +152,10 @@ test("another reply is a swipe, and the first one stays", async () => {
 	const first = await lastText();
 	await again();
 	await done();
-	assert.equal(await last().getByTestId("swipe-count").innerText(), "2 / 2");
+	await eventually(async () => assert.equal(await last().getByTestId("swipe-count").innerText(), "2 / 2"));
 	await last().getByTestId("swipe-prev").click();
 	await page.waitForFunction(() => [...document.querySelectorAll("[data-testid=swipe-count]")].at(-1)?.textContent === "1 / 2");
-	assert.equal(await lastText(), first);
+	await eventually(async () => assert.equal(await lastText(), first));
 });
 
 /** Says something, and asks again until a reply is on its way: the small model may come to an end after a word. */
@@ -177,8 +178,8 @@ test("a stopped reply keeps what was there", async () => {
 		await again();
 		await writing();
 	}
-	assert.ok((await lastText()).length > 20);
-	assert.equal(await last().getAttribute("data-state"), "interrupted");
+	await eventually(async () => assert.ok((await lastText()).length > 20));
+	await eventually(async () => assert.equal(await last().getAttribute("data-state"), "interrupted"));
 	await last().getByTestId("interrupted").waitFor();
 });
 
@@ -214,7 +215,7 @@ test("a deleted message comes back with Undo", async () => {
 	await deleted.waitFor({ state: "detached" });
 	await id("undo").click();
 	await deleted.waitFor();
-	assert.equal(await lastText(), text);
+	await eventually(async () => assert.equal(await lastText(), text));
 });
 
 test("a draft survives a reload", async () => {
@@ -235,7 +236,7 @@ test("a card is imported through the file dialog and greets", async () => {
 	await page.waitForFunction((before) => document.querySelectorAll("[data-testid=library-card]").length === before + 1, cards);
 	await id("library-card").filter({ hasText: "Quillabee" }).locator(".card").click();
 	await page.locator("[data-testid=message] q", { hasText: "Hold still" }).waitFor();
-	assert.equal(await messages().count(), 1);
+	await eventually(async () => assert.equal(await messages().count(), 1));
 });
 
 test("a picture without a card is refused with its name and reason", async () => {
@@ -378,9 +379,9 @@ test("the X-ray of the next turn follows the composer, and tries changes without
 	await id("trial").getByRole("checkbox").nth(1).waitFor();
 	await id("trial").getByRole("checkbox").nth(1).click();
 	await id("trial-result").getByText(/blocks? falls? out/).waitFor();
-	assert.match(await id("trial-result").innerText(), /^−[\d,]+ tokens: /);
+	await eventually(async () => assert.match(await id("trial-result").innerText(), /^−[\d,]+ tokens: /));
 	await id("composer").fill("");
-	assert.equal(await lastId(), before);
+	await eventually(async () => assert.equal(await lastId(), before));
 });
 
 test("a block of the card leads to its field", async () => {
@@ -404,7 +405,7 @@ test("past turns, the raw prompt and the difference are told from what was store
 	await turns.nth(1).click();
 	await id("xray-diff").click();
 	await id("xray-difference").locator(".added").first().waitFor();
-	assert.deepEqual(await axe(page), []);
+	await eventually(async () => assert.deepEqual(await axe(page), []));
 	await id("xray-back").click();
 	await page.keyboard.press("Escape");
 	await id("xray-panel").waitFor({ state: "detached" });
@@ -415,13 +416,13 @@ test("/mode switches the mode of the chat, and what the mode says is in the next
 	await id("composer").fill("/mode study");
 	await id("composer").press("Enter");
 	await page.waitForFunction(() => /study/i.test(document.querySelector("[data-testid=mode-chip]").textContent));
-	assert.equal(await lastId(), before);
+	await eventually(async () => assert.equal(await lastId(), before));
 	await id("xray").click();
 	await id("kind-mode").waitFor();
 	await page.keyboard.press("Escape");
 	await id("composer").fill("/mode pirate");
 	await id("composer").press("Enter");
-	assert.match(await id("command-failure").innerText(), /default, study, chill, creative/);
+	await eventually(async () => assert.match(await id("command-failure").innerText(), /default, study, chill, creative/));
 	await id("composer").fill("");
 });
 
@@ -435,7 +436,7 @@ test("a message is pinned, and a new scene leaves it in the chat", async () => {
 	await id("new-scene").click();
 	const begun = page.waitForResponse((response) => response.url().endsWith("/api/op/new_scene"));
 	await page.getByRole("button", { name: "Begin a new scene" }).click();
-	assert.ok((await begun).ok());
+	await eventually(async () => assert.ok((await begun).ok()));
 	await page.locator(`[data-message-id="${pinned}"] .pinned`).waitFor();
 });
 
@@ -451,7 +452,7 @@ test("what is remembered is in the prompt, leads to its memory, and that to the 
 	await page.locator("[data-row]").first().click();
 	await id("jump-to").first().click();
 	await page.waitForFunction(() => document.activeElement?.dataset.memory);
-	assert.deepEqual(await axe(page), []);
+	await eventually(async () => assert.deepEqual(await axe(page), []));
 	await id("receipt").first().click();
 	await page.locator("[data-testid=message]:focus", { hasText: "Wilhelmina" }).waitFor();
 	await id("memory-forget").first().click();
@@ -521,7 +522,7 @@ test("a mode and a regex script of one's own are kept", async () => {
 	await id("script-replace").fill(", ");
 	await id("save-script").click();
 	await id("script").filter({ hasText: "No dashes" }).waitFor();
-	assert.deepEqual(await axe(page), []);
+	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
 for (const screen of ["chats", "people", "prompts", "models", "settings"]) {
@@ -531,7 +532,7 @@ for (const screen of ["chats", "people", "prompts", "models", "settings"]) {
 			await id(`nav-${screen}`).click();
 			if (screen === "chats") await id("chat-row").first().click();
 			await page.waitForLoadState("networkidle");
-			assert.deepEqual(await axe(page), []);
+			await eventually(async () => assert.deepEqual(await axe(page), []));
 		});
 	}
 }
@@ -610,7 +611,7 @@ test("at 320 pixels nothing is cut off", async () => {
 	}
 	await id("chat-row").first().click();
 	await id("composer").waitFor();
-	assert.ok(await id("send").isVisible());
+	await eventually(async () => assert.ok(await id("send").isVisible()));
 });
 
 test("no request left for another host, and no script failed", () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
+import { eventually } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
@@ -12,31 +13,31 @@ const value = (name) => id(name).inputValue();
 test("blocks are found by fate, kind and words, and open to their text", async () => {
 	await show("xray");
 	await id("choice-leftOut").click();
-	assert.equal(await rows().count(), 4);
+	await eventually(async () => assert.equal(await rows().count(), 4));
 	await id("choice-all").click();
 	await id("kind-lore").click();
-	assert.equal(await rows().count(), 2);
+	await eventually(async () => assert.equal(await rows().count(), 2));
 	await id("xray-panel").getByTestId("search").fill("miller's boy");
-	assert.equal(await rows().count(), 1);
+	await eventually(async () => assert.equal(await rows().count(), 1));
 	await rows().first().click();
 	await page.getByText("The mill has stood dark").waitFor();
 	await id("kind-lore").click();
 	await id("xray-panel").getByTestId("search").fill("");
-	assert.ok((await rows().count()) > 8);
+	await eventually(async () => assert.ok((await rows().count()) > 8));
 });
 
 test("blocks are found by why they are there, and by why they are not", async () => {
 	await show("xray");
 	await id("xray-panel").getByTestId("search").fill("half an hour has passed");
-	assert.equal(await rows().count(), 1);
+	await eventually(async () => assert.equal(await rows().count(), 1));
 	await id("xray-panel").getByTestId("search").fill("no room for examples");
-	assert.match(await rows().first().innerText(), /Examples/);
+	await eventually(async () => assert.match(await rows().first().innerText(), /Examples/));
 });
 
 test("the stages of a turn are told, and the model's only once it has answered", async () => {
 	await show("xray");
 	const summary = id("xray-timings").locator("summary");
-	assert.equal(await summary.innerText(), "made in 7.4 ms · read 270 ms · first words 310 ms");
+	await eventually(async () => assert.equal(await summary.innerText(), "made in 7.4 ms · read 270 ms · first words 310 ms"));
 	await summary.click();
 	const stages = await id("xray-timings").locator("dt, dd:not(.about)").allInnerTexts();
 	assert.deepEqual(stages, ["collect", "3.1 ms", "recall", "1.8 ms", "count", "0.4 ms", "plan", "1 ms", "read", "270 ms", "first words", "310 ms"]);
@@ -55,12 +56,12 @@ test("the next prompt is compared with the one sent last, as it is typed", async
 
 test("one stop leads into the blocks, and the arrows walk through them", async () => {
 	await show("xraymany");
-	assert.ok((await rows().count()) < 60, "only what is near the reader is in the page");
-	assert.equal(await page.locator("[data-row][tabindex='0']").count(), 1);
+	await eventually(async () => assert.ok((await rows().count()) < 60, "only what is near the reader is in the page"));
+	await eventually(async () => assert.equal(await page.locator("[data-row][tabindex='0']").count(), 1));
 	await rows().first().focus();
 	for (let steps = 0; steps < 40; steps++) await page.keyboard.press("ArrowDown");
-	assert.match(await focused(() => document.activeElement.textContent), /Message/);
-	assert.equal(await focused(() => document.activeElement.getAttribute("tabindex")), "0");
+	await eventually(async () => assert.match(await focused(() => document.activeElement.textContent), /Message/));
+	await eventually(async () => assert.equal(await focused(() => document.activeElement.getAttribute("tabindex")), "0"));
 	await page.keyboard.press("Enter");
 	await page.getByText("The wind has turned, and with it").first().waitFor();
 });
@@ -74,7 +75,7 @@ test("a block leads to the field of the card, the section of the template and th
 	await show("xray");
 	await id("jump-to").first().click();
 	await page.waitForFunction(() => getSelection() && document.activeElement.dataset.testid === "code");
-	assert.equal(await id("code").evaluate((node) => node.value.slice(node.selectionStart, node.selectionEnd)), '"name": "rules"');
+	await eventually(async () => assert.equal(await id("code").evaluate((node) => node.value.slice(node.selectionStart, node.selectionEnd)), '"name": "rules"'));
 
 	await show("xray");
 	await id("xray-panel").getByTestId("search").fill("lamps hiss");
@@ -108,19 +109,19 @@ test("the next turn follows what is typed", async () => {
 
 test("the raw prompt shows its control tokens and can be copied", async () => {
 	await show("xrayraw");
-	assert.ok((await page.locator(".raw .control", { hasText: "<|im_start|>" }).count()) > 5);
+	await eventually(async () => assert.ok((await page.locator(".raw .control", { hasText: "<|im_start|>" }).count()) > 5));
 	await id("copy-prompt").click();
-	assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^<\|im_start\|>system\nWrite Mira's next reply/);
+	await eventually(async () => assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^<\|im_start\|>system\nWrite Mira's next reply/));
 });
 
 test("a prompt is followed from what is written to what is sent, and a block tells how it was written", async () => {
 	await show("xraystages");
 	const lines = (change) => id("xray-stage").locator(`.${change}`).allInnerTexts().then((texts) => texts.join("\n"));
-	assert.match(await lines("removed"), /\$\{character\.name\}/);
-	assert.match(await lines("added"), /Write Mira's next reply/);
+	await eventually(async () => assert.match(await lines("removed"), /\$\{character\.name\}/));
+	await eventually(async () => assert.match(await lines("added"), /Write Mira's next reply/));
 	await id("choice-sources").click();
 	await id("xray-stage").locator(".same", { hasText: "{{char}}: “Is it?" }).waitFor();
-	assert.equal(await id("xray-stage").locator(".fold").count(), 0);
+	await eventually(async () => assert.equal(await id("xray-stage").locator(".fold").count(), 0));
 	await id("choice-budget").click();
 	await id("xray-stage").locator(".removed", { hasText: "Mira: “Is it?" }).waitFor();
 	await id("choice-sent").click();
@@ -138,24 +139,24 @@ test("lines that are alike are folded and open", async () => {
 
 test("what is tried out shows its difference and is taken back", async () => {
 	await show("xraytry");
-	assert.match(await id("trial-result").innerText(), /−112 tokens: 535 of 1,000/);
+	await eventually(async () => assert.match(await id("trial-result").innerText(), /−112 tokens: 535 of 1,000/));
 	await id("trial-result").getByText("2 blocks fall out").click();
 	await id("trial-result").getByText(/^Summary/).waitFor();
 	await page.getByRole("button", { name: "Undo all" }).click();
 	await id("trial-result").getByText("Nothing is changed yet.").waitFor();
-	assert.equal(await value("trial-limit"), "");
+	await eventually(async () => assert.equal(await value("trial-limit"), ""));
 });
 
 test("past turns come in pages, each with its prompt, and Back leads to the chat", async () => {
 	await show("xraypage");
 	const turns = page.locator("[data-turn]");
-	assert.equal(await turns.count(), 41);
+	await eventually(async () => assert.equal(await turns.count(), 41));
 	await id("older-turns").click();
 	await page.waitForFunction(() => document.querySelectorAll("[data-turn]").length === 81);
 	await turns.nth(1).focus();
 	await page.keyboard.press("ArrowDown");
 	await page.keyboard.press("Enter");
-	assert.equal(await turns.nth(2).getAttribute("aria-current"), "true");
+	await eventually(async () => assert.equal(await turns.nth(2).getAttribute("aria-current"), "true"));
 	await id("xray-back").click();
 	await id("composer").waitFor();
 	await id("xray-panel").getByText("Past turn").waitFor();
@@ -178,9 +179,9 @@ test("the window's beginning is drawn once, below what the model no longer reads
 	await id("log").evaluate((node) => (node.scrollTop = node.scrollHeight - node.clientHeight - 200));
 	await page.evaluate(() => window.app.follow({ of: "message", id: "l560" }));
 	await id("window-mark").waitFor();
-	assert.equal(await id("window-mark").count(), 1);
-	assert.ok(await page.locator("[data-message-id=l559]").evaluate((node) => node.classList.contains("outside")));
-	assert.ok(!(await page.locator("[data-message-id=l560]").evaluate((node) => node.classList.contains("outside"))));
+	await eventually(async () => assert.equal(await id("window-mark").count(), 1));
+	await eventually(async () => assert.ok(await page.locator("[data-message-id=l559]").evaluate((node) => node.classList.contains("outside"))));
+	await eventually(async () => assert.ok(!(await page.locator("[data-message-id=l560]").evaluate((node) => node.classList.contains("outside")))));
 });
 
 test("/mode is completed by keyboard, switches the mode and sends nothing", async () => {
@@ -188,19 +189,19 @@ test("/mode is completed by keyboard, switches the mode and sends nothing", asyn
 	await id("composer").fill("/");
 	await id("completions").waitFor();
 	await page.keyboard.press("Enter");
-	assert.equal(await value("composer"), "/mode ");
+	await eventually(async () => assert.equal(await value("composer"), "/mode "));
 	await page.keyboard.press("ArrowDown");
-	assert.equal(await id("composer").getAttribute("aria-activedescendant"), await page.locator("[role=option][aria-selected=true]").getAttribute("id"));
+	await eventually(async () => assert.equal(await id("composer").getAttribute("aria-activedescendant"), await page.locator("[role=option][aria-selected=true]").getAttribute("id")));
 	await page.keyboard.press("Enter");
 	await page.waitForFunction(() => /study/i.test(document.querySelector("[data-testid=mode-chip]").textContent));
-	assert.equal(await value("composer"), "");
-	assert.equal(await id("message").last().getAttribute("data-message-id"), "a2");
+	await eventually(async () => assert.equal(await value("composer"), ""));
+	await eventually(async () => assert.equal(await id("message").last().getAttribute("data-message-id"), "a2"));
 });
 
 test("a mode that does not exist is refused with those that do", async () => {
 	await show("unknown");
-	assert.match(await id("command-failure").innerText(), /“pirate”.*default, study, chill, creative, noir/);
-	assert.equal(await value("composer"), "/mode pirate");
+	await eventually(async () => assert.match(await id("command-failure").innerText(), /“pirate”.*default, study, chill, creative, noir/));
+	await eventually(async () => assert.equal(await value("composer"), "/mode pirate"));
 	await page.keyboard.press("Escape");
 	await id("mode-chip").click();
 	await page.getByRole("menuitem", { name: "chill" }).click();
@@ -215,12 +216,12 @@ test("a new scene asks, and says that nothing is deleted", async () => {
 	await page.getByText("Nothing is deleted").waitFor();
 	await page.getByRole("button", { name: "Begin a new scene" }).click();
 	await page.getByText("Nothing is deleted").waitFor({ state: "detached" });
-	assert.equal(await id("message").count(), messages);
+	await eventually(async () => assert.equal(await id("message").count(), messages));
 });
 
 test("a prompt that does not fit offers the ways out", async () => {
 	await show("overflow");
-	assert.match(await id("overflow").innerText(), /562 tokens are missing/);
+	await eventually(async () => assert.match(await id("overflow").innerText(), /562 tokens are missing/));
 	await page.getByRole("button", { name: "Other model" }).click();
 	await page.getByRole("menuitem", { name: /Mistral Small/ }).waitFor();
 	await page.keyboard.press("Escape");
@@ -319,17 +320,17 @@ test("a script is tried on a sample while it is written, and says what is wrong"
 	await id("script").filter({ hasText: "Asterisks" }).click();
 	await id("script-sample").fill("She *waves* and *laughs*.");
 	await id("script-result").getByText("She _waves_ and _laughs_.").waitFor();
-	assert.equal(await id("script-told").textContent(), "2 matches");
+	await eventually(async () => assert.equal(await id("script-told").textContent(), "2 matches"));
 	await id("script-replace").fill("<$1>");
 	await id("script-result").getByText("She <waves> and <laughs>.").waitFor();
 	await id("script-find").fill("/dance/g");
 	await id("script-told").getByText("Finds nothing here.").waitFor();
 	await id("script-find").fill("/(/g");
 	await id("script-told").getByText("its pattern is not valid").waitFor();
-	assert.equal(await id("script-result").count(), 0);
+	await eventually(async () => assert.equal(await id("script-result").count(), 0));
 	await id("script").filter({ hasText: "Looks behind" }).click();
 	await id("script-told").getByText("It took too long on this text").waitFor();
-	assert.deepEqual(await axe(page), []);
+	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
 test("a script is run earlier or later by keyboard, and the focus stays", async () => {
@@ -337,14 +338,14 @@ test("a script is run earlier or later by keyboard, and the focus stays", async 
 	const names = () => id("script").locator(".name").allTextContents();
 	const before = await names();
 	await id("script").first().click();
-	assert.equal(await id("script-place").textContent(), "1 of 3");
+	await eventually(async () => assert.equal(await id("script-place").textContent(), "1 of 3"));
 	await id("script-later").focus();
 	for (const place of ["2 of 3", "3 of 3", "3 of 3"]) {
 		await page.keyboard.press("Enter");
 		await id("script-place").getByText(place).waitFor();
 	}
-	assert.deepEqual(await names(), [before[1], before[2], before[0]]);
-	assert.equal(await focused(() => document.activeElement.dataset.testid), "script-later");
+	await eventually(async () => assert.deepEqual(await names(), [before[1], before[2], before[0]]));
+	await eventually(async () => assert.equal(await focused(() => document.activeElement.dataset.testid), "script-later"));
 });
 
 test("what is typed into a sampler preset waits there while another is looked at", async () => {
@@ -353,27 +354,27 @@ test("what is typed into a sampler preset waits there while another is looked at
 	const top = id("sampler-row-top_p");
 	await top.getByText("Does nothing while Mirostat is on.").waitFor();
 	await row("Min-P").click();
-	assert.equal(await value("sampler-name"), "Min-P");
-	assert.match(await row("Big O").innerText(), /unsaved/);
+	await eventually(async () => assert.equal(await value("sampler-name"), "Min-P"));
+	await eventually(async () => assert.match(await row("Big O").innerText(), /unsaved/));
 	await id("new-sampler").click();
 	await id("sampler-name").fill("Mine");
 	await id("prompts-formats").click();
 	await id("format").filter({ hasText: "ChatML" }).click();
 	await id("prompts-samplers").click();
-	assert.equal(await value("sampler-name"), "Mine");
+	await eventually(async () => assert.equal(await value("sampler-name"), "Mine"));
 	await id("discard-sampler").click();
-	assert.equal(await row("Mine").count(), 0);
+	await eventually(async () => assert.equal(await row("Mine").count(), 0));
 	await row("Big O").click();
 	await top.getByText("Does nothing while Mirostat is on.").waitFor();
 	await id("save-sampler").click();
 	await page.waitForFunction(() => document.querySelector("[data-testid=save-sampler]").disabled);
-	assert.doesNotMatch(await row("Big O").innerText(), /unsaved/);
+	await eventually(async () => assert.doesNotMatch(await row("Big O").innerText(), /unsaved/));
 });
 
 test("a chat format that ships is changed in a copy", async () => {
 	await show("formats");
 	await id("format").filter({ hasText: "ChatML" }).click();
-	assert.equal(await id("format-jinja").getAttribute("readonly"), "");
+	await eventually(async () => assert.equal(await id("format-jinja").getAttribute("readonly"), ""));
 	await id("duplicate-format").click();
 	await id("format-stop").fill("\\nYou:");
 	await id("save-format").click();
@@ -383,7 +384,7 @@ test("a chat format that ships is changed in a copy", async () => {
 test("a card's scripts are off until the user agrees", async () => {
 	await show("cardscripts");
 	const consent = page.getByRole("switch", { name: "Let this card's scripts run" });
-	assert.equal(await consent.getAttribute("aria-checked"), "false");
+	await eventually(async () => assert.equal(await consent.getAttribute("aria-checked"), "false"));
 	await consent.click();
 	await page.waitForFunction(() => document.querySelector("[role=switch]").getAttribute("aria-checked") === "true");
 });

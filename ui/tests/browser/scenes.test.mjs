@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
+import { eventually } from "./eventually.mjs";
 import { SCENES, scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -25,25 +26,25 @@ for (const theme of ["dark", "light"]) {
 test("a picture of a message is shown large by keyboard, and closing it gives the focus back", async () => {
 	await show("pictures");
 	const first = id("message-pictures").getByRole("button").first();
-	assert.equal(await first.getByRole("img").getAttribute("alt"), "harbour.jpg");
+	await eventually(async () => assert.equal(await first.getByRole("img").getAttribute("alt"), "harbour.jpg"));
 	await first.focus();
 	await page.keyboard.press("Enter");
 	await page.getByRole("dialog", { name: "harbour.jpg" }).waitFor();
 	await page.keyboard.press("Escape");
 	await page.getByRole("dialog").waitFor({ state: "detached" });
-	assert.ok(await first.evaluate((node) => node === document.activeElement));
+	await eventually(async () => assert.ok(await first.evaluate((node) => node === document.activeElement)));
 });
 
 test("a picture that waits is told of, and can be taken back by keyboard", async () => {
 	await show("pictures");
 	await id("blind").waitFor();
-	assert.ok(await id("send").isEnabled());
+	await eventually(async () => assert.ok(await id("send").isEnabled()));
 	await page.getByRole("button", { name: "Remove lamp.png" }).focus();
 	await page.keyboard.press("Enter");
 	await id("attached").waitFor({ state: "detached" });
-	assert.equal(await id("blind").count(), 0);
-	assert.ok(await id("composer").evaluate((node) => node === document.activeElement));
-	assert.ok(await id("send").isDisabled());
+	await eventually(async () => assert.equal(await id("blind").count(), 0));
+	await eventually(async () => assert.ok(await id("composer").evaluate((node) => node === document.activeElement)));
+	await eventually(async () => assert.ok(await id("send").isDisabled()));
 });
 
 test("texts are attached, counted, and taken out and back by keyboard", async () => {
@@ -51,11 +52,11 @@ test("texts are attached, counted, and taken out and back by keyboard", async ()
 	await id("setting-row-document-book1").waitFor();
 	await id("document-file").setInputFiles({ name: "notes.md", mimeType: "text/markdown", buffer: Buffer.from("# The lamp\n\nIt burns oil.") });
 	await page.getByTitle("notes.md").waitFor();
-	assert.equal(await id("documents-count").textContent(), "3 texts attached");
+	await eventually(async () => assert.equal(await id("documents-count").textContent(), "3 texts attached"));
 	await page.getByRole("button", { name: "Remove notes.md" }).focus();
 	await page.keyboard.press("Enter");
 	await page.getByTitle("notes.md").waitFor({ state: "detached" });
-	assert.ok(await id("document-add").evaluate((node) => node === document.activeElement));
+	await eventually(async () => assert.ok(await id("document-add").evaluate((node) => node === document.activeElement)));
 	await page.getByRole("button", { name: "Undo" }).click();
 	await page.getByTitle("notes.md").waitFor();
 });
@@ -66,7 +67,7 @@ test("the composer takes texts for the chat and pictures for the message", async
 	await id("attach-file").setInputFiles([file("notes.md", ""), file("lamp.png", "image/png")]);
 	await id("attached").waitFor();
 	await id("documents-count").waitFor();
-	assert.equal(await id("attached").getByRole("listitem").count(), 1);
+	await eventually(async () => assert.equal(await id("attached").getByRole("listitem").count(), 1));
 	await id("documents-count").click();
 	await page.getByTitle("notes.md").waitFor();
 });
@@ -74,18 +75,18 @@ test("the composer takes texts for the chat and pictures for the message", async
 test("a chat opens at its end", async () => {
 	await show("long");
 	await page.locator("[data-message-id=l599]").waitFor();
-	assert.ok((await distance()) < 2);
+	await eventually(async () => assert.ok((await distance()) < 2));
 });
 
 test("only what is near the reader is in the page", async () => {
 	await show("long");
-	assert.ok((await id("message").count()) < 40);
+	await eventually(async () => assert.ok((await id("message").count()) < 40));
 });
 
 test("two thousand characters and chats are there at once", async () => {
 	await show("crowd");
 	await id("library-card").first().waitFor();
-	assert.ok((await id("library-card").count()) < 80);
+	await eventually(async () => assert.ok((await id("library-card").count()) < 80));
 	await page.locator(".grid").evaluate((node) => (node.scrollTop = node.scrollHeight));
 	await id("library-card").filter({ hasText: "1999" }).waitFor();
 	await id("search").fill("juniper 1203");
@@ -93,7 +94,7 @@ test("two thousand characters and chats are there at once", async () => {
 	const started = Date.now();
 	await id("nav-chats").click();
 	await id("chat-row").first().waitFor();
-	assert.ok((await id("chat-row").count()) < 60);
+	await eventually(async () => assert.ok((await id("chat-row").count()) < 60));
 	assert.ok(Date.now() - started < 3_000, `${Date.now() - started} ms`);
 });
 
@@ -114,10 +115,10 @@ test("older messages load above the reader without moving what is read", async (
 		const now = await page.locator(`[data-message-id=${seen}]`).boundingBox();
 		assert.ok(Math.abs(now.y - top) < 240, `${seen} went from ${top} to ${now.y}`);
 	}
-	assert.ok((await first()) < 500, "an older page has come");
+	await eventually(async () => assert.ok((await first()) < 500, "an older page has come"));
 	await id("jump").click();
 	await frame();
-	assert.ok((await distance()) < 60);
+	await eventually(async () => assert.ok((await distance()) < 60));
 });
 
 /** Where the log stands once the wheel's own movement has ended. */
@@ -137,17 +138,17 @@ test("the end stays in view while a reply streams, unless the reader has moved u
 	await id("composer").press("Enter");
 	await page.locator("[data-state=streaming] .prose").waitFor();
 	await frame();
-	assert.ok((await distance()) < 4);
+	await eventually(async () => assert.ok((await distance()) < 4));
 	const box = await id("log").boundingBox();
 	await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
 	await page.mouse.wheel(0, -300);
 	await id("jump").waitFor();
 	const top = await still();
 	await id("stop").waitFor({ state: "detached" });
-	assert.ok(Math.abs((await log((node) => node.scrollTop)) - top) < 2, "the reader's place is kept");
+	await eventually(async () => assert.ok(Math.abs((await log((node) => node.scrollTop)) - top) < 2, "the reader's place is kept"));
 	await id("jump").click();
 	await frame();
-	assert.ok((await distance()) < 4);
+	await eventually(async () => assert.ok((await distance()) < 4));
 });
 
 test("Enter in an input method chooses a word and sends nothing", async () => {
@@ -155,8 +156,8 @@ test("Enter in an input method chooses a word and sends nothing", async () => {
 	await id("composer").fill("にほん");
 	await id("composer").dispatchEvent("keydown", { key: "Enter", isComposing: true });
 	await id("composer").dispatchEvent("keydown", { key: "Enter", keyCode: 229 });
-	assert.equal(await id("composer").inputValue(), "にほん");
-	assert.equal(await id("message").last().getAttribute("data-message-id"), "a2");
+	await eventually(async () => assert.equal(await id("composer").inputValue(), "にほん"));
+	await eventually(async () => assert.equal(await id("message").last().getAttribute("data-message-id"), "a2"));
 });
 
 test("Shift+Enter breaks the line and the composer grows", async () => {
@@ -165,20 +166,20 @@ test("Shift+Enter breaks the line and the composer grows", async () => {
 	await id("composer").fill("one");
 	await page.keyboard.press("Shift+Enter");
 	await page.keyboard.type("two");
-	assert.equal(await id("composer").inputValue(), "one\ntwo");
-	assert.ok((await id("composer").boundingBox()).height > low + 10);
+	await eventually(async () => assert.equal(await id("composer").inputValue(), "one\ntwo"));
+	await eventually(async () => assert.ok((await id("composer").boundingBox()).height > low + 10));
 });
 
 test("the keyboard walks through chats and messages", async () => {
 	await show("chat");
 	await id("chat-row").first().focus();
 	await page.keyboard.press("ArrowDown");
-	assert.match(await page.evaluate(() => document.activeElement.textContent), /Captain Osei/);
+	await eventually(async () => assert.match(await page.evaluate(() => document.activeElement.textContent), /Captain Osei/));
 	await page.locator("[data-message-id=a2]").focus();
 	await page.keyboard.press("ArrowRight");
 	await page.waitForFunction(() => document.querySelector("[data-message-id=a2] [data-testid=swipe-count]").textContent === "3 / 3");
 	await page.keyboard.press("ArrowUp");
-	assert.equal(await page.evaluate(() => document.activeElement.dataset.messageId), "u2");
+	await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.dataset.messageId), "u2"));
 });
 
 test("a finished reply is told to a screen reader once, whole", async () => {
@@ -187,7 +188,7 @@ test("a finished reply is told to a screen reader once, whole", async () => {
 	await id("composer").press("Enter");
 	await id("stop").waitFor();
 	await id("stop").waitFor({ state: "detached" });
-	assert.match(await page.locator(".hidden[aria-live=polite]").textContent(), /^Mira: \*She laughs.*Look\.”$/s);
+	await eventually(async () => assert.match(await page.locator(".hidden[aria-live=polite]").textContent(), /^Mira: \*She laughs.*Look\.”$/s));
 });
 
 test("a menu opens, moves and closes by keyboard and gives the focus back", async () => {
@@ -197,7 +198,7 @@ test("a menu opens, moves and closes by keyboard and gives the focus back", asyn
 	await page.getByRole("menu").waitFor();
 	await page.keyboard.press("Escape");
 	await page.getByRole("menu").waitFor({ state: "detached" });
-	assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "chat-menu");
+	await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "chat-menu"));
 });
 
 test("others take part, are called upon, and leave", async () => {
@@ -205,8 +206,8 @@ test("others take part, are called upon, and leave", async () => {
 	const said = (of) => page.locator(`[data-message-id=${of}]`);
 	const member = (name) => id("members").locator("li", { hasText: name });
 	await said("g2").waitFor();
-	assert.match(await said("g2").textContent(), /Captain Osei/);
-	assert.match(await said("g3").textContent(), /Next: Narrator/);
+	await eventually(async () => assert.match(await said("g2").textContent(), /Captain Osei/));
+	await eventually(async () => assert.match(await said("g3").textContent(), /Next: Narrator/));
 	await id("member-add").selectOption({ label: "Juniper" });
 	await member("Juniper").waitFor();
 	await page.getByRole("button", { name: "Remove Captain Osei" }).click();
@@ -222,8 +223,8 @@ test("a chat has its own words until the card's come back, by keyboard", async (
 	await show("owntexts");
 	const row = (field) => id(`setting-row-text-${field}`);
 	const text = (field) => id(`text-${field}`);
-	assert.ok(await text("scenario").evaluate((node) => node === document.activeElement));
-	assert.match(await text("scenario").inputValue(), /A storm/);
+	await eventually(async () => assert.ok(await text("scenario").evaluate((node) => node === document.activeElement)));
+	await eventually(async () => assert.match(await text("scenario").inputValue(), /A storm/));
 	await row("messageExamples").getByText("Left out in this chat.").waitFor();
 	await text("personality").fill("merry");
 	await text("personality").press("Tab");
@@ -231,9 +232,9 @@ test("a chat has its own words until the card's come back, by keyboard", async (
 	await row("scenario").getByRole("button", { name: "Scenario: back to the card's words" }).focus();
 	await page.keyboard.press("Enter");
 	await row("scenario").getByText("Card", { exact: true }).waitFor();
-	assert.doesNotMatch(await text("scenario").inputValue(), /A storm/);
-	assert.ok(await text("scenario").evaluate((node) => node === document.activeElement));
-	assert.equal(await text("personality").inputValue(), "merry");
+	await eventually(async () => assert.doesNotMatch(await text("scenario").inputValue(), /A storm/));
+	await eventually(async () => assert.ok(await text("scenario").evaluate((node) => node === document.activeElement)));
+	await eventually(async () => assert.equal(await text("personality").inputValue(), "merry"));
 });
 
 test("nothing failed in any scene", () => assert.deepEqual(errors, []));

@@ -11,14 +11,14 @@ function document(template: { id: string; name: string; description?: string; ki
 }
 
 const VARIABLES: VariableDoc[] = [
-	{ name: "character.name", group: "character", description: "The name the character goes by: the nickname, else the card's name", inputs: [], supplied: true },
-	{ name: "character.firstName", group: "character", description: "The first word of the name", inputs: ["character.name"], supplied: true },
-	{ name: "character.description", group: "character", description: "The card's description", inputs: [], supplied: true },
-	{ name: "character.shortDescription", group: "character", description: "The first sentences of the description, 200 characters at the most", inputs: ["character.description"], supplied: true },
-	{ name: "persona.name", group: "persona", description: "The name of the persona", inputs: [], supplied: true },
-	{ name: "persona.firstName", group: "persona", description: "Its first word", inputs: ["persona.name"], supplied: true },
-	{ name: "mode.text", group: "chat", description: "What the mode says", inputs: [], supplied: true },
-	{ name: "perspective.casual", group: "style", description: "How a text message is told", inputs: ["character.firstName"], supplied: true },
+	{ name: "character.name", group: "character", description: "The name the character goes by: the nickname, else the card's name", inputs: [] },
+	{ name: "character.firstName", group: "character", description: "The first word of the name", inputs: ["character.name"] },
+	{ name: "character.description", group: "character", description: "The card's description", inputs: [] },
+	{ name: "character.shortDescription", group: "character", description: "The first sentences of the description, 200 characters at the most", inputs: ["character.description"] },
+	{ name: "persona.name", group: "persona", description: "The name of the persona", inputs: [] },
+	{ name: "persona.firstName", group: "persona", description: "Its first word", inputs: ["persona.name"] },
+	{ name: "mode.text", group: "chat", description: "What the mode says", inputs: [] },
+	{ name: "perspective.casual", group: "style", description: "How a text message is told", inputs: ["character.firstName"] },
 ];
 
 const scriptJson = (over: object) => JSON.stringify({ scriptName: "", findRegex: "", replaceString: "", trimStrings: [], placement: [2], disabled: false, markdownOnly: true, promptOnly: false, runOnEdit: false, substituteRegex: 0, minDepth: null, maxDepth: null, ...over });

@@ -9,15 +9,22 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::Engine;
-use crate::api::{Figures, PromptBlock, PromptReport, PromptSegment};
+use crate::api::{Figures, Origin, PromptBlock, PromptReport, PromptSegment};
 use crate::error::Answer;
 
 /// Manifests that one may lean on, one after the other, before the next is stored whole.
 const CHAIN: usize = 64;
 
+/// What a prompt says whose words were taken out.
+pub(crate) const WORDS_GONE: &str =
+    "The words of this prompt are gone: something that it may have quoted was edited or deleted for good.";
+
 /// A manifest as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
+    /// [`without_words`] was here.
+    #[serde(default)]
+    bare: bool,
     shared: Option<Shared>,
     /// Without what is shared, and without texts that the segments have.
     report: PromptReport,
@@ -39,6 +46,8 @@ struct Shared {
 pub(crate) struct Recorded {
     pub(crate) swipe: SwipeId,
     pub(crate) report: PromptReport,
+    /// Its own words are gone; of those that it shared some may be left.
+    pub(crate) bare: bool,
     links: usize,
 }
 
@@ -50,7 +59,33 @@ pub(crate) fn to_json(report: &PromptReport, previous: Option<&Recorded>) -> Str
         report.segments.drain(..shared.segments);
         report.blocks.drain(..shared.blocks);
     }
-    serde_json::to_string(&Stored { shared, report }).unwrap_or_default()
+    serde_json::to_string(&Stored { bare: false, shared, report }).unwrap_or_default()
+}
+
+/// What a manifest tells but for the words: which blocks there were, why, and what they cost. `None` if it says no more
+/// already; of one that cannot be read nothing is left.
+pub(crate) fn without_words(json: &str) -> Option<String> {
+    let Ok(stored) = serde_json::from_str::<Stored>(json) else { return (!json.is_empty()).then(String::new) };
+    if stored.bare {
+        return None;
+    }
+    let Stored { shared, mut report, .. } = stored;
+    report.text.clear();
+    report.segments.iter_mut().for_each(|segment| segment.text.clear());
+    report.messages.iter_mut().for_each(|message| message.text.clear());
+    report.blocks.iter_mut().for_each(take_words);
+    report.notices = vec![WORDS_GONE.to_owned()];
+    serde_json::to_string(&Stored { bare: true, shared, report }).ok()
+}
+
+fn take_words(block: &mut PromptBlock) {
+    block.text.clear();
+    block.own_text = None;
+    block.source_text = None;
+    if let Origin::Document { name, .. } = &mut block.origin {
+        name.clear();
+        "document".clone_into(&mut block.source);
+    }
 }
 
 fn shared(report: &PromptReport, kept: &Recorded) -> Option<Shared> {
@@ -125,11 +160,12 @@ fn with_texts(mut report: PromptReport) -> PromptReport {
 /// Reads a chain of manifests, each leaning on the next; `None` if a link does not fit.
 fn from_chain(chain: Vec<Stored>) -> Option<PromptReport> {
     let mut whole: Option<PromptReport> = None;
-    for Stored { shared, mut report } in chain.into_iter().rev() {
+    for Stored { bare, shared, mut report } in chain.into_iter().rev() {
         if let Some(shared) = shared {
             let before = whole.take()?;
             let segments = before.segments.get(..shared.segments)?;
-            if checksum(segments) != shared.checksum {
+            // What it leans on may have lost its words too.
+            if !bare && checksum(segments) != shared.checksum {
                 return None;
             }
             report.segments.splice(0..0, segments.iter().cloned());
@@ -157,8 +193,8 @@ impl Engine {
                 Ok(chain)
             })
             .await?;
-        let links = chain.len().saturating_sub(1);
-        Ok(from_chain(chain).map(|report| Recorded { swipe, report, links }))
+        let (links, bare) = (chain.len().saturating_sub(1), chain.first().is_some_and(|stored| stored.bare));
+        Ok(from_chain(chain).map(|report| Recorded { swipe, report, bare, links }))
     }
 }
 
@@ -184,4 +220,80 @@ pub(crate) fn figures_json(figures: &Figures) -> String {
 
 pub(crate) fn figures(json: &str) -> Option<Figures> {
     serde_json::from_str(json).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Placement, PromptShares, PromptTokens, Zone};
+
+    /// A block for each text, and a segment for each block.
+    fn report(texts: &[&str]) -> PromptReport {
+        let block = |(at, text): (usize, &&str)| PromptBlock {
+            id: at.to_string(),
+            zone: Zone::Window,
+            priority: None,
+            kind: "message".to_owned(),
+            source: "said by Tom".to_owned(),
+            origin: Origin::BuiltIn,
+            key: at.to_string(),
+            reason: String::new(),
+            role: "user".to_owned(),
+            turn: Some(at as u32),
+            segment: Some(at as u32),
+            score: None,
+            signals: Vec::new(),
+            tokens: 7,
+            kept: true,
+            dropped_reason: None,
+            reused: false,
+            text: (*text).to_owned(),
+            own_text: None,
+            source_text: Some(format!("{{{{user}}}} {text}")),
+        };
+        let segment = |text: &&str| PromptSegment { text: (*text).to_owned(), control: false };
+        PromptReport {
+            text: texts.concat(),
+            segments: texts.iter().map(segment).collect(),
+            messages: Vec::new(),
+            blocks: texts.iter().enumerate().map(block).collect(),
+            tokens: PromptTokens::default(),
+            shares: PromptShares::default(),
+            placement: Placement::default(),
+            epoch: 0,
+            new_epoch: None,
+            anchor: None,
+            model: "tiny".to_owned(),
+            template: "base-roleplay".to_owned(),
+            notices: vec!["The macro {{secret}} is not known.".to_owned()],
+            timings: Default::default(),
+        }
+    }
+
+    fn read(chain: &[&str]) -> PromptReport {
+        from_chain(chain.iter().map(|json| serde_json::from_str(json).unwrap()).collect()).unwrap()
+    }
+
+    #[test]
+    fn without_its_words_a_prompt_still_tells_what_it_was_made_of() {
+        let (first, second) = (report(&["You are Mira.", "Hello."]), report(&["You are Mira.", "Hello.", "A secret."]));
+        let kept = Recorded { swipe: SwipeId(uuid::Uuid::nil()), report: first.clone(), bare: false, links: 0 };
+        let (first, second) = (to_json(&first, None), to_json(&second, Some(&kept)));
+        assert_eq!(read(&[&second, &first]).text, "You are Mira.Hello.A secret.");
+
+        let bare = without_words(&second).unwrap();
+        assert!(!bare.contains("secret"), "{bare}");
+        let told = read(&[&bare, &first]);
+        assert_eq!((told.text.as_str(), told.notices), ("You are Mira.Hello.", vec![WORDS_GONE.to_owned()]));
+        assert_eq!(told.blocks.iter().map(|block| block.tokens).collect::<Vec<_>>(), [7, 7, 7]);
+
+        let told = read(&[&bare, &without_words(&first).unwrap()]);
+        assert_eq!((told.text.as_str(), told.blocks.len()), ("", 3), "what it leans on lost its words as well");
+        assert_eq!(without_words(&bare), None);
+    }
+
+    #[test]
+    fn of_a_record_that_cannot_be_read_nothing_stays() {
+        assert_eq!((without_words("A secret."), without_words("")), (Some(String::new()), None));
+    }
 }

@@ -7,7 +7,7 @@ use crate::xray::difference;
 
 impl Engine {
     pub async fn prompt_stage(&self, swipe: String, stage: PromptStage) -> Answer<StageComparison> {
-        compared(self.manifest(swipe).await?, stage).await
+        compared(self.recorded_words(&swipe).await?, stage).await
     }
 
     pub async fn next_stage(

@@ -13,6 +13,7 @@ use crate::Engine;
 use crate::api::Startup;
 use crate::engine::Options;
 use crate::error::{Answer, internal};
+use crate::manifest;
 use crate::picture::Picture;
 use crate::settings::{self, OPEN_CHAT, WELCOMED};
 
@@ -123,7 +124,7 @@ impl Engine {
             // The first screen is drawn through the same writer; and an engine that is gone by then has let its folder go.
             tokio::time::sleep(PURGE_AFTER).await;
             let Some(engine) = engine.upgrade() else { return };
-            if let Err(error) = engine.store().purge(before).await {
+            if let Err(error) = engine.store().purge(before, manifest::without_words).await {
                 tracing::warn!(%error, "what was deleted is not purged yet");
             }
             engine.forget_what_is_gone().await;

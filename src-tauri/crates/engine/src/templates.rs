@@ -90,7 +90,6 @@ impl Engine {
             name: doc.name.to_owned(),
             group: doc.group.to_owned(),
             description: doc.description.to_owned(),
-            supplied: doc.supplied,
             inputs: match doc.source {
                 VariableSource::Given | VariableSource::Detail => Vec::new(),
                 VariableSource::SameAs(of) => vec![of.to_owned()],

@@ -51,6 +51,7 @@ fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &
         .text("rating", rating(values.content_rating))
         .text("goal", &values.session_goal)
         .text("extra", &values.extra_instructions)
+        .text("note", &values.author_note)
         .text("reminder.text", &values.reminder)
         .text("mode", &mode.name)
         .text("memory.relationship", memory.joined(&[BlockKind::Relationship]))
@@ -122,7 +123,7 @@ mod tests {
         let given = given.text("transcript", "").text("summary.words", "");
         let given: BTreeSet<&str> = given.names().collect();
         let reference = reference();
-        let plain = |doc: &&VariableDoc| doc.source == VariableSource::Given && doc.supplied;
+        let plain = |doc: &&VariableDoc| doc.source == VariableSource::Given;
         let mut supplied: BTreeSet<&str> = reference.iter().filter(plain).map(|doc| doc.name).collect();
         // Made from the name where the engine hands in no other.
         supplied.insert("character.fullName");

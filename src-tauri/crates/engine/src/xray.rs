@@ -8,8 +8,8 @@ use crate::Engine;
 use crate::api::{self, Change, Changed, ChangedText, PastTurn, PromptComparison, PromptReport, WhatIf};
 use crate::chats::first_words;
 use crate::clock::rfc3339;
-use crate::error::{Answer, not_found};
-use crate::manifest;
+use crate::error::{Answer, bad_input, not_found};
+use crate::manifest::{self, Recorded, WORDS_GONE};
 
 /// Turns in one answer at the most.
 const MAX_TURNS: u32 = 200;
@@ -18,10 +18,20 @@ const LINE: usize = 120;
 
 impl Engine {
     pub async fn manifest(&self, swipe: String) -> Answer<PromptReport> {
-        self.kept_manifest(swipe.parse()?)
-            .await?
-            .map(|kept| kept.report)
-            .ok_or_else(|| not_found("record of what was sent"))
+        self.recorded(&swipe).await.map(|kept| kept.report)
+    }
+
+    async fn recorded(&self, swipe: &str) -> Answer<Recorded> {
+        self.kept_manifest(swipe.parse()?).await?.ok_or_else(|| not_found("record of what was sent"))
+    }
+
+    /// The same, with its words.
+    pub(crate) async fn recorded_words(&self, swipe: &str) -> Answer<PromptReport> {
+        let kept = self.recorded(swipe).await?;
+        if kept.bare {
+            return Err(bad_input(WORDS_GONE, "Look at a prompt that was sent since."));
+        }
+        Ok(kept.report)
     }
 
     pub async fn past_turns(&self, chat: String, before: Option<String>, limit: u32) -> Answer<Vec<PastTurn>> {
@@ -47,13 +57,12 @@ impl Engine {
     }
 
     pub async fn compare_prompt(&self, swipe: String) -> Answer<PromptComparison> {
-        let now = self.manifest(swipe.clone()).await?;
+        let now = self.recorded_words(&swipe).await?;
         let id = swipe.parse::<SwipeId>()?;
-        let before = self.store().read(move |store| store.manifests().before(id)).await?;
-        let Some(previous) = before else {
+        let Some(previous) = self.store().read(move |store| store.manifests().before(id)).await? else {
             return Ok(first(now));
         };
-        let before = self.manifest(previous.swipe.to_string()).await?;
+        let before = self.recorded_words(&previous.swipe.to_string()).await?;
         compared(previous.swipe, before, now).await
     }
 
@@ -61,8 +70,8 @@ impl Engine {
         let before = self.turn_before(chat.parse()?, None).await?;
         let now = self.preview_prompt(chat, text, WhatIf::default()).await?;
         match before {
-            Some((kept, _)) => compared(kept.swipe, kept.report, now).await,
-            None => Ok(first(now)),
+            Some((kept, _)) if !kept.bare => compared(kept.swipe, kept.report, now).await,
+            _ => Ok(first(now)),
         }
     }
 

@@ -35,7 +35,7 @@ impl Embedding {
     }
 }
 
-fn malformed(why: &str) -> ProviderError {
+pub(crate) fn malformed(why: &str) -> ProviderError {
     let message = format!("the worker's vectors make no sense: {why}");
     ProviderError::new(ProviderErrorKind::Malformed, message, "reinstall Inglenook")
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::actor::{Actor, Answer, Command, ReplyJob, TextsJob};
 use crate::counting::Countings;
-use crate::embedding::Embedding;
+use crate::embedding::{self, Embedding};
 use crate::failure;
 use crate::saved::SavedCaches;
 use crate::settings::Settings;
@@ -85,18 +85,14 @@ impl LocalHost {
         }
     }
 
-    /// Reads `texts` with the encoder at `path`, each by itself. A text of more tokens than it takes is cut.
+    /// Reads a text with the encoder at `path`. If it has more tokens than that takes, it is cut.
     ///
     /// # Errors
     /// The file is no model, or the worker fails.
-    pub async fn embed(&self, path: &Path, texts: &[String]) -> Result<Vec<Embedding>, ProviderError> {
-        let mut embedded = Vec::with_capacity(texts.len());
-        // A request each: whoever asks meanwhile waits for one text at the most.
-        for text in texts {
-            let segment = Segment { text: text.clone(), control: false };
-            embedded.extend(self.ask(path, &[segment], Answer::Embeddings).await?);
-        }
-        Ok(embedded)
+    pub async fn embed(&self, path: &Path, text: &str) -> Result<Embedding, ProviderError> {
+        let segment = Segment { text: text.to_owned(), control: false };
+        let mut embedded = self.ask(path, &[segment], Answer::Embeddings).await?;
+        embedded.pop().ok_or_else(|| embedding::malformed("there are none"))
     }
 
     pub(crate) fn countings(&self) -> &Countings {

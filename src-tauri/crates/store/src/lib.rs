@@ -36,7 +36,7 @@ pub use backup::BackupFile;
 pub use error::StoreError;
 pub use files::make_private_folder;
 pub use open::{Notice, Opened, Options};
-pub use purge::Purged;
+pub use purge::{Purged, WithoutWords};
 pub use query::Query;
 pub use store::Store;
 pub use table::asset::{Asset, Assets, AssetsMut};

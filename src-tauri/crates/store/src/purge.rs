@@ -24,17 +24,25 @@ pub struct Purged {
     pub assets: usize,
 }
 
+/// Leaves of a manifest what tells of its prompt but for the words; `None` if it has none any more.
+pub type WithoutWords = fn(&str) -> Option<String>;
+
 /// Removes what was deleted at or before `before`, what quotes it or words that were edited, and the assets that nothing refers
 /// to any more.
-pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Result<Purged, StoreError> {
+pub(crate) fn purge(
+    conn: &mut Connection,
+    dir: &Path,
+    before: Timestamp,
+    without_words: WithoutWords,
+) -> Result<Purged, StoreError> {
     let transaction = conn.transaction()?;
     let mut write = Write { read: Read { conn: &transaction, dir } };
-    write.manifests_mut().forget(before)?;
+    write.manifests_mut().forget(before, without_words)?;
     write.messages_mut().forget_quotes(before)?;
     let documents = write.documents_mut().purge(before)?;
     for id in &documents {
         write.memories_mut().withdraw(id.0)?;
-        write.manifests_mut().forget_quotes(id.0)?;
+        write.manifests_mut().forget_quotes(id.0, without_words)?;
     }
     let mut purged = Purged {
         documents: documents.len(),
@@ -47,10 +55,10 @@ pub(crate) fn purge(conn: &mut Connection, dir: &Path, before: Timestamp) -> Res
     };
     let assets = write.assets_mut().purge(before)?;
     purged.assets = assets.len();
-    // Some went with their character or chat just now.
+    // Some went with their character or chat.
     for id in write.memories_mut().rewritten()? {
         write.memories_mut().withdraw(id)?;
-        write.manifests_mut().forget_quotes(id)?;
+        write.manifests_mut().forget_quotes(id, without_words)?;
     }
     let residue = transaction.execute("DELETE FROM rewritten", [])? > 0;
     transaction.commit()?;

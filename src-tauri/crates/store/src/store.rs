@@ -15,7 +15,7 @@ use crate::lock::Lock;
 use crate::open::{FILE, Opened, Options};
 use crate::pool::Pool;
 use crate::table::asset;
-use crate::{AssetHash, BackupFile, Purged, StoreError, backup, files, migrate, open, purge};
+use crate::{AssetHash, BackupFile, Purged, StoreError, WithoutWords, backup, files, migrate, open, purge};
 
 /// A handle on the data folder; clones share it. The last one to go closes the database.
 ///
@@ -144,14 +144,19 @@ impl Store {
     }
 
     /// Removes for good what was deleted at or before `before`: characters with their chats, chats, messages, documents,
-    /// lorebooks, and the assets that nothing refers to. The text is gone from the database file; backups keep what they hold.
+    /// lorebooks, and the assets that nothing refers to. Of a manifest that may quote them stays what `without_words` leaves. The
+    /// text is gone from the database file; backups keep what they hold.
     ///
     /// # Errors
     /// `Full` if there is no room to rebuild the file: the rows are gone then, traces of their text stay until the next
     /// purge that removes something.
-    pub fn purge(&self, before: Timestamp) -> impl Future<Output = Result<Purged, StoreError>> + Send + use<> {
+    pub fn purge(
+        &self,
+        before: Timestamp,
+        without_words: WithoutWords,
+    ) -> impl Future<Output = Result<Purged, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner.writer.run(move |conn| place.explain(|dir| purge::purge(conn, dir, before)))
+        self.inner.writer.run(move |conn| place.explain(|dir| purge::purge(conn, dir, before, without_words)))
     }
 
     /// Reads the whole database and tells whether its structure is whole.

@@ -1638,8 +1638,6 @@ export type VariableDoc = {
 	group: string,
 	description: string,
 	inputs: string[],
-	/**  False while no part of the program knows it: then it is always empty. */
-	supplied: boolean,
 };
 
 /**  Changes to try on a prompt without sending it. */

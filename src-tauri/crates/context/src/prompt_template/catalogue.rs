@@ -19,8 +19,6 @@ pub(super) enum Made {
     /// The engine hands it in; empty where it has none.
     Given,
     GivenList,
-    /// No part of the program knows it yet: always empty. A test of the engine keeps this true.
-    Awaited,
     /// The chat's details say it, where they do.
     Detail,
     DetailList,
@@ -35,7 +33,7 @@ pub(super) enum Made {
 impl Definition {
     pub(super) fn inputs(&self) -> &[&'static str] {
         match &self.made {
-            Made::Given | Made::GivenList | Made::Awaited | Made::Detail | Made::DetailList => &[],
+            Made::Given | Made::GivenList | Made::Detail | Made::DetailList => &[],
             Made::Alias(of) => std::slice::from_ref(of),
             Made::Derived { inputs, .. } => inputs,
         }
@@ -48,10 +46,6 @@ const fn given(name: &'static str, group: &'static str, description: &'static st
 
 const fn list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
     Definition { name, group, description, made: Made::GivenList }
-}
-
-const fn awaited(name: &'static str, group: &'static str, description: &'static str) -> Definition {
-    Definition { name, group, description, made: Made::Awaited }
 }
 
 const fn detail(name: &'static str, group: &'static str, description: &'static str) -> Definition {
@@ -234,8 +228,7 @@ pub(super) const CATALOGUE: &[Definition] = &[
     given("mode.text", "mode", "What the mode asks for"),
 
     given("extra", "note", "The user's extra instructions"),
-    awaited("postHistory", "note", "The user's own text for the end of the prompt"),
-    awaited("note", "note", "The author's note"),
+    given("note", "note", "The author's note; it has a place of its own in the prompt besides"),
     given("reminder.text", "note", "The user's own reminder"),
     derived("reminder", "note", "Everything there is to be reminded of", &["episodeReminder", "nlpReminder", "reminder.text"],
         |of| derive::joined([of.text("episodeReminder"), of.text("nlpReminder"), of.text("reminder.text")])),
@@ -248,7 +241,5 @@ pub(super) const CATALOGUE: &[Definition] = &[
     detail_list("imageTags", "director", "Tags that pictures may be asked for by"),
 
     given("transcript", "utility", "The part of the chat that a job works on; empty elsewhere"),
-    awaited("transcript.reply", "utility", "The unfinished reply"),
-    awaited("summary.previous", "utility", "The summary so far"),
     given("summary.words", "utility", "Words of a summary at the most; empty elsewhere"),
 ];

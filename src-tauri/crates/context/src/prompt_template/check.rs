@@ -149,7 +149,8 @@ impl Checker<'_> {
         if name.trim().is_empty() {
             self.say(Some(name), None, "a section needs a name");
         }
-        let has_text = !section.lines.is_empty() || !section.rules.is_empty();
+        // A slot may wait for the card's own text.
+        let has_text = !section.lines.is_empty() || !section.rules.is_empty() || section.slot.is_some();
         let inherited = self.inherits(name);
         match (section.exclude, section.overrides) {
             (true, true) => self.say(Some(name), None, "`override` and `exclude` cannot both hold"),
@@ -267,6 +268,7 @@ mod tests {
                 {"name": "rules", "condition": "assist"},
                 {"name": "nothing", "override": true, "lines": ["x"]},
                 {"name": "void"},
+                {"name": "end", "slot": "postHistory"},
             ],
         })), @r###"
         [

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::variables::{self, Variables};
+use super::variables::Variables;
 
 /// A yes or no about this turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,10 +84,9 @@ impl Flag {
         Self::ALL.into_iter().find(|flag| flag.name() == name)
     }
 
-    /// Whether it may ever be on: the engine sets it, or a variable that tells it has a value.
+    /// Whether it may ever be on: the program has no pictures or voice of its own making.
     pub(super) fn supplied(self) -> bool {
-        let told = self.tellers().iter().any(|name| variables::supplied(name));
-        told || matches!(self, Self::Always | Self::IncludeScene | Self::ReminderDue | Self::Assist)
+        self != Self::SupportsMedia
     }
 
     /// The variables that tell it.

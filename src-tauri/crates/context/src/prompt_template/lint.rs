@@ -9,7 +9,6 @@ use super::recalls;
 use super::resolve::{ResolvedSection, ResolvedTemplate};
 use super::schema::{Kind, Line, PromptTemplate, Section, SectionKind};
 use super::text::{self, Piece};
-use super::variables;
 use crate::macros::{unknown_macros, volatile_macros};
 
 /// Warnings on what `template` says itself; what it inherits is its parents' business. `resolved` is the same with them.
@@ -73,8 +72,6 @@ impl Lints<'_> {
     }
 
     fn variables(&mut self, section: &ResolvedSection, names: &BTreeSet<String>) {
-        let awaited: Vec<&str> = names.iter().map(String::as_str).filter(|name| !variables::supplied(name)).collect();
-        self.awaited(section, "always empty", &awaited, |name| format!("`${{{name}}}`"));
         if !recalls::may_hold_lore(section.kind) {
             for name in names.iter().filter(|name| recalls::LORE.contains(&name.as_str())) {
                 let message =
@@ -103,23 +100,25 @@ impl Lints<'_> {
     fn conditions(&mut self, section: &ResolvedSection, conditions: &[&str]) {
         let own = |name: &str| self.resolved.variables.iter().any(|own| own.name == name);
         let read: Vec<_> = conditions.iter().filter_map(|written| condition::parse(written, &own).ok()).collect();
-        let (mut awaited, mut changing) = (BTreeSet::new(), BTreeSet::new());
+        let (mut never, mut changing) = (BTreeSet::new(), BTreeSet::new());
         for operand in read.iter().flat_map(condition::Condition::operands) {
-            let (name, supplied) = match operand {
-                Operand::Flag(flag) => (flag.name(), flag.supplied()),
-                Operand::Variable(name) | Operand::Size(name) => {
-                    (name.as_str(), own(name) || variables::supplied(name))
+            let name = match operand {
+                Operand::Flag(flag) if !flag.supplied() => {
+                    never.insert(flag.name());
+                    continue;
                 }
+                Operand::Flag(flag) => flag.name(),
+                Operand::Variable(name) | Operand::Size(name) => name.as_str(),
                 Operand::Text(_) => continue,
             };
-            if !supplied {
-                awaited.insert(name);
-            } else if changes(operand) && recalls::stands_in_head(section.placement) {
+            if changes(operand) && recalls::stands_in_head(section.placement) {
                 changing.insert(name);
             }
         }
-        let awaited: Vec<&str> = awaited.into_iter().collect();
-        self.awaited(section, "never so in a condition", &awaited, |name| format!("`{name}`"));
+        for name in never {
+            let message = format!("the condition `{name}` never holds: no part of this program sets it");
+            self.found.push(Problem::warning(Some(&section.name), Some(name), message));
+        }
         for name in changing {
             let message = format!(
                 "the condition `{name}` changes from turn to turn; in the head the whole prompt is read anew each time"
@@ -141,15 +140,6 @@ impl Lints<'_> {
             let message =
                 format!("of this kind of section only its condition, heading and variables count; not sent: {words}");
             self.found.push(Problem::warning(Some(&section.name), None, message));
-        }
-    }
-
-    /// One warning for all `names` of a section that no part of the program supplies.
-    fn awaited(&mut self, section: &ResolvedSection, what: &str, names: &[&str], written: impl Fn(&str) -> String) {
-        if let Some(first) = names.first() {
-            let names = names.iter().map(|name| written(name)).collect::<Vec<_>>().join(", ");
-            let message = format!("{what}, as no part of this program knows it yet: {names}");
-            self.found.push(Problem::warning(Some(&section.name), Some(first), message));
         }
     }
 
@@ -200,12 +190,12 @@ mod tests {
         warnings(&template.to_string())
     }
 
-    /// What ships can be composed, and all that is doubtful about it waits for parts of the program that are to come.
+    /// What ships can be composed, and all that is doubtful about it are the words for pictures and voice, which S4.11 asks for.
     #[test]
-    fn what_ships_waits_only_for_what_is_to_come() {
+    fn what_ships_says_nothing_in_vain_but_of_pictures_and_voice() {
         for (id, json) in SHIPPED {
             for warning in warnings(json) {
-                assert!(warning.contains("as no part of this program knows it yet: "), "{id}: {warning}");
+                assert!(warning.contains("`supportsMedia` never holds"), "{id}: {warning}");
             }
         }
         for plain in ["sms", "companion"] {
@@ -242,10 +232,9 @@ mod tests {
             "now | the macro `{{nosuchthing}}` is not known and is sent as it is written",
             "now | the macro `{{time}}` changes from turn to turn, but the head keeps what it said when the window began; give the section the placement `context`",
             "now | the macro `{{roll}}` changes from turn to turn, but the head keeps what it said when the window began; give the section the placement `context`",
-            "past | always empty, as no part of this program knows it yet: `${note}`",
             "past | `${memory.facts}` is always empty in the head, which stays as it is while memories come and go; name it in a section of the kind `memory`",
             "past | `${user.question}` is always empty in the head, which stays as it is from turn to turn; name it in a section with the placement `context`",
-            "past | never so in a condition, as no part of this program knows it yet: `supportsMedia`",
+            "past | the condition `supportsMedia` never holds: no part of this program sets it",
             "past | the condition `hasMemories` changes from turn to turn; in the head the whole prompt is read anew each time",
             "memory | of this kind of section only its condition, heading and variables count; not sent: I recall: ${memory.facts}",
             "world | `${lore.before}` is empty but in a section of the kind `loreBefore` or `loreAfter`",

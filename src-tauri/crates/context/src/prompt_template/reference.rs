@@ -2,7 +2,6 @@
 
 use super::catalogue::{CATALOGUE, GROUPS, Made};
 use super::flags::Flag;
-use super::variables;
 
 /// What an author needs to know about a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +11,6 @@ pub struct VariableDoc {
     pub description: &'static str,
     /// True if a condition may ask for its `.size`.
     pub list: bool,
-    /// False while no part of the program knows it: then it is always empty.
-    pub supplied: bool,
     pub source: VariableSource,
 }
 
@@ -45,9 +42,8 @@ pub fn reference() -> Vec<VariableDoc> {
         group: definition.group,
         description: definition.description,
         list: matches!(definition.made, Made::GivenList | Made::DetailList),
-        supplied: variables::supplied(definition.name),
         source: match definition.made {
-            Made::Given | Made::GivenList | Made::Awaited => VariableSource::Given,
+            Made::Given | Made::GivenList => VariableSource::Given,
             Made::Detail | Made::DetailList => VariableSource::Detail,
             Made::Alias(of) => VariableSource::SameAs(of),
             Made::Derived { inputs, .. } => VariableSource::MadeOf(inputs),
@@ -93,8 +89,7 @@ mod tests {
             VariableSource::MadeOf(inputs) => (doc.description.to_owned(), names(inputs)),
         };
         let list = if doc.list { " (a list)" } else { "" };
-        let yet = if doc.supplied { "" } else { " *(empty as yet)*" };
-        format!("| `${{{}}}`{list} | {what}{yet} | {source} |\n", doc.name)
+        format!("| `${{{}}}`{list} | {what} | {source} |\n", doc.name)
     }
 
     fn markdown() -> String {
@@ -102,7 +97,6 @@ mod tests {
             "# Variables and conditions of prompt templates\n\n",
             "Written by the test `the_reference_is_in_sync`; do not edit.\n",
             "A variable without a value is empty: its line, heading and section vanish. `$${` stands for `${` itself.\n",
-            "What is *empty as yet* is for parts of the program that are still to come.\n",
         ));
         for (group, about) in GROUPS {
             write!(text, "\n## {group}\n\n{about}.\n\n| variable | what it is | made of |\n|---|---|---|\n").unwrap();

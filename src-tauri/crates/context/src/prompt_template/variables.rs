@@ -130,22 +130,6 @@ pub(super) fn is_list(name: &str) -> bool {
     matches!(BY_NAME.get(plain(name)).map(|definition| &definition.made), Some(Made::GivenList | Made::DetailList))
 }
 
-/// Whether it may ever have a value: a part of the program gives it, or something that it is made of, or it always has one.
-pub(super) fn supplied(name: &str) -> bool {
-    let Some(definition) = BY_NAME.get(plain(name)) else { return false };
-    match definition.made {
-        Made::Given | Made::GivenList | Made::Detail | Made::DetailList => true,
-        Made::Awaited | Made::Alias(_) => false,
-        Made::Derived { inputs, .. } => inputs.iter().any(|input| supplied(input)) || constant(name),
-    }
-}
-
-/// Whether it has a value with nothing given.
-fn constant(name: &str) -> bool {
-    static NOTHING: LazyLock<Option<Variables>> = LazyLock::new(|| Variables::resolve(Given::default()).ok());
-    NOTHING.as_ref().is_some_and(|nothing| nothing.is_true(name))
-}
-
 /// Empty, `0` and `false` are not true.
 pub(super) fn is_true(text: &str) -> bool {
     !matches!(text.trim(), "" | "0" | "false")
@@ -308,7 +292,7 @@ mod tests {
     fn every_variable_has_a_value_with_nothing_given_and_with_everything() {
         let nothing = Variables::resolve(Given::default()).unwrap();
         let everything = CATALOGUE.iter().fold(Given::default(), |given, definition| match definition.made {
-            Made::Given | Made::Awaited | Made::Detail => given.text(definition.name, "x"),
+            Made::Given | Made::Detail => given.text(definition.name, "x"),
             Made::GivenList | Made::DetailList => given.list(definition.name, ["y".into()]),
             _ => given,
         });

@@ -35,7 +35,6 @@ fn full() -> Given {
         .text("mode", "study")
         .text("mode.text", "Explain.")
         .text("extra", "No rhymes.")
-        .text("postHistory", "Keep it short.")
         .text("note", "It rains.")
         .text("user.citations", "[1] Lamps burn oil.")
         .text("character.scenario", "A quiet night.")
@@ -46,13 +45,20 @@ fn full() -> Given {
         .text("profile.leader", "Mira")
         .text("command", "a calm evening")
         .text("transcript", "Tom: Hi")
-        .text("transcript.reply", "Well")
-        .text("summary.previous", "They met.")
         .text("summary.words", "80")
         .text("user.question", "What burns?")
         .text("group.next", "Mira")
         .list("group.members", ["Mira".into(), "Ada".into()])
         .list("imageTags", ["smile".into(), "sea".into()])
+}
+
+/// The base template with other sections.
+fn extending(sections: Value) -> ResolvedTemplate {
+    let json = json!({
+        "schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T", "extends": "base-roleplay",
+        "sections": sections,
+    });
+    resolve(&from_json(&json.to_string()).unwrap().template, built_in().unwrap()).unwrap()
 }
 
 fn template(sections: Value) -> ResolvedTemplate {
@@ -211,7 +217,7 @@ fn every_style_knows_every_variable() {
 #[test]
 fn the_cards_own_prompt_stands_instead_of_the_rules_and_may_embed_them() {
     let given = full().text("character.systemPrompt", "Be Mira. {{original}}").text("character.postHistory", "Sigh.");
-    let composed = of(&shipped("base-roleplay"), given, &[]);
+    let composed = of(&extending(json!([{"name": "postHistory", "lines": ["Keep it short."]}])), given, &[]);
     let first = &composed.sections[0];
     assert_eq!(first.text, "Be Mira. {{original}}");
     let original = first.original.as_deref().unwrap();

@@ -26,6 +26,7 @@ fn supplied() -> Given {
         .text("group.next", "")
         .text("goal", "light the lamp")
         .text("extra", "No rhymes.")
+        .text("note", "It rains.")
         .text("reminder.text", "It is late.")
         .text("mode", "study")
         .text("mode.text", "Explain.")
@@ -56,7 +57,7 @@ fn everything_that_is_supplied_has_a_place() {
     let given = supplied();
     let given: BTreeSet<&str> = given.names().collect();
     for doc in reference().iter().filter(|doc| doc.source == VariableSource::Given) {
-        assert_eq!(given.contains(doc.name), doc.supplied, "{}", doc.name);
+        assert!(given.contains(doc.name), "{}", doc.name);
     }
     insta::assert_snapshot!(picture(&of(&shipped("base-roleplay"), supplied(), &[Flag::ReminderDue, Flag::IncludeScene])), @r"
     [identity System]
@@ -158,8 +159,6 @@ fn what_is_to_come_has_a_place() {
     Examples of how Mira talks:
     {{user}}: Hi
     {{char}}: Oh. Hi.
-    [postHistory System AfterHistory]
-    Keep it short.
     [personaIntroduction User]
     I am Tom.
     a sailor
@@ -173,8 +172,6 @@ fn what_is_to_come_has_a_place() {
     [1] Lamps burn oil.
     [mode System Context]
     Explain.
-    [note System Context]
-    It rains.
     [reminder System Context]
     Reminder:
     Episode: The storm.
@@ -186,12 +183,7 @@ fn what_is_to_come_has_a_place() {
 fn lore_after(change: Value) -> Vec<SectionKind> {
     let mut section = json!({"name": "loreAfter"});
     section.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-    let json = json!({
-        "schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T", "extends": "base-roleplay",
-        "sections": [section],
-    });
-    let own = resolve(&from_json(&json.to_string()).unwrap().template, built_in().unwrap()).unwrap();
-    of(&own, mira(), &[]).without_lore
+    of(&extending(json!([section])), mira(), &[]).without_lore
 }
 
 /// With no lore to tell the section is not there either, but that is no wish of the template's.

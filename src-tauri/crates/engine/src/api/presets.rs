@@ -84,8 +84,6 @@ pub struct VariableDoc {
     pub group: String,
     pub description: String,
     pub inputs: Vec<String>,
-    /// False while no part of the program knows it: then it is always empty.
-    pub supplied: bool,
 }
 
 /// A way of talking that can be switched during a chat.

@@ -1,6 +1,7 @@
 //! The model that understands what was said: a small encoder in a worker of its own, which leaves when it is not needed.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use context::similarity::bytes;
@@ -10,6 +11,8 @@ use local::{Embedding, LocalHost, gguf};
 use provider::ProviderError;
 use store::{NewVector, SaidText, UnreadText};
 
+use super::recent::Recent;
+use super::window;
 use crate::convert::Speakers;
 use crate::models::gguf_files;
 
@@ -17,8 +20,6 @@ use crate::models::gguf_files;
 const IDLE: Duration = Duration::from_secs(60);
 /// Letters of a name: a card may have one that would leave no room for what was said.
 const NAME: usize = 60;
-/// Letters of a neighbour that a passage is read with.
-const BESIDE: usize = 240;
 /// Pieces that are no word's: one at each end.
 const MARKS: usize = 2;
 /// Of a text in English, signs and all, the mean is 1.1 to 1.5; of one in German or Spanish it is above two, and where words are
@@ -33,6 +34,8 @@ pub struct Encoder {
     host: LocalHost,
     path: PathBuf,
     model: String,
+    /// A passage stands beside others, and counts with each of them.
+    lately: Arc<Recent<Arc<Embedding>>>,
 }
 
 impl Encoder {
@@ -54,9 +57,9 @@ impl Encoder {
         let bytes = std::fs::metadata(&path)?.len();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let settings = local::Settings { task: "embeddings", idle: Some(IDLE), state_dir: None, ..settings.clone() };
-        // Texts were read without their speakers once; those are read anew.
-        let model = format!("{name}, {bytes} bytes, with speakers");
-        Ok(Some(Self { host: LocalHost::new(settings)?, model, path }))
+        // What was read without speakers once, or among its neighbours in one piece, is read anew.
+        let model = format!("{name}, {bytes} bytes, with speakers, beside neighbours");
+        Ok(Some(Self { host: LocalHost::new(settings)?, model, path, lately: Arc::default() }))
     }
 
     /// Whose vectors these are. Those of another say nothing to them.
@@ -69,8 +72,8 @@ impl Encoder {
     /// # Errors
     /// The file is no model, or the worker fails.
     pub async fn understand(&self, text: &str) -> Result<Option<Embedding>, ProviderError> {
-        let asked = self.host.embed(&self.path, &[text.to_owned()]).await?.pop();
-        Ok(asked.filter(|asked| knows_the_words(text, asked.tokens.len())))
+        let asked = self.host.embed(&self.path, text).await?;
+        Ok(knows_the_words(text, asked.tokens.len()).then_some(asked))
     }
 
     /// The passages of a text, by themselves and among what was said around them, each line with who said it, as they are called
@@ -82,18 +85,28 @@ impl Encoder {
         speakers: &Speakers,
         stop: impl Fn() -> bool,
     ) -> Result<Option<Vec<NewVector>>, ProviderError> {
-        let passages = passages(&unread.said, speakers);
-        let beside = [unread.before.as_ref(), unread.behind.as_ref()];
-        let windows = windows(&passages, &unread.said, beside, speakers);
-        let mut read = Vec::with_capacity(passages.len());
-        for (window, passage) in windows.into_iter().zip(passages) {
+        let [before, behind] = beside(&unread.said, [unread.before.as_ref(), unread.behind.as_ref()], speakers);
+        let here = passages(&unread.said, speakers);
+        let mut lines = Vec::with_capacity(here.len() + 2);
+        for line in before.iter().chain(&here).chain(&behind) {
             if stop() {
                 return Ok(None);
             }
-            let both = self.host.embed(&self.path, &[passage, window]).await?;
-            read.extend(<[Embedding; 2]>::try_from(both).map(kept));
+            lines.push(self.line(line).await?);
         }
-        Ok(Some(read))
+        let behind = behind.and_then(|_| lines.pop());
+        let before = before.map(|_| lines.remove(0));
+        Ok(Some(lines.iter().map(|line| kept(line, [before.as_deref(), behind.as_deref()])).collect()))
+    }
+
+    /// What it makes of a line, which stands beside the next one too.
+    async fn line(&self, line: &str) -> Result<Arc<Embedding>, ProviderError> {
+        if let Some(known) = self.lately.of(line) {
+            return Ok(known);
+        }
+        let made = Arc::new(self.host.embed(&self.path, line).await?);
+        self.lately.put(line, Arc::clone(&made));
+        Ok(made)
     }
 
     /// Ends the worker.
@@ -103,10 +116,18 @@ impl Encoder {
 }
 
 /// Of a passage its pieces, of its window the whole: one says what was said, the other what it was about.
-fn kept([passage, window]: [Embedding; 2]) -> NewVector {
-    let (vector, scale) = bytes(&window.mean);
+fn kept(passage: &Embedding, beside: [Option<&Embedding>; 2]) -> NewVector {
+    let (vector, scale) = bytes(&window::among(passage, beside));
     let pieces = passage.tokens.iter().map(|piece| u16::try_from(*piece).unwrap_or(u16::MAX)).collect();
-    NewVector { vector, scale, pieces, vectors: passage.vectors }
+    NewVector { vector, scale, pieces, vectors: passage.vectors.clone() }
+}
+
+/// Of what was said before and behind a text, the passages that are next to it.
+fn beside(said: &SaidText, neighbours: [Option<&SaidText>; 2], speakers: &Speakers) -> [Option<String>; 2] {
+    let same_talk = |beside: &&SaidText| is_same_talk(beside.created, said.created);
+    let [before, behind] =
+        neighbours.map(|beside| beside.filter(same_talk).map_or_else(Vec::new, |beside| passages(beside, speakers)));
+    [before.into_iter().next_back(), behind.into_iter().next()]
 }
 
 fn passages(said: &SaidText, speakers: &Speakers) -> Vec<String> {
@@ -126,24 +147,9 @@ fn line(said: &SaidText, text: &str, speakers: &Speakers) -> String {
     }
 }
 
-/// Each passage among its neighbours.
-fn windows(passages: &[String], said: &SaidText, beside: [Option<&SaidText>; 2], speakers: &Speakers) -> Vec<String> {
-    let same_talk = |beside: &&SaidText| is_same_talk(beside.created, said.created);
-    let beside = beside.map(|beside| beside.filter(same_talk).map(|beside| line(beside, beside.text.trim(), speakers)));
-    passages.iter().map(|passage| among(passage, beside.each_ref().map(Option::as_deref))).collect()
-}
-
 /// What was said on another day is of another matter.
 fn is_same_talk(one: Timestamp, other: Timestamp) -> bool {
     (one.0 - other.0).abs() <= TALK
-}
-
-/// A passage between the ends of its neighbours that are next to it: whole ones would crowd it out (memory.md, section 3,
-/// item 5).
-fn among(passage: &str, [before, behind]: [Option<&str>; 2]) -> String {
-    let (before, behind) =
-        (before.map(|text| last_letters(text, BESIDE)), behind.map(|text| first_letters(text, BESIDE)));
-    [before, Some(passage), behind].into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 /// A model spells out words that it has not learned. What it says of a text that it spells is of no use: the nearest of such
@@ -155,10 +161,6 @@ fn knows_the_words(text: &str, pieces: usize) -> bool {
 
 fn first_letters(text: &str, letters: usize) -> &str {
     text.char_indices().nth(letters).map_or(text, |(end, _)| &text[..end])
-}
-
-fn last_letters(text: &str, letters: usize) -> &str {
-    text.char_indices().rev().nth(letters.saturating_sub(1)).map_or(text, |(start, _)| &text[start..])
 }
 
 #[cfg(test)]
@@ -179,15 +181,6 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_stands_between_the_ends_that_are_next_to_it() {
-        assert_eq!(among("Yes.", [Some("A boat?"), Some("Good.")]), "A boat?\nYes.\nGood.");
-        assert_eq!(among("Yes.", [None, None]), "Yes.");
-        let long = format!("é{}é", "a".repeat(400));
-        let [before, behind] = [format!("{}é", "a".repeat(239)), format!("é{}", "a".repeat(239))];
-        assert_eq!(among("Yes.", [Some(&long), Some(&long)]), format!("{before}\nYes.\n{behind}"));
-    }
-
-    #[test]
     fn a_text_that_is_spelled_out_is_not_understood() {
         for (text, pieces, known) in [
             ("What did my sister name the parrot?", 8, true),
@@ -202,11 +195,23 @@ mod tests {
     #[test]
     fn what_was_said_on_another_day_is_not_beside_it() {
         let read = |hours: i64| {
-            let (yes, boat) = (said(Role::Character, 0, "Yes."), said(Role::User, hours, " A boat? "));
-            windows(&passages(&yes, &speakers()), &yes, [Some(&boat), None], &speakers())
+            let [yes, boat] = [said(Role::Character, 0, "Yes."), said(Role::User, hours, " A boat? ")];
+            beside(&yes, [Some(&boat), None], &speakers())
         };
-        assert_eq!([-1, 8].map(read), [["Tom: A boat?\nMira: Yes."], ["Tom: A boat?\nMira: Yes."]]);
-        assert_eq!([-9, 9].map(read), [["Mira: Yes."], ["Mira: Yes."]]);
+        assert_eq!(
+            [-8, 8].map(read),
+            [[Some("Tom: A boat?".to_owned()), None], [Some("Tom: A boat?".to_owned()), None]]
+        );
+        assert_eq!([-9, 9].map(read), [[None, None], [None, None]]);
+    }
+
+    #[test]
+    fn of_long_neighbours_the_passages_that_are_next_to_it_are_beside_it() {
+        let long = said(Role::User, 0, &format!("{}It ends.", "It rained, and the boats stayed in. ".repeat(100)));
+        let yes = said(Role::Character, 0, "Yes.");
+        let [before, behind] = beside(&yes, [Some(&long), Some(&long)], &speakers()).map(Option::unwrap_or_default);
+        assert!(before.starts_with("Tom: ") && before.ends_with("It ends."), "{before}");
+        assert!(behind.starts_with("Tom: It rained") && !behind.contains("It ends."), "{behind}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use domain::document::{self, MAX_PASSAGE};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::terms::alike;
+use super::vectors::Nearest;
 
 /// Bytes of an excerpt, about: a paragraph. In a thousand tokens ten of them have room.
 const LONGEST: usize = 400;
@@ -46,9 +47,9 @@ impl Sought {
 }
 
 /// What is told of `text`: all of it if it is short; else the sentences that have most of what is sought, and as much around them
-/// as has room, marked where something is left out. Where none has any of it, the passage that is `nearest` the question, by its
-/// number, or the first.
-pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<usize>) -> String {
+/// as has room, marked where something is left out. Where none has any of it, the one where the encoder finds the question met
+/// best; without that, the first.
+pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<Nearest>) -> String {
     let text = text.trim();
     if text.len() <= LONGEST {
         return text.to_owned();
@@ -56,7 +57,7 @@ pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<usize>) -> St
     let sentences: Vec<(usize, &str)> = text.split_sentence_bound_indices().collect();
     let range = |(start, sentence): &(usize, &str)| *start..start + sentence.len();
     let weights = sought.weights(&sentences.iter().map(|(_, sentence)| *sentence).collect::<Vec<_>>());
-    let near = near(text, nearest);
+    let near = nearest.map(|nearest| near(text, nearest));
     let weight = |at: usize| {
         let there = near.as_ref().is_some_and(|near| near.contains(&sentences[at].0));
         weights[at] + if there { NEAREST } else { 0.0 }
@@ -64,20 +65,18 @@ pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<usize>) -> St
     // Of equals the first: a message says in the beginning what it is about.
     let best =
         (0..sentences.len()).rev().filter(|at| weights[*at] > 0.0).max_by(|a, b| weight(*a).total_cmp(&weight(*b)));
-    let told = match (best, near) {
-        (Some(best), _) => around(&sentences.iter().map(range).collect::<Vec<_>>(), best),
-        (None, Some(near)) => near,
-        (None, None) => 0..MAX_PASSAGE,
-    };
+    let met = near.as_ref().zip(nearest).map(|(near, nearest)| near.start + (nearest.at * near.len() as f32) as usize);
+    let met = || sentences.iter().rposition(|(start, _)| *start <= met.unwrap_or(0));
+    let told = around(&sentences.iter().map(range).collect::<Vec<_>>(), best.or_else(met).unwrap_or(0));
     marked(text, told)
 }
 
-/// Where the passage with that number stands; a text that is one passage has none.
-fn near(text: &str, nearest: Option<usize>) -> Option<Range<usize>> {
+/// Where the nearest passage stands; a short text is one.
+fn near(text: &str, nearest: Nearest) -> Range<usize> {
     let passages = document::passages(text);
-    let passage = passages.get(nearest?).filter(|_| passages.len() > 1)?;
-    let start = text.find(&passage.text)?;
-    Some(start..start + passage.text.len())
+    let passage = passages.get(nearest.passage).filter(|_| passages.len() > 1);
+    let place = passage.and_then(|passage| Some((text.find(&passage.text)?, passage.text.len())));
+    place.map_or(0..text.len(), |(start, length)| start..start + length)
 }
 
 /// The sentence at `best`, and its neighbours while there is room, those behind it first.
@@ -113,7 +112,7 @@ fn marked(text: &str, told: Range<usize>) -> String {
 mod tests {
     use super::*;
 
-    fn told(text: &str, said: &[&str], nearest: Option<usize>) -> String {
+    fn told(text: &str, said: &[&str], nearest: Option<Nearest>) -> String {
         let said: Vec<String> = said.iter().map(|word| (*word).to_owned()).collect();
         excerpt(text, &Sought::of(&said), nearest)
     }
@@ -138,12 +137,17 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_word_of_the_question_is_told_by_its_nearest_passage_or_from_its_beginning() {
+    fn what_has_no_word_of_the_question_is_told_where_the_encoder_finds_it_or_from_its_beginning() {
         let (fog, reef) = ("The fog came in over the quay. ".repeat(24), "Nobody dives at the reef. ".repeat(24));
-        let text = format!("{fog}\n\n{reef}\n\n{fog}");
-        assert!(told(&text, &["moon"], None).starts_with("The fog"));
-        let near = told(&text, &["moon"], Some(1));
-        assert!(near.starts_with("… Nobody") && near.ends_with("reef. …"), "{near}");
-        assert!(told(&"x".repeat(2_000), &["moon"], Some(9)).len() <= MAX_PASSAGE + 4);
+        let text = format!("{fog}\n\n{reef}She waved.\n\n{fog}");
+        let beginning = told(&text, &["moon"], None);
+        assert!(beginning.starts_with("The fog") && beginning.len() <= LONGEST + 4, "{beginning}");
+        let near = |passage, at| told(&text, &["moon"], Some(Nearest { passage, at }));
+        assert!(near(1, 0.5).starts_with("… Nobody") && near(1, 0.5).ends_with("reef. …"), "{}", near(1, 0.5));
+        assert!(near(1, 1.0).contains("She waved."), "{}", near(1, 1.0));
+        let one_passage = format!("{}She waved.", "Nobody dives at the reef. ".repeat(20));
+        assert!(told(&one_passage, &["moon"], Some(Nearest { passage: 0, at: 0.99 })).ends_with("She waved."));
+        let endless = told(&"x".repeat(2_000), &["moon"], Some(Nearest { passage: 9, at: 0.5 }));
+        assert!(endless.len() <= MAX_PASSAGE + 4);
     }
 }

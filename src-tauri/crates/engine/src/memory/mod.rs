@@ -32,6 +32,7 @@ mod passages;
 mod reading;
 mod reading_things;
 mod receipts;
+mod recent;
 mod saying;
 mod scores;
 mod sense;
@@ -47,6 +48,7 @@ mod trial;
 mod typed;
 mod untold;
 mod vectors;
+mod window;
 mod wishes;
 mod withdrawal;
 

@@ -14,7 +14,7 @@ use super::sense::Understood;
 use super::signals::{Lexical, Place};
 use super::terms::says_nothing;
 use super::texts::{ChatTexts, TextCache};
-use super::vectors::{Meaning, VectorCache};
+use super::vectors::{Meaning, Nearest, VectorCache};
 use crate::clock::Clock;
 use crate::convert::Speakers;
 use crate::history::said;
@@ -129,8 +129,8 @@ pub(crate) struct Hit {
     pub(crate) score: f32,
     /// What it is made of.
     pub(crate) signals: Vec<Signal>,
-    /// Which of its passages meets the question best.
-    pub(crate) nearest: Option<usize>,
+    /// Where in it the question is met best.
+    pub(crate) nearest: Option<Nearest>,
 }
 
 impl Hit {

@@ -1,7 +1,6 @@
 //! What is being typed is understood, looked for and counted while it is: when it is sent, nobody waits for the encoder, and what
 //! was met is known.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ChatId;
@@ -11,18 +10,16 @@ use tokio::task::AbortHandle;
 
 use super::about;
 use super::encoder::Encoder;
+use super::recent::Recent;
 use super::sense::{Sense, Understood};
 use crate::Engine;
 use crate::error::Answer;
 use crate::turn::TurnOptions;
 
 /// Texts that stay understood: what is typed, what is looked at before it is sent, and what is asked again.
-const LATELY: usize = 16;
-
-/// Texts that were understood lately, the latest last.
 #[derive(Default)]
 pub(crate) struct Lately {
-    known: Mutex<VecDeque<(String, Understood)>>,
+    known: Recent<Understood>,
     looking: Mutex<Option<AbortHandle>>,
 }
 
@@ -34,16 +31,7 @@ impl Lately {
     }
 
     pub(super) fn of(&self, text: &str) -> Option<Understood> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().find(|(of, _)| of == text).map(|(_, understood)| Arc::clone(understood))
-    }
-
-    fn put(&self, text: &str, understood: Understood) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= LATELY {
-            known.pop_front();
-        }
-        known.push_back((text.to_owned(), understood));
+        self.known.of(text)
     }
 }
 
@@ -52,7 +40,7 @@ impl Engine {
     pub(super) async fn understand(&self, encoder: &Encoder, text: &str) -> Result<Option<Understood>, ProviderError> {
         let Some(embedding) = encoder.understand(text).await? else { return Ok(None) };
         let understood = Arc::new(Sense::new(embedding, encoder.model()));
-        self.reading().lately().put(text, Arc::clone(&understood));
+        self.reading().lately().known.put(text, Arc::clone(&understood));
         Ok(Some(understood))
     }
 

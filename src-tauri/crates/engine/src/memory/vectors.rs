@@ -19,6 +19,8 @@ use super::signals::Place;
 /// Chats whose vectors stay in memory: all of a pair's that a turn looks through, and some more, for with one too few each would
 /// be read again at each turn. Those of ten thousand messages are 5 MiB.
 const CHATS: usize = 64;
+/// Pieces of a passage that are looked at together, to find the place that the question is about: a short sentence.
+const SENTENCE: usize = 12;
 /// A piece that more passages have tells them apart too little (memory.md, section 3, item 4).
 const COMMON: f64 = 0.3;
 
@@ -158,23 +160,23 @@ impl<'a> Meaning<'a> {
     }
 
     /// How well each rare enough piece of what is asked is met somewhere in a message, from 0 to 1 over the first of `places`
-    /// that have so many `pieces` together, and in which of its passages. Of a message that nothing has read nothing is known.
+    /// that have so many `pieces` together, and where in it. Of a message that nothing has read nothing is known.
     pub(crate) fn met(
         &self,
         store: &Read<'_>,
         places: &[Place],
         pieces: usize,
-    ) -> Result<(Scores, HashMap<Place, usize>), StoreError> {
+    ) -> Result<(Scores, HashMap<Place, Nearest>), StoreError> {
         let asked = self.telling_pieces();
         let mut met = Scores::unknown(self.stretches);
-        let mut passages: HashMap<Place, Vec<(i64, f32)>> = HashMap::new();
+        let mut passages: HashMap<Place, Vec<(i64, f32, f32)>> = HashMap::new();
         if asked.is_empty() {
             return Ok((met, HashMap::new()));
         }
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         for (place, number) in self.first_of(places, pieces) {
             match self.asked.met(&asked.pieces, number) {
-                Some(best) => known.push((place, number, best)),
+                Some(in_passage) => known.push((place, number, in_passage)),
                 None => unknown.push((place, number)),
             }
         }
@@ -183,13 +185,13 @@ impl<'a> Meaning<'a> {
             Some(vectors.map(|vectors| (*place, *number, vectors)))
         };
         let newly = meet(&asked, unknown.iter().filter_map(read))?;
-        self.asked.keep(&asked.pieces, newly.iter().map(|(_, number, best)| (*number, best.clone())));
-        for (place, number, best) in known.into_iter().chain(newly) {
+        self.asked.keep(&asked.pieces, newly.iter().map(|(_, number, in_passage)| (*number, in_passage.clone())));
+        for (place, number, InPassage { best, at }) in known.into_iter().chain(newly) {
             let score = asked.score(&best);
             met.raise(place, score);
-            passages.entry(place).or_default().push((number, score));
+            passages.entry(place).or_default().push((number, score, at));
         }
-        Ok((met.scaled(), passages.into_iter().map(|(place, passages)| (place, best(passages))).collect()))
+        Ok((met.scaled(), passages.into_iter().map(|(place, passages)| (place, nearest(passages))).collect()))
     }
 
     /// The passages of the first of `places` that have so many `pieces` together.
@@ -265,8 +267,17 @@ impl TellingPieces {
     }
 
     /// Late interaction: each piece takes its best match in the passage.
-    fn met_in(&self, passage: &[i8]) -> Vec<i32> {
-        best_products(&self.vectors, passage, self.dimensions)
+    fn met_in(&self, passage: &[i8]) -> InPassage {
+        let sentences = passage.chunks(SENTENCE * self.dimensions.get());
+        let sentences: Vec<Vec<i32>> =
+            sentences.map(|sentence| best_products(&self.vectors, sentence, self.dimensions)).collect();
+        let best = sentences.iter().fold(vec![i32::MIN; self.weights.len()], |best, sentence| larger(&best, sentence));
+        // What is looked for may stand on both sides of a border.
+        let two = sentences.windows(2).zip(1..).map(|(two, at)| (at as f32, self.score(&larger(&two[0], &two[1]))));
+        let one = sentences.iter().zip(0..).map(|(one, at)| (at as f32 + 0.5, self.score(one)));
+        let middle = two.chain(one).max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0.0, |(at, _)| at);
+        let pieces = (passage.len() / self.dimensions).max(1) as f32;
+        InPassage { best, at: (middle * SENTENCE as f32 / pieces).min(1.0) }
     }
 
     fn score(&self, best: &[i32]) -> f32 {
@@ -276,8 +287,30 @@ impl TellingPieces {
     }
 }
 
+/// How a passage met the pieces of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct InPassage {
+    /// The best product of each.
+    pub(super) best: Vec<i32>,
+    /// Where in it they are met best, from its beginning at 0 to its end at 1.
+    pub(super) at: f32,
+}
+
+/// Where in a message the question is met best.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Nearest {
+    /// Which of its passages.
+    pub(crate) passage: usize,
+    /// See [`InPassage::at`].
+    pub(crate) at: f32,
+}
+
+fn larger(one: &[i32], other: &[i32]) -> Vec<i32> {
+    one.iter().zip(other).map(|(one, other)| *one.max(other)).collect()
+}
+
 /// A passage, and how it met each piece.
-type Met = (Place, i64, Vec<i32>);
+type Met = (Place, i64, InPassage);
 
 /// Meets what is read while more is: reading takes a third of the time, and two threads share the rest.
 fn meet(
@@ -308,16 +341,39 @@ fn meet(
     })
 }
 
-/// The place of the best among the passages of one message, which have their numbers in their order.
-fn best(mut passages: Vec<(i64, f32)>) -> usize {
-    passages.sort_unstable_by_key(|(number, _)| *number);
-    let scores = passages.iter().map(|(_, score)| *score).enumerate();
-    scores.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(place, _)| place)
+/// The best among the passages of one message, which have their numbers in their order.
+fn nearest(mut passages: Vec<(i64, f32, f32)>) -> Nearest {
+    passages.sort_unstable_by_key(|(number, ..)| *number);
+    let numbered = passages.into_iter().enumerate();
+    let best = numbered.max_by(|(_, (_, a, _)), (_, (_, b, _))| a.total_cmp(b));
+    best.map_or(Nearest { passage: 0, at: 0.0 }, |(passage, (.., at))| Nearest { passage, at })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn asked(vectors: &[[i8; 2]]) -> TellingPieces {
+        let dimensions = NonZero::new(2).unwrap();
+        let (pieces, weights) = ((0..vectors.len()).collect(), vec![1.0; vectors.len()]);
+        TellingPieces { dimensions, pieces, vectors: vectors.concat(), weights }
+    }
+
+    #[test]
+    fn the_place_of_what_is_asked_for_is_known_in_a_long_passage() {
+        let asked = asked(&[[100, 0], [0, 100]]);
+        let mut passage = vec![[1, 1]; 10 * SENTENCE];
+        passage[7 * SENTENCE - 1] = [90, 0];
+        passage[7 * SENTENCE] = [0, 90];
+        let met = asked.met_in(&passage.concat());
+        assert_eq!((met.best, met.at), (vec![9_000, 9_000], 0.7));
+        assert_eq!(asked.met_in(&[90, 0]), InPassage { best: vec![9_000, 0], at: 1.0 });
+    }
+
+    #[test]
+    fn of_several_passages_the_best_is_the_nearest() {
+        assert_eq!(nearest(vec![(9, 0.4, 0.1), (7, 0.2, 0.2), (8, 0.9, 0.3)]), Nearest { passage: 1, at: 0.3 });
+    }
 
     fn row(number: i64, position: i64, pieces: &[u16]) -> StoredVector {
         StoredVector { number, position, vector: vec![number as i8, 1], scale: 1.0, pieces: pieces.to_vec() }

@@ -1,5 +1,6 @@
 //! The real encoder in the real worker.
 
+use futures_util::future::try_join_all;
 use local::{Embedding, LocalHost, Settings};
 
 use crate::support::{models_dir, settings};
@@ -9,8 +10,8 @@ fn nearness(a: &Embedding, b: &Embedding) -> f32 {
 }
 
 async fn embed(host: &LocalHost, texts: &[&str]) -> Vec<Embedding> {
-    let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-    host.embed(&models_dir().join("all-MiniLM-L6-v2.Q8_0.gguf"), &texts).await.unwrap()
+    let model = models_dir().join("all-MiniLM-L6-v2.Q8_0.gguf");
+    try_join_all(texts.iter().map(|text| host.embed(&model, text))).await.unwrap()
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use crate::StoreError;
 use crate::sql::Col;
+use crate::{StoreError, WithoutWords};
 
 /// A manifest with the reply it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,9 +102,9 @@ impl ManifestsMut<'_> {
         Ok(())
     }
 
-    /// Empties the manifests that quote what is `gone`: words of messages deleted at or before `before`, of those in chats
-    /// deleted by then, and of those that were edited. Figures stay.
-    pub(crate) fn forget(&mut self, before: Timestamp) -> Result<(), StoreError> {
+    /// Takes the words out of the manifests that quote what is gone: words of messages deleted at or before `before`, of those in
+    /// chats deleted by then, and of those that were edited.
+    pub(crate) fn forget(&mut self, before: Timestamp, without_words: WithoutWords) -> Result<(), StoreError> {
         let mut gone = Gone::default();
         let mut rows = self.conn.prepare_cached(
             "SELECT message.id, message.chat, message.position, chat.character
@@ -127,7 +127,7 @@ impl ManifestsMut<'_> {
         for (chat, position) in self.quoted(&gone)? {
             note_first(&mut gone.first, chat, position);
         }
-        gone.first.iter().try_for_each(|(chat, position)| self.empty_from(*chat, *position))
+        gone.first.iter().try_for_each(|(chat, position)| self.forget_words(*chat, *position, without_words))
     }
 
     /// Where other chats quote one of these messages first: chats of one character know each other, and which quotes which is
@@ -152,8 +152,9 @@ impl ManifestsMut<'_> {
         Ok(quoted)
     }
 
-    /// Empties the manifests that quote the memory or the document, and those behind them, which may lean on them. Figures stay.
-    pub(crate) fn forget_quotes(&mut self, quoted: Uuid) -> Result<(), StoreError> {
+    /// Takes the words out of the manifests that quote the memory or the document, and out of those behind them, which may lean on
+    /// them.
+    pub(crate) fn forget_quotes(&mut self, quoted: Uuid, without_words: WithoutWords) -> Result<(), StoreError> {
         let first: Vec<(ChatId, i64)> = self
             .conn
             .prepare_cached(
@@ -163,17 +164,25 @@ impl ManifestsMut<'_> {
             )?
             .query_map([quoted.to_string()], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
-        first.into_iter().try_for_each(|(chat, position)| self.empty_from(chat, position))
+        first.into_iter().try_for_each(|(chat, position)| self.forget_words(chat, position, without_words))
     }
 
-    fn empty_from(&self, chat: ChatId, position: i64) -> Result<(), StoreError> {
-        self.conn
-            .prepare_cached(
-                "UPDATE manifest SET json = '' WHERE json <> '' AND swipe IN (
-                     SELECT swipe.id FROM swipe JOIN message ON message.id = swipe.message
-                     WHERE message.chat = ?1 AND message.position >= ?2)",
-            )?
-            .execute(params![Col(chat), position])?;
+    /// Of the prompts that were sent from `position` on.
+    fn forget_words(&self, chat: ChatId, position: i64, without_words: WithoutWords) -> Result<(), StoreError> {
+        let mut manifests = self.conn.prepare_cached(
+            "SELECT manifest.swipe, manifest.json FROM manifest
+             JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
+             WHERE message.chat = ?1 AND message.position >= ?2",
+        )?;
+        let mut bare: Vec<(SwipeId, String)> = Vec::new();
+        let mut rows = manifests.query(params![Col(chat), position])?;
+        while let Some(row) = rows.next()? {
+            if let Some(json) = without_words(row.get_ref(1)?.as_str().unwrap_or_default()) {
+                bare.push((row.get::<_, Col<_>>(0)?.0, json));
+            }
+        }
+        let mut put = self.conn.prepare_cached("UPDATE manifest SET json = ?2 WHERE swipe = ?1")?;
+        bare.iter().try_for_each(|(swipe, json)| put.execute(params![Col(*swipe), json]).map(drop))?;
         Ok(())
     }
 }

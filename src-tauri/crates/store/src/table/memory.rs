@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use crate::query::{Rows, sought};
 use crate::sql::{Col, one};
-use crate::table::manifest::ManifestsMut;
 use crate::table::memory_many::MemoryFilter;
 use crate::table::memory_row::{COLUMNS, COUNTS, STANDS, from_row, owners};
 use crate::{Query, StoreError};
@@ -340,8 +339,8 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// Removes for good what was deleted at or before `before`, and what was made from messages or chats deleted by then,
-    /// with the manifests of the chats that quote it; returns how many memories.
+    /// Removes for good what was deleted at or before `before`, and what was made from messages or chats deleted by then; returns
+    /// how many memories. What quotes them is told by [`Memories::rewritten`].
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
         self.conn.execute(
             "UPDATE memory SET deleted = ?1 WHERE number IN (
@@ -350,15 +349,6 @@ impl MemoriesMut<'_> {
                  WHERE message.deleted <= ?1 OR chat.deleted <= ?1)",
             [Col(before)],
         )?;
-        let gone: Vec<MemoryId> = self
-            .conn
-            .prepare_cached("DELETE FROM memory WHERE deleted <= ?1 RETURNING id")?
-            .query_map([Col(before)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
-            .collect::<Result<_, _>>()?;
-        for id in &gone {
-            self.withdraw(id.0)?;
-            ManifestsMut { conn: self.conn }.forget_quotes(id.0)?;
-        }
-        Ok(gone.len())
+        Ok(self.conn.execute("DELETE FROM memory WHERE deleted <= ?1", [Col(before)])?)
     }
 }

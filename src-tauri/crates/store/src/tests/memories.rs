@@ -5,7 +5,7 @@ use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, MemoryId, PersonaId, Timestamp};
 use uuid::Uuid;
 
-use super::{CHARACTER, CHAT, furnished, message, message_id, say, swipe_id};
+use super::{CHARACTER, CHAT, emptied, furnished, message, message_id, say, swipe_id};
 use crate::{MemoriesOf, MemoryFilter, NewSwipe, Query, Store};
 
 const PAIR: MemoryScope = MemoryScope::Pair { character: CHARACTER, persona: None };
@@ -101,7 +101,7 @@ async fn a_scope_sees_its_own_and_nothing_else() {
     let all = store.read(|r| r.memories().of_character(CHARACTER, MemoryFilter::default(), 100)).await.unwrap();
     assert_eq!(all.len(), 5);
     store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(9))).await.unwrap();
-    store.purge(Timestamp(9)).await.unwrap();
+    store.purge(Timestamp(9), emptied).await.unwrap();
     assert_eq!(standing(&store, MemoryScope::Chat(CHAT)).await, [""; 0]);
     assert_eq!(standing(&store, PAIR).await, ["canary 2"]);
 }
@@ -199,7 +199,7 @@ async fn a_forgotten_memory_is_gone_from_the_files() {
     assert_eq!((chat.window.fingerprint.as_str(), chat.window.frozen.as_str()), ("", ""));
     let block = store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap().context_block;
     assert_eq!(block.as_deref(), Some(r#"[{"kind":"clock"}]"#));
-    assert_eq!(store.purge(Timestamp(100)).await.unwrap().memories, 1);
+    assert_eq!(store.purge(Timestamp(100), emptied).await.unwrap().memories, 1);
     assert!(!holds());
     assert_eq!(found(&store, &[PAIR], &["filler"]).await.len(), 10);
 }
@@ -228,7 +228,7 @@ async fn a_deleted_message_takes_its_memories_from_the_files() {
         })
         .await
         .unwrap();
-    store.purge(Timestamp(100)).await.unwrap();
+    store.purge(Timestamp(100), emptied).await.unwrap();
     drop(store);
     let bytes = std::fs::read(dir.path().join("inglenook.db")).unwrap();
     assert!(!bytes.windows(CANARY.len()).any(|at| at == CANARY.as_bytes()));

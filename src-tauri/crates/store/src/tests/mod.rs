@@ -123,6 +123,11 @@ async fn say(store: &Store, number: u128, text: &str) -> Message {
 }
 
 /// Text of each message, as the chat shows it.
+/// Nothing is left of a manifest.
+fn emptied(json: &str) -> Option<String> {
+    (!json.is_empty()).then(String::new)
+}
+
 async fn shown(store: &Store) -> Vec<String> {
     let page = store.read(|r| r.messages().page(CHAT, None, u32::MAX)).await.unwrap();
     page.iter().map(|message| message.text().to_owned()).collect()

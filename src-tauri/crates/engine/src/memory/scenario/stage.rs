@@ -12,7 +12,7 @@ use super::probe::Probed;
 use super::step::{Branch, Character, Chat, Lorebook, Noted, Pair, Rewritten, Set, Step, Where};
 use crate::api::{self, MemoryDraft, MemoryScope, SettingOwner};
 use crate::error::{Answer, bad_input};
-use crate::{Engine, OpenError, Options};
+use crate::{Engine, OpenError, Options, manifest};
 
 /// Of a memory that somebody writes down.
 const IMPORTANCE: u32 = 5;
@@ -106,7 +106,7 @@ impl Stage {
             Step::Learn => _ = self.engine.learn().await?,
             Step::Compact => {
                 let now = self.engine.now();
-                self.engine.store().purge(now).await?;
+                self.engine.store().purge(now, manifest::without_words).await?;
             }
             Step::Say(_) | Step::Reopen => {}
         }
