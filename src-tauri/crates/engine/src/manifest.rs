@@ -15,6 +15,9 @@ use crate::error::Answer;
 /// Manifests that one may lean on, one after the other, before the next is stored whole.
 const CHAIN: usize = 64;
 
+/// What the JSON of a manifest without words begins with.
+const BARE: &str = "{\"bare\":true";
+
 /// What a prompt says whose words were taken out.
 pub(crate) const WORDS_GONE: &str =
     "The words of this prompt are gone: something that it may have quoted was edited or deleted for good.";
@@ -22,7 +25,7 @@ pub(crate) const WORDS_GONE: &str =
 /// A manifest as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
-    /// [`without_words`] was here.
+    /// [`without_words`] was here. The first of all, so that it is found without reading the rest.
     #[serde(default)]
     bare: bool,
     shared: Option<Shared>,
@@ -38,7 +41,8 @@ struct Shared {
     blocks: usize,
     /// Links to the first manifest that is stored whole.
     links: usize,
-    /// Of the shared segments: the other manifest may have been replaced.
+    /// Of the shared segments: the other manifest may have been replaced. Empty in one without words, which must tell nothing of
+    /// them.
     checksum: String,
 }
 
@@ -65,11 +69,12 @@ pub(crate) fn to_json(report: &PromptReport, previous: Option<&Recorded>) -> Str
 /// What a manifest tells but for the words: which blocks there were, why, and what they cost. `None` if it says no more
 /// already; of one that cannot be read nothing is left.
 pub(crate) fn without_words(json: &str) -> Option<String> {
-    let Ok(stored) = serde_json::from_str::<Stored>(json) else { return (!json.is_empty()).then(String::new) };
-    if stored.bare {
+    if json.starts_with(BARE) {
         return None;
     }
+    let Ok(stored) = serde_json::from_str::<Stored>(json) else { return (!json.is_empty()).then(String::new) };
     let Stored { shared, mut report, .. } = stored;
+    let shared = shared.map(|shared| Shared { checksum: String::new(), ..shared });
     report.text.clear();
     report.segments.iter_mut().for_each(|segment| segment.text.clear());
     report.messages.iter_mut().for_each(|message| message.text.clear());
@@ -82,9 +87,14 @@ fn take_words(block: &mut PromptBlock) {
     block.text.clear();
     block.own_text = None;
     block.source_text = None;
-    if let Origin::Document { name, .. } = &mut block.origin {
-        name.clear();
-        "document".clone_into(&mut block.source);
+    match &mut block.origin {
+        Origin::Document { name, .. } => {
+            name.clear();
+            "document".clone_into(&mut block.source);
+        }
+        // It names the word that was found.
+        Origin::Lore { .. } if block.reason.starts_with("key ") => "by a key".clone_into(&mut block.reason),
+        _ => {}
     }
 }
 
@@ -157,20 +167,34 @@ fn with_texts(mut report: PromptReport) -> PromptReport {
     report
 }
 
-/// Reads a chain of manifests, each leaning on the next; `None` if a link does not fit.
+/// Reads a chain of manifests, each leaning on the next; `None` if a link does not fit. What one without words leans on may be
+/// gone with its message: then its own blocks are left.
 fn from_chain(chain: Vec<Stored>) -> Option<PromptReport> {
     let mut whole: Option<PromptReport> = None;
+    // Blocks at the beginning that nobody knows any more.
+    let mut gone = 0;
     for Stored { bare, shared, mut report } in chain.into_iter().rev() {
         if let Some(shared) = shared {
-            let before = whole.take()?;
-            let segments = before.segments.get(..shared.segments)?;
-            // What it leans on may have lost its words too.
-            if !bare && checksum(segments) != shared.checksum {
-                return None;
+            match whole.take() {
+                Some(before) => {
+                    let segments = before.segments.get(..shared.segments)?;
+                    if !bare && checksum(segments) != shared.checksum {
+                        return None;
+                    }
+                    report.segments.splice(0..0, segments.iter().cloned());
+                    gone = gone.min(shared.blocks);
+                    let blocks = before.blocks.get(..shared.blocks - gone)?.iter().cloned();
+                    report.blocks.splice(0..0, blocks.map(|block| PromptBlock { reused: block.kept, ..block }));
+                }
+                None if bare => {
+                    let silent = PromptSegment { text: String::new(), control: false };
+                    report.segments.splice(0..0, vec![silent; shared.segments]);
+                    gone = shared.blocks;
+                }
+                None => return None,
             }
-            report.segments.splice(0..0, segments.iter().cloned());
-            let blocks = before.blocks.get(..shared.blocks)?.iter().cloned();
-            report.blocks.splice(0..0, blocks.map(|block| PromptBlock { reused: block.kept, ..block }));
+        } else {
+            gone = 0;
         }
         whole = Some(report);
     }
@@ -186,7 +210,7 @@ impl Engine {
                 let (mut chain, mut next) = (Vec::new(), Some(swipe));
                 while let Some(id) = next.filter(|_| chain.len() <= CHAIN) {
                     let json = store.manifests().get(id)?.unwrap_or_default();
-                    let Ok(stored) = serde_json::from_str::<Stored>(&json) else { return Ok(Vec::new()) };
+                    let Ok(stored) = serde_json::from_str::<Stored>(&json) else { break };
                     next = stored.shared.as_ref().and_then(|shared| shared.swipe.parse().ok());
                     chain.push(stored);
                 }
@@ -290,6 +314,46 @@ mod tests {
         let told = read(&[&bare, &without_words(&first).unwrap()]);
         assert_eq!((told.text.as_str(), told.blocks.len()), ("", 3), "what it leans on lost its words as well");
         assert_eq!(without_words(&bare), None);
+        assert!(bare.starts_with(BARE) && bare.contains(r#""checksum":"""#), "{bare}");
+    }
+
+    /// A reply was deleted for good, and its manifest with it.
+    #[test]
+    fn what_leans_on_a_manifest_that_is_gone_still_tells_its_own_blocks() {
+        let texts = ["You are Mira.", "Hello.", "A secret.", "More."];
+        let [first, second, third] = [&texts[..2], &texts[..3], &texts[..]].map(report);
+        let kept = |report: &PromptReport, links| Recorded {
+            swipe: SwipeId(uuid::Uuid::nil()),
+            report: report.clone(),
+            bare: false,
+            links,
+        };
+        let second_json = to_json(&second, Some(&kept(&first, 0)));
+        let third_json = to_json(&third, Some(&kept(&second, 1)));
+        let [second, third] = [&second_json, &third_json].map(|json| without_words(json).unwrap());
+        let told = read(&[&third, &second]);
+        assert_eq!(told.blocks.iter().map(|block| block.key.as_str()).collect::<Vec<_>>(), ["2", "3"]);
+        assert_eq!((told.segments.len(), told.text.as_str()), (4, ""));
+        let unread = |json: &str| serde_json::from_str::<Stored>(json).unwrap();
+        assert!(from_chain(vec![unread(&third_json), unread(&second_json)]).is_none(), "with words it must be whole");
+    }
+
+    #[test]
+    fn the_names_of_documents_and_the_keys_of_lore_go_with_the_words() {
+        let mut written = report(&["By the sea.", "The reef."]);
+        let document = Origin::Document { id: "1".into(), name: "SECRET.txt".into() };
+        written.blocks[0] =
+            PromptBlock { origin: document, source: "document SECRET.txt".into(), ..written.blocks[0].clone() };
+        let lore = Origin::Lore { book: "1".into(), entry: "2".into() };
+        written.blocks[1] = PromptBlock {
+            origin: lore,
+            reason: "key \"SECRET\" in the words of Tom".into(),
+            ..written.blocks[1].clone()
+        };
+        let bare = without_words(&to_json(&written, None)).unwrap();
+        assert!(!bare.contains("SECRET"), "{bare}");
+        let told = read(&[&bare]);
+        assert_eq!((told.blocks[0].source.as_str(), told.blocks[1].reason.as_str()), ("document", "by a key"));
     }
 
     #[test]

@@ -51,7 +51,6 @@ fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &
         .text("rating", rating(values.content_rating))
         .text("goal", &values.session_goal)
         .text("extra", &values.extra_instructions)
-        .text("note", &values.author_note)
         .text("reminder.text", &values.reminder)
         .text("mode", &mode.name)
         .text("memory.relationship", memory.joined(&[BlockKind::Relationship]))
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
     use crate::story::Story;
 
-    /// What the reference says is supplied is what the engine gives, no more and no less.
+    /// What the reference says is given is what the engine gives, no more and no less.
     #[test]
     fn the_reference_knows_what_is_given() {
         let card = Card::new("Mira").unwrap();

@@ -62,8 +62,10 @@ impl Engine {
         let Some(previous) = self.store().read(move |store| store.manifests().before(id)).await? else {
             return Ok(first(now));
         };
-        let before = self.recorded_words(&previous.swipe.to_string()).await?;
-        compared(previous.swipe, before, now).await
+        match self.kept_manifest(previous.swipe).await? {
+            Some(kept) if !kept.bare => compared(kept.swipe, kept.report, now).await,
+            _ => Ok(first(now)),
+        }
     }
 
     pub async fn compare_next(&self, chat: String, text: String) -> Answer<PromptComparison> {

@@ -40,10 +40,6 @@ pub(crate) fn purge(
     write.manifests_mut().forget(before, without_words)?;
     write.messages_mut().forget_quotes(before)?;
     let documents = write.documents_mut().purge(before)?;
-    for id in &documents {
-        write.memories_mut().withdraw(id.0)?;
-        write.manifests_mut().forget_quotes(id.0, without_words)?;
-    }
     let mut purged = Purged {
         documents: documents.len(),
         lorebooks: write.lorebooks_mut().purge(before)?,
@@ -55,11 +51,10 @@ pub(crate) fn purge(
     };
     let assets = write.assets_mut().purge(before)?;
     purged.assets = assets.len();
-    // Some went with their character or chat.
-    for id in write.memories_mut().rewritten()? {
-        write.memories_mut().withdraw(id)?;
-        write.manifests_mut().forget_quotes(id, without_words)?;
-    }
+    // Some memories went with their character or chat.
+    let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().rewritten()?).collect();
+    quoted.iter().try_for_each(|id| write.memories_mut().withdraw(*id))?;
+    write.manifests_mut().forget_quotes(&quoted, without_words)?;
     let residue = transaction.execute("DELETE FROM rewritten", [])? > 0;
     transaction.commit()?;
     remove_files(dir, &assets)?;

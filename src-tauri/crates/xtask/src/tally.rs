@@ -69,13 +69,16 @@ pub(crate) fn vitest(json: &str) -> Option<Tally> {
     Some(Tally { passed: count("numPassedTests")?, failed: count("numFailedTests")? })
 }
 
+/// What runners begin the line of a failed test with.
+const FAILED: [&str; 6] = ["FAIL ", "TIMEOUT ", "ABORT ", "SIGABRT ", "SIGSEGV ", "LEAK-FAIL "];
+
 /// Every test that was said to have failed, once, with the deeper lines below it that say why.
 pub(crate) fn failures(output: &str) -> Vec<String> {
     let mut failures: Vec<String> = Vec::new();
     let mut depth = None;
     for line in output.lines() {
         let indent = line.len() - line.trim_start().len();
-        match (["FAIL ", "TIMEOUT "].iter().any(|word| line[indent..].starts_with(word)), depth, failures.last_mut()) {
+        match (FAILED.iter().any(|word| line[indent..].starts_with(word)), depth, failures.last_mut()) {
             (true, ..) => {
                 depth = Some(indent);
                 failures.push(line[indent..].to_owned());

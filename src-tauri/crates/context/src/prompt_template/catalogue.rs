@@ -19,6 +19,8 @@ pub(super) enum Made {
     /// The engine hands it in; empty where it has none.
     Given,
     GivenList,
+    /// Templates of earlier versions name it; always empty.
+    Retired,
     /// The chat's details say it, where they do.
     Detail,
     DetailList,
@@ -33,7 +35,7 @@ pub(super) enum Made {
 impl Definition {
     pub(super) fn inputs(&self) -> &[&'static str] {
         match &self.made {
-            Made::Given | Made::GivenList | Made::Detail | Made::DetailList => &[],
+            Made::Given | Made::GivenList | Made::Retired | Made::Detail | Made::DetailList => &[],
             Made::Alias(of) => std::slice::from_ref(of),
             Made::Derived { inputs, .. } => inputs,
         }
@@ -46,6 +48,10 @@ const fn given(name: &'static str, group: &'static str, description: &'static st
 
 const fn list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
     Definition { name, group, description, made: Made::GivenList }
+}
+
+const fn retired(name: &'static str) -> Definition {
+    Definition { name, group: "", description: "", made: Made::Retired }
 }
 
 const fn detail(name: &'static str, group: &'static str, description: &'static str) -> Definition {
@@ -108,7 +114,7 @@ pub(super) const CATALOGUE: &[Definition] = &[
     derived("character.examples", "character", "The example messages without their `<START>` marks", &["character.examplesRaw"],
         |of| derive::examples(&of.text("character.examplesRaw"))),
     given("character.systemPrompt", "character", "The instructions of the persona, else of the chat, else of the card; they stand instead of the rules"),
-    given("character.postHistory", "character", "The text of chat or card for the end of the prompt; stands instead of the user's"),
+    given("character.postHistory", "character", "The text of chat or card for the end of the prompt; stands instead of the section's own lines"),
     list("character.tags", "character", "The card's tags"),
     detail("character.gender", "character", "The character's gender, where it is known"),
     detail("character.age", "character", "The character's age, where it is known"),
@@ -228,7 +234,6 @@ pub(super) const CATALOGUE: &[Definition] = &[
     given("mode.text", "mode", "What the mode asks for"),
 
     given("extra", "note", "The user's extra instructions"),
-    given("note", "note", "The author's note; it has a place of its own in the prompt besides"),
     given("reminder.text", "note", "The user's own reminder"),
     derived("reminder", "note", "Everything there is to be reminded of", &["episodeReminder", "nlpReminder", "reminder.text"],
         |of| derive::joined([of.text("episodeReminder"), of.text("nlpReminder"), of.text("reminder.text")])),
@@ -242,4 +247,9 @@ pub(super) const CATALOGUE: &[Definition] = &[
 
     given("transcript", "utility", "The part of the chat that a job works on; empty elsewhere"),
     given("summary.words", "utility", "Words of a summary at the most; empty elsewhere"),
+
+    retired("postHistory"),
+    retired("note"),
+    retired("transcript.reply"),
+    retired("summary.previous"),
 ];

@@ -9,6 +9,7 @@ use super::recalls;
 use super::resolve::{ResolvedSection, ResolvedTemplate};
 use super::schema::{Kind, Line, PromptTemplate, Section, SectionKind};
 use super::text::{self, Piece};
+use super::variables;
 use crate::macros::{unknown_macros, volatile_macros};
 
 /// Warnings on what `template` says itself; what it inherits is its parents' business. `resolved` is the same with them.
@@ -72,6 +73,10 @@ impl Lints<'_> {
     }
 
     fn variables(&mut self, section: &ResolvedSection, names: &BTreeSet<String>) {
+        for name in names.iter().filter(|name| variables::retired(name)) {
+            let message = format!("`${{{name}}}` is of an earlier version and always empty; take it out");
+            self.found.push(Problem::warning(Some(&section.name), Some(name), message));
+        }
         if !recalls::may_hold_lore(section.kind) {
             for name in names.iter().filter(|name| recalls::LORE.contains(&name.as_str())) {
                 let message =
@@ -232,6 +237,7 @@ mod tests {
             "now | the macro `{{nosuchthing}}` is not known and is sent as it is written",
             "now | the macro `{{time}}` changes from turn to turn, but the head keeps what it said when the window began; give the section the placement `context`",
             "now | the macro `{{roll}}` changes from turn to turn, but the head keeps what it said when the window began; give the section the placement `context`",
+            "past | `${note}` is of an earlier version and always empty; take it out",
             "past | `${memory.facts}` is always empty in the head, which stays as it is while memories come and go; name it in a section of the kind `memory`",
             "past | `${user.question}` is always empty in the head, which stays as it is from turn to turn; name it in a section with the placement `context`",
             "past | the condition `supportsMedia` never holds: no part of this program sets it",

@@ -43,13 +43,14 @@ pub fn reference() -> Vec<VariableDoc> {
         description: definition.description,
         list: matches!(definition.made, Made::GivenList | Made::DetailList),
         source: match definition.made {
-            Made::Given | Made::GivenList => VariableSource::Given,
+            Made::Given | Made::GivenList | Made::Retired => VariableSource::Given,
             Made::Detail | Made::DetailList => VariableSource::Detail,
             Made::Alias(of) => VariableSource::SameAs(of),
             Made::Derived { inputs, .. } => VariableSource::MadeOf(inputs),
         },
     };
-    CATALOGUE.iter().map(doc).collect()
+    let named = |definition: &&super::catalogue::Definition| !matches!(definition.made, Made::Retired);
+    CATALOGUE.iter().filter(named).map(doc).collect()
 }
 
 /// The groups in the order of the reference, each with what it is about.
@@ -110,7 +111,7 @@ mod tests {
         );
         text.push_str("texts; `list.size` counts a list.\nEmpty, `0` and `false` do not hold.\n\n| flag | holds when |\n|---|---|\n");
         for flag in flag_reference() {
-            let yet = if flag.supplied { "" } else { " *(never as yet)*" };
+            let yet = if flag.supplied { "" } else { " *(never here)*" };
             writeln!(text, "| `{}` | {}{yet} |", flag.name, flag.description).unwrap();
         }
         text

@@ -130,6 +130,11 @@ pub(super) fn is_list(name: &str) -> bool {
     matches!(BY_NAME.get(plain(name)).map(|definition| &definition.made), Some(Made::GivenList | Made::DetailList))
 }
 
+/// Whether only templates of earlier versions name it: it is always empty.
+pub(super) fn retired(name: &str) -> bool {
+    matches!(BY_NAME.get(name).map(|definition| &definition.made), Some(Made::Retired))
+}
+
 /// Empty, `0` and `false` are not true.
 pub(super) fn is_true(text: &str) -> bool {
     !matches!(text.trim(), "" | "0" | "false")
@@ -280,7 +285,8 @@ mod tests {
         assert!(order_of(CATALOGUE).is_ok());
         assert_eq!(BY_NAME.len(), CATALOGUE.len());
         for definition in CATALOGUE {
-            assert!(GROUPS.iter().any(|(group, _)| *group == definition.group), "{}", definition.name);
+            let grouped = GROUPS.iter().any(|(group, _)| *group == definition.group);
+            assert_ne!(grouped, retired(definition.name), "{}", definition.name);
             for input in definition.inputs() {
                 let input = BY_NAME.get(input).unwrap_or_else(|| panic!("{} needs {input}", definition.name));
                 assert!(!matches!(input.made, Made::Alias(_)), "{} reads through an alias", definition.name);
@@ -299,7 +305,8 @@ mod tests {
         let everything = Variables::resolve(everything).unwrap();
         for definition in CATALOGUE {
             assert!(nothing.text(definition.name).is_some());
-            assert!(!everything.text(definition.name).unwrap().is_empty(), "{}", definition.name);
+            let empty = everything.text(definition.name).unwrap().is_empty();
+            assert_eq!(empty, retired(definition.name), "{}", definition.name);
         }
     }
 

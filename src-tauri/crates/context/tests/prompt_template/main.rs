@@ -35,7 +35,6 @@ fn full() -> Given {
         .text("mode", "study")
         .text("mode.text", "Explain.")
         .text("extra", "No rhymes.")
-        .text("note", "It rains.")
         .text("user.citations", "[1] Lamps burn oil.")
         .text("character.scenario", "A quiet night.")
         .text("character.examplesRaw", "<START>\n{{user}}: Hi\n{{char}}: Oh. Hi.")

@@ -26,7 +26,6 @@ fn supplied() -> Given {
         .text("group.next", "")
         .text("goal", "light the lamp")
         .text("extra", "No rhymes.")
-        .text("note", "It rains.")
         .text("reminder.text", "It is late.")
         .text("mode", "study")
         .text("mode.text", "Explain.")
@@ -51,7 +50,7 @@ fn mira_as_the_engine_knows_her() -> Given {
         .text("persona.description", "a sailor")
 }
 
-/// What a turn can know of has a place; with what nobody gives, nothing is proven.
+/// What a turn can know of has a place.
 #[test]
 fn everything_that_is_supplied_has_a_place() {
     let given = supplied();
@@ -116,9 +115,9 @@ fn everything_that_is_supplied_has_a_place() {
     ");
 }
 
-/// The base template is ready for what the program does not know yet.
+/// All that the chat's details may tell, and pictures.
 #[test]
-fn what_is_to_come_has_a_place() {
+fn what_details_tell_has_a_place() {
     insta::assert_snapshot!(picture(&of(&shipped("base-roleplay"), full(), &Flag::SWITCHES)), @r"
     [identity System]
     You are Mira, talking with Tom.

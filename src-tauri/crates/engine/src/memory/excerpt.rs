@@ -57,7 +57,7 @@ pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<Nearest>) -> 
     let sentences: Vec<(usize, &str)> = text.split_sentence_bound_indices().collect();
     let range = |(start, sentence): &(usize, &str)| *start..start + sentence.len();
     let weights = sought.weights(&sentences.iter().map(|(_, sentence)| *sentence).collect::<Vec<_>>());
-    let near = nearest.map(|nearest| near(text, nearest));
+    let near = nearest.and_then(|nearest| near(text, nearest.passage));
     let weight = |at: usize| {
         let there = near.as_ref().is_some_and(|near| near.contains(&sentences[at].0));
         weights[at] + if there { NEAREST } else { 0.0 }
@@ -65,18 +65,31 @@ pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<Nearest>) -> 
     // Of equals the first: a message says in the beginning what it is about.
     let best =
         (0..sentences.len()).rev().filter(|at| weights[*at] > 0.0).max_by(|a, b| weight(*a).total_cmp(&weight(*b)));
-    let met = near.as_ref().zip(nearest).map(|(near, nearest)| near.start + (nearest.at * near.len() as f32) as usize);
+    let met = near.as_ref().zip(nearest).map(|(near, nearest)| {
+        let into = (nearest.at * near.len() as f32) as usize;
+        near.start + into.min(near.len().saturating_sub(1))
+    });
     let met = || sentences.iter().rposition(|(start, _)| *start <= met.unwrap_or(0));
     let told = around(&sentences.iter().map(range).collect::<Vec<_>>(), best.or_else(met).unwrap_or(0));
     marked(text, told)
 }
 
-/// Where the nearest passage stands; a short text is one.
-fn near(text: &str, nearest: Nearest) -> Range<usize> {
-    let passages = document::passages(text);
-    let passage = passages.get(nearest.passage).filter(|_| passages.len() > 1);
-    let place = passage.and_then(|passage| Some((text.find(&passage.text)?, passage.text.len())));
-    place.map_or(0..text.len(), |(start, length)| start..start + length)
+/// Where the passage with that number stands; a text that has room in one is one, as to the encoder. Passages are put together
+/// anew of their paragraphs, so only their lines are found in the text.
+fn near(text: &str, number: usize) -> Option<Range<usize>> {
+    if text.len() <= MAX_PASSAGE {
+        return Some(0..text.len());
+    }
+    let mut end = 0;
+    for (at, passage) in document::passages(text).iter().enumerate() {
+        let (first, last) = (passage.text.lines().next()?, passage.text.lines().next_back()?);
+        let start = end + text[end..].find(first)?;
+        end = start + text[start..].find(last)? + last.len();
+        if at == number {
+            return Some(start..end);
+        }
+    }
+    None
 }
 
 /// The sentence at `best`, and its neighbours while there is room, those behind it first.
@@ -145,6 +158,9 @@ mod tests {
         let near = |passage, at| told(&text, &["moon"], Some(Nearest { passage, at }));
         assert!(near(1, 0.5).starts_with("… Nobody") && near(1, 0.5).ends_with("reef. …"), "{}", near(1, 0.5));
         assert!(near(1, 1.0).contains("She waved."), "{}", near(1, 1.0));
+        let paragraphs = format!("{}\n\n{}", text.replace(". ", ".\n\n"), "The fog came in. ".repeat(9));
+        let of_paragraphs = |at| told(&paragraphs, &["moon"], Some(Nearest { passage: 1, at }));
+        assert!(of_paragraphs(0.5).contains("dives") && !of_paragraphs(0.5).contains("fog"), "{}", of_paragraphs(0.5));
         let one_passage = format!("{}She waved.", "Nobody dives at the reef. ".repeat(20));
         assert!(told(&one_passage, &["moon"], Some(Nearest { passage: 0, at: 0.99 })).ends_with("She waved."));
         let endless = told(&"x".repeat(2_000), &["moon"], Some(Nearest { passage: 9, at: 0.5 }));

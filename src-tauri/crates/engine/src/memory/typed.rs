@@ -16,9 +16,10 @@ use crate::Engine;
 use crate::error::Answer;
 use crate::turn::TurnOptions;
 
-/// Texts that stay understood: what is typed, what is looked at before it is sent, and what is asked again.
+/// What was understood lately, and what is being looked for.
 #[derive(Default)]
 pub(crate) struct Lately {
+    /// What is typed, what is looked at before it is sent, and what is asked again.
     known: Recent<Understood>,
     looking: Mutex<Option<AbortHandle>>,
 }

@@ -268,16 +268,17 @@ impl TellingPieces {
 
     /// Late interaction: each piece takes its best match in the passage.
     fn met_in(&self, passage: &[i8]) -> InPassage {
-        let sentences = passage.chunks(SENTENCE * self.dimensions.get());
+        let length = SENTENCE * self.dimensions.get();
         let sentences: Vec<Vec<i32>> =
-            sentences.map(|sentence| best_products(&self.vectors, sentence, self.dimensions)).collect();
-        let best = sentences.iter().fold(vec![i32::MIN; self.weights.len()], |best, sentence| larger(&best, sentence));
+            passage.chunks(length).map(|sentence| best_products(&self.vectors, sentence, self.dimensions)).collect();
+        let nothing = || vec![0; self.weights.len()];
+        let best = sentences.iter().cloned().reduce(|best, sentence| larger(&best, &sentence)).unwrap_or_else(nothing);
+        let end = |sentence: usize| (sentence * length).min(passage.len());
         // What is looked for may stand on both sides of a border.
-        let two = sentences.windows(2).zip(1..).map(|(two, at)| (at as f32, self.score(&larger(&two[0], &two[1]))));
-        let one = sentences.iter().zip(0..).map(|(one, at)| (at as f32 + 0.5, self.score(one)));
-        let middle = two.chain(one).max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0.0, |(at, _)| at);
-        let pieces = (passage.len() / self.dimensions).max(1) as f32;
-        InPassage { best, at: (middle * SENTENCE as f32 / pieces).min(1.0) }
+        let two = (1..).zip(sentences.windows(2)).map(|(at, two)| (2 * end(at), self.score(&larger(&two[0], &two[1]))));
+        let one = (0..).zip(&sentences).map(|(at, one)| (end(at) + end(at + 1), self.score(one)));
+        let twice_the_middle = two.chain(one).max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(at, _)| at);
+        InPassage { best, at: twice_the_middle as f32 / (2 * passage.len().max(1)) as f32 }
     }
 
     fn score(&self, best: &[i32]) -> f32 {
@@ -367,7 +368,8 @@ mod tests {
         passage[7 * SENTENCE] = [0, 90];
         let met = asked.met_in(&passage.concat());
         assert_eq!((met.best, met.at), (vec![9_000, 9_000], 0.7));
-        assert_eq!(asked.met_in(&[90, 0]), InPassage { best: vec![9_000, 0], at: 1.0 });
+        assert_eq!(asked.met_in(&[90, 0]), InPassage { best: vec![9_000, 0], at: 0.5 });
+        assert_eq!(asked.met_in(&[]), InPassage { best: vec![0, 0], at: 0.0 });
     }
 
     #[test]

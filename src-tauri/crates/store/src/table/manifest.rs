@@ -152,18 +152,21 @@ impl ManifestsMut<'_> {
         Ok(quoted)
     }
 
-    /// Takes the words out of the manifests that quote the memory or the document, and out of those behind them, which may lean on
-    /// them.
-    pub(crate) fn forget_quotes(&mut self, quoted: Uuid, without_words: WithoutWords) -> Result<(), StoreError> {
-        let first: Vec<(ChatId, i64)> = self
-            .conn
-            .prepare_cached(
-                "SELECT message.chat, min(message.position) FROM manifest
-                 JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
-                 WHERE instr(manifest.json, ?1) GROUP BY message.chat",
-            )?
-            .query_map([quoted.to_string()], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?)))?
-            .collect::<Result<_, _>>()?;
+    /// Takes the words out of the manifests that quote one of these memories and documents, and out of those behind them, which may
+    /// lean on them.
+    pub(crate) fn forget_quotes(&mut self, quoted: &[Uuid], without_words: WithoutWords) -> Result<(), StoreError> {
+        let mut quoting = self.conn.prepare_cached(
+            "SELECT message.chat, min(message.position) FROM manifest
+             JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
+             WHERE instr(manifest.json, ?1) GROUP BY message.chat",
+        )?;
+        let mut first = HashMap::new();
+        for id in quoted {
+            let mut rows = quoting.query([id.to_string()])?;
+            while let Some(row) = rows.next()? {
+                note_first(&mut first, row.get::<_, Col<_>>(0)?.0, row.get(1)?);
+            }
+        }
         first.into_iter().try_for_each(|(chat, position)| self.forget_words(chat, position, without_words))
     }
 

@@ -122,12 +122,12 @@ async fn say(store: &Store, number: u128, text: &str) -> Message {
     store.write(move |w| w.messages_mut().append(&new)).await.unwrap()
 }
 
-/// Text of each message, as the chat shows it.
 /// Nothing is left of a manifest.
 fn emptied(json: &str) -> Option<String> {
     (!json.is_empty()).then(String::new)
 }
 
+/// Text of each message, as the chat shows it.
 async fn shown(store: &Store) -> Vec<String> {
     let page = store.read(|r| r.messages().page(CHAT, None, u32::MAX)).await.unwrap();
     page.iter().map(|message| message.text().to_owned()).collect()
