@@ -84,7 +84,9 @@ fn near(text: &str, number: usize) -> Option<Range<usize>> {
     for (at, passage) in document::passages(text).iter().enumerate() {
         let (first, last) = (passage.text.lines().next()?, passage.text.lines().next_back()?);
         let start = end + text[end..].find(first)?;
-        end = start + text[start..].find(last)? + last.len();
+        // Not sooner than what was put together is long: a line may stand in it twice.
+        let last_at = text.floor_char_boundary(start + passage.text.len().saturating_sub(last.len()));
+        end = last_at + text[last_at..].find(last)? + last.len();
         if at == number {
             return Some(start..end);
         }
@@ -161,6 +163,12 @@ mod tests {
         let paragraphs = format!("{}\n\n{}", text.replace(". ", ".\n\n"), "The fog came in. ".repeat(9));
         let of_paragraphs = |at| told(&paragraphs, &["moon"], Some(Nearest { passage: 1, at }));
         assert!(of_paragraphs(0.5).contains("dives") && !of_paragraphs(0.5).contains("fog"), "{}", of_paragraphs(0.5));
+        let twice = format!(
+            "{}\n\n{}",
+            "*waves*\n\nThe fog came in over the quay.\n\n".repeat(12),
+            "*waves*\n\nShe dives.\n\n".repeat(40)
+        );
+        assert!(told(&twice, &["moon"], Some(Nearest { passage: 1, at: 0.9 })).contains("dives"));
         let one_passage = format!("{}She waved.", "Nobody dives at the reef. ".repeat(20));
         assert!(told(&one_passage, &["moon"], Some(Nearest { passage: 0, at: 0.99 })).ends_with("She waved."));
         let endless = told(&"x".repeat(2_000), &["moon"], Some(Nearest { passage: 9, at: 0.5 }));
