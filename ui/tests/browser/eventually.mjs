@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+
 const PATIENCE = 5_000;
 
 /** Asserts as soon as it holds: the page draws when it has time, so what is looked at right after a click may come a moment later. */
@@ -12,3 +14,6 @@ export async function eventually(assertion) {
 		await new Promise((resolve) => setTimeout(resolve, 25));
 	}
 }
+
+/** Waits until the element has the focus, so that the next key reaches it: a menu or a list may take it a moment after the key before. */
+export const hasFocus = (locator) => eventually(async () => assert.ok(await locator.evaluate((node) => node === document.activeElement)));

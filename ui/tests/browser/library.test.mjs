@@ -1,7 +1,7 @@
 // The library on the scripted engine: found, narrowed down, chosen and changed, by pointer and by keyboard.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "./eventually.mjs";
+import { eventually, hasFocus } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -130,6 +130,7 @@ test("a folder of SillyTavern's comes in while the library stays usable, and its
 	await show("people");
 	await id("import-more").focus();
 	await page.keyboard.press("Enter");
+	await hasFocus(id("import-sillytavern"));
 	await page.keyboard.press("Enter");
 	const bar = id("import-bar").getByRole("progressbar", { name: "Importing from SillyTavern" });
 	await bar.waitFor();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
-import { eventually } from "./eventually.mjs";
+import { eventually, hasFocus } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1440, height: 900 } });
@@ -45,8 +45,8 @@ test("one stop leads into the memories; arrows walk, Enter changes one, Escape g
 	await eventually(async () => assert.equal(await page.locator("[data-memory][tabindex='0']").count(), 1));
 	await rows().first().focus();
 	await page.keyboard.press("ArrowDown");
+	await eventually(async () => assert.equal((await order()).split(" ")[1], await focused()));
 	const second = await focused();
-	await eventually(async () => assert.equal((await order()).split(" ")[1], second));
 	await page.keyboard.press("Enter");
 	await page.waitForFunction(() => document.activeElement?.dataset.testid === "memory-text");
 	await page.keyboard.type(" And more.");
@@ -142,6 +142,7 @@ test("recall is tried with words, and each thing found leads to where it comes f
 	await eventually(async () => assert.equal(await page.locator("[data-recalled][tabindex='0']").count(), 1));
 	await page.locator("[data-recalled]").first().focus();
 	await page.keyboard.press("ArrowDown");
+	await hasFocus(page.locator("[data-recalled]").nth(1));
 	await page.keyboard.press("Enter");
 	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "x1");
 });

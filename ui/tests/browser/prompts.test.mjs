@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
-import { eventually } from "./eventually.mjs";
+import { eventually, hasFocus } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
@@ -155,6 +155,7 @@ test("past turns come in pages, each with its prompt, and Back leads to the chat
 	await page.waitForFunction(() => document.querySelectorAll("[data-turn]").length === 81);
 	await turns.nth(1).focus();
 	await page.keyboard.press("ArrowDown");
+	await hasFocus(turns.nth(2));
 	await page.keyboard.press("Enter");
 	await eventually(async () => assert.equal(await turns.nth(2).getAttribute("aria-current"), "true"));
 	await id("xray-back").click();
