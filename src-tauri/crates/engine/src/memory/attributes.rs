@@ -2,7 +2,7 @@
 //! that say it differently the newer one holds. English, and the commonest ways of German; what is said in other ways stands
 //! beside the older one, as before.
 
-use super::saying::Saying;
+use super::saying::{Saying, USER};
 
 /// Words that say that it is so now, and was not before.
 const NOW: [&str; 9] =
@@ -122,6 +122,11 @@ impl Attribute {
         })
     }
 
+    /// Somebody says of themselves that it is otherwise than before.
+    pub(super) fn is_news(&self) -> bool {
+        self.changed && (self.definite || !self.once) && self.of.first().is_some_and(|whose| whose == USER)
+    }
+
     /// This newer one says that `older` is so no longer.
     pub(super) fn supersedes(&self, older: &Self) -> bool {
         let differs = !self.value.starts_with(&older.value) && !older.value.starts_with(&self.value);
@@ -131,6 +136,15 @@ impl Attribute {
         };
         self.of == older.of && differs && holds
     }
+}
+
+/// Whether an [`Attribute`] of `text` can say that something has changed: none of its words says so in most texts, and these are
+/// not taken apart.
+pub(super) fn may_have_changed(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let of_several = THESE_DAYS.iter().map(|days| days[0]);
+    let of_forms = FORMS.iter().filter(|form| form.changed).flat_map(|form| form.verb.first().copied());
+    NOW.into_iter().chain(of_several).chain(of_forms).any(|word| text.contains(word))
 }
 
 fn named(whose: &[String], of: &str) -> Vec<String> {

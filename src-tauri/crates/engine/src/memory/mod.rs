@@ -26,6 +26,7 @@ mod learning;
 mod looking;
 mod many;
 mod nearness;
+mod news;
 mod older;
 mod panel;
 mod passages;

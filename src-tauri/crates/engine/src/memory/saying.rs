@@ -9,7 +9,7 @@ use super::support::is_number;
 use super::terms::{says_nothing, words};
 
 /// The user, whatever they are called.
-const USER: &str = "@user";
+pub(super) const USER: &str = "@user";
 /// Words that stand for the user in their own words.
 const FIRST: [&str; 5] = ["i", "me", "my", "mine", "myself"];
 const MINE: [&str; 2] = ["my", "mine"];
@@ -46,6 +46,15 @@ impl Saying {
     /// `user` are the words of the user's name.
     pub(super) fn of(memory: &Memory, user: &[String]) -> Self {
         let (own, text) = spoken(memory);
+        Self::written(text, own, user)
+    }
+
+    /// What somebody says in their own words; they stand where the user stands in a memory.
+    pub(super) fn own(text: &str) -> Self {
+        Self::written(text, true, &[])
+    }
+
+    fn written(text: &str, own: bool, user: &[String]) -> Self {
         let mut saying =
             Self { words: Vec::new(), stops: BTreeSet::new(), names: BTreeSet::new(), numbers: BTreeSet::new() };
         for piece in text.split_whitespace() {

@@ -75,7 +75,7 @@ fn thing(rest: &str) -> Option<String> {
 }
 
 /// Sentences and lines, with the mark that ends them.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
         let mut start = 0;
         let ends = line.match_indices(['.', '!', '?']).map(|(at, mark)| at + mark.len());

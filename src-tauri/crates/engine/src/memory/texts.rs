@@ -7,6 +7,8 @@ use context::full_text::{Text, TextIndex};
 use domain::ChatId;
 use store::{NamedMessage, Read, StoreError, TextRevision};
 
+use super::news::News;
+
 /// Chats whose words stay in memory: all of a pair's that a turn looks through, and some more.
 const CHATS: usize = 64;
 
@@ -17,6 +19,8 @@ pub(super) struct ChatTexts {
     pub(super) index: TextIndex,
     /// By position, with the change that each came with.
     messages: BTreeMap<i64, (i64, NamedMessage)>,
+    /// By position, where there are some.
+    news: BTreeMap<i64, News>,
 }
 
 impl ChatTexts {
@@ -27,6 +31,12 @@ impl ChatTexts {
     /// Those before a position.
     pub(super) fn messages(&self, before: i64) -> impl Iterator<Item = NamedMessage> {
         self.messages.range(..before).map(|(_, (_, message))| *message)
+    }
+
+    /// Those before a position that say that something has changed.
+    pub(super) fn news(&self, before: i64) -> impl Iterator<Item = (NamedMessage, &News)> {
+        let news = self.news.range(..before);
+        news.filter_map(|(position, news)| Some((self.message(*position)?, news)))
     }
 
     /// The position behind the last message.
@@ -49,8 +59,15 @@ impl ChatTexts {
         };
         if let Some(kept) = &kept {
             self.messages.retain(|_, (change, _)| kept.contains(change));
+            self.news.retain(|position, _| self.messages.contains_key(position));
         }
         self.messages.extend(changed.iter().map(|text| (text.message.position, (text.change, text.message))));
+        for text in &changed {
+            match News::of(&text.text) {
+                Some(news) => self.news.insert(text.message.position, news),
+                None => self.news.remove(&text.message.position),
+            };
+        }
         let texts = changed.iter().map(|text| Text {
             place: text.message.position,
             stamp: text.change,

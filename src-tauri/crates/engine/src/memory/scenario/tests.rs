@@ -97,6 +97,23 @@ async fn a_branch_knows_what_was_said_before_it_and_nothing_behind() {
 }
 
 #[tokio::test]
+async fn a_branch_stays_one_when_what_both_began_with_is_edited_or_was_deleted_in_one_of_them() {
+    let dawn =
+        r#"{"step":"say","pair":"p","chat":"main","who":"user","text":"My uncle's bird sings at dawn.","id":"dawn"}"#;
+    let branch = r#"{"step":"branch","pair":"p","chat":"main","after":"dawn","to":"other"}"#;
+    let edit = r#"{"step":"edit","message":"told","text":"My aunt named her parrot Zebulon."}"#;
+    let delete = r#"{"step":"delete","message":"told"}"#;
+    let behind = r#"{"step":"say","pair":"p","chat":"main","who":"user","text":"My uncle also keeps a cat, Quillon."}"#;
+    let ask = r#"{"step":"probe","id":"q","pair":"p","chat":"other","text":"What pets has my uncle?","whole":true}"#;
+    for forked in [[branch, edit], [delete, branch]] {
+        let lines = [&[BEFORE, dawn][..], &forked, &[behind, &small_talk("other", 4), ask]].concat().join("\n");
+        let answers = played(&lines).await;
+        let prompt = answers[0].prompt.as_deref().unwrap();
+        assert!(prompt.contains("sings at dawn") && !prompt.contains("Quillon"), "{prompt}");
+    }
+}
+
+#[tokio::test]
 async fn an_error_names_the_step() {
     let folder = tempdir().unwrap();
     let options = Options { data_dir: folder.path().to_owned(), without_keychain: true, ..Options::default() };
