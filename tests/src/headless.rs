@@ -132,6 +132,7 @@ pub fn fact(character: &str, text: &str, importance: u32) -> MemoryDraft {
         importance,
         pinned: false,
         scope: MemoryScope::Pair,
+        world: None,
         character: character.into(),
         persona: None,
         chat: None,

@@ -69,6 +69,21 @@ test("a memory is changed in its place, and says so", async () => {
 	await eventually(async () => assert.equal(await focused(), "m1"));
 });
 
+test("a memory counts with a lorebook that counts there, says so, and is narrowed down to", async () => {
+	await show("memory");
+	await row("m6").getByTestId("memory-edit").click();
+	const options = () => id("memory-scope").locator("option").allInnerTexts();
+	await eventually(async () => assert.ok((await options()).includes("in every chat with the lorebook “The hill town”")));
+	await eventually(async () => assert.ok(!/Names of the sea|Winter|lantern/.test((await options()).join())));
+	await id("memory-scope").selectOption({ label: "in every chat with the lorebook “The hill town”" });
+	await page.keyboard.press("Control+Enter");
+	await eventually(async () => assert.match(await row("m6").innerText(), /in every chat with the lorebook “The hill town”/));
+	await id("filter-scope").selectOption("world");
+	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 1);
+	await row("m6").getByTestId("memory-edit").click();
+	await eventually(async () => assert.equal(await id("memory-scope").inputValue(), "b1"));
+});
+
 test("a memory is pinned without moving, and forgotten with a way back", async () => {
 	await show("memory");
 	const before = await order();

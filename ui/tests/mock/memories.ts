@@ -10,6 +10,7 @@ const memory = (id: string, text: string, over: Partial<Memory> = {}): Memory =>
 	character: "c1",
 	persona: "p1",
 	chat: null,
+	world: null,
 	pinned: false,
 	origin: "rule",
 	confidence: 10,
@@ -139,7 +140,7 @@ export class MockMemories {
 		this.op_restore_memories({ memories: parts });
 	};
 	op_forget_memories = ({ of }: { of: MemoryOwner }): string[] => {
-		const forgotten = this.items.filter(({ scope }) => of.of === "everybody" || (of.of === "pair" ? scope === "pair" : scope !== "profile"));
+		const forgotten = this.items.filter(({ scope }) => of.of === "everybody" || (of.of === "pair" ? scope === "pair" : scope !== "profile" && scope !== "world"));
 		this.#deleted.push(...forgotten);
 		this.items = this.items.filter((one) => !forgotten.includes(one));
 		this.#changed();
@@ -154,7 +155,7 @@ export class MockMemories {
 		const fresh = items.filter(({ id }) => !this.items.some((known) => known.id === id));
 		this.items.push(...fresh.map((one) => memory(`m-own-${this.#next++}`, one.text ?? "", one)));
 		this.#changed();
-		return { added: fresh.length, known: items.length - fresh.length, refused: [] };
+		return { added: fresh.length, known: items.length - fresh.length, worldless: [], refused: [] };
 	};
 	op_consolidate_memories = (): Consolidation => ({ merged: [], superseded: [], retired: [], crowded: [] });
 	op_unarchive_memories = ({ memories }: { memories: string[] }) => {

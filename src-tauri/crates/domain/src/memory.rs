@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
+use crate::{CharacterId, ChatId, LorebookId, MemoryId, MessageId, PersonaId, Timestamp};
 
 /// What a memory is about (S4.51).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -72,6 +72,8 @@ pub enum MemoryScope {
         persona: Option<PersonaId>,
     },
     Chat(ChatId),
+    /// In every chat in which the lorebook counts: it tells of a world, whoever talks about it.
+    World(LorebookId),
 }
 
 impl MemoryScope {
@@ -82,6 +84,7 @@ impl MemoryScope {
             Self::Character(_) => "character",
             Self::Pair { .. } => "pair",
             Self::Chat(_) => "chat",
+            Self::World(_) => "world",
         }
     }
 }

@@ -7,7 +7,7 @@ use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
 use domain::model::ModelChoice;
 use domain::settings::StartMode;
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId};
-use store::{NewMessage, NewSwipe};
+use store::{Company, NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::Engine;
@@ -207,7 +207,13 @@ impl Engine {
 
     pub async fn set_chat_persona(&self, id: String, persona: String) -> Answer<()> {
         let (id, persona) = (id.parse::<ChatId>()?, persona.parse::<PersonaId>()?);
-        self.store().write(move |store| store.chats_mut().set_persona(id, Some(persona))).await?;
+        let chat = self.chat(id).await?;
+        let before = Company { character: chat.character, chat: id, persona: self.persona_of(chat.persona).await?.id };
+        let set = self.store().write(move |store| {
+            store.chats_mut().set_persona(id, Some(persona))?;
+            memory::withdraw_books_but(store, before, Company { persona, ..before })
+        });
+        set.await?;
         self.events().changed(Changed::Messages, Some(id.to_string()));
         Ok(())
     }

@@ -3,7 +3,6 @@
 use domain::CharacterId;
 use domain::LorebookId;
 use domain::card::Card;
-use domain::document::DocumentOwner;
 use domain::lorebook::{Binding, Book, Skipped};
 use store::{Character, Read, StoreError, Write};
 use uuid::Uuid;
@@ -100,8 +99,8 @@ impl Engine {
         })
         .await?;
         if !enabled {
-            let owner = DocumentOwner::Lorebook(id.parse()?);
-            self.store().write(move |store| memory::withdraw_documents(store, owner)).await?;
+            let book = id.parse::<LorebookId>()?;
+            self.store().write(move |store| memory::withdraw_book(store, book)).await?;
         }
         self.get_lorebook(id).await
     }
@@ -114,7 +113,7 @@ impl Engine {
             Ok(Found { place: Place::Library(_), .. }) => {
                 store.lorebooks_mut().bind(book, &bindings)?;
                 // Chats that it counts in no more quote them no more; the others find them again.
-                Ok(Ok(memory::withdraw_documents(store, DocumentOwner::Lorebook(book))?))
+                Ok(Ok(memory::withdraw_book(store, book)?))
             }
             Ok(_) => Ok(Err(of_a_card("bound to anything else"))),
             Err(error) => Ok(Err(error)),
@@ -128,7 +127,7 @@ impl Engine {
     pub async fn delete_lorebook(&self, id: String) -> Answer<()> {
         let (book, now) = (id.parse::<LorebookId>()?, self.now());
         let delete = self.store().write(move |store| {
-            memory::withdraw_documents(store, DocumentOwner::Lorebook(book))?;
+            memory::withdraw_book(store, book)?;
             store.lorebooks_mut().soft_delete(book, now)
         });
         delete.await?;

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::PersonaId;
+use domain::lorebook::Binding;
 use domain::persona::Persona;
 use uuid::Uuid;
 
@@ -10,6 +11,7 @@ use crate::Engine;
 use crate::api::{self, Changed};
 use crate::convert;
 use crate::error::{Answer, bad_input, not_found};
+use crate::memory;
 use crate::picture;
 
 impl Engine {
@@ -79,7 +81,14 @@ impl Engine {
         if left.iter().all(|persona| persona.id == id) {
             return Err(bad_input("This is the last persona.", "Change it, or add another one first."));
         }
-        self.store().write(move |store| store.personas_mut().delete(id)).await?;
+        let delete = self.store().write(move |store| {
+            // Books that were bound to it count in its chats no more.
+            let bound = store.lorebooks().bindings()?;
+            let books = bound.into_iter().filter(|(_, bindings)| bindings.contains(&Binding::Persona(id)));
+            books.into_iter().try_for_each(|(book, _)| memory::withdraw_book(store, book))?;
+            store.personas_mut().delete(id)
+        });
+        delete.await?;
         self.events().changed(Changed::Personas, Some(id.to_string()));
         Ok(())
     }

@@ -16,7 +16,7 @@ pub struct Purged {
     pub chats: usize,
     /// Messages deleted by themselves.
     pub messages: usize,
-    /// Memories deleted by themselves, or with what they were made from.
+    /// Memories deleted by themselves, or with what they were made from; those of purged lorebooks are not counted.
     pub memories: usize,
     /// Documents deleted by themselves, or with their lorebook.
     pub documents: usize,
@@ -51,7 +51,7 @@ pub(crate) fn purge(
     };
     let assets = write.assets_mut().purge(before)?;
     purged.assets = assets.len();
-    // Some memories went with their character or chat.
+    // Some memories went with their character, chat or world.
     let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().rewritten()?).collect();
     quoted.iter().try_for_each(|id| write.memories_mut().withdraw(*id))?;
     write.manifests_mut().forget_quotes(&quoted, without_words)?;

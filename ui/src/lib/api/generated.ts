@@ -971,6 +971,8 @@ export type Memory = {
 	character: string | null,
 	persona: string | null,
 	chat: string | null,
+	/**  The lorebook, of a memory of a world. */
+	world: string | null,
 	pinned: boolean,
 	/**  What wrote it down: user, rule, model, keyframe. */
 	origin: string,
@@ -1003,6 +1005,8 @@ export type MemoryDraft = {
 	persona: string | null,
 	/**  For the scope of a chat. */
 	chat: string | null,
+	/**  For the scope of a world: a lorebook outside cards. */
+	world: string | null,
 };
 
 /**  Which memories are listed: all that is set must fit. */
@@ -1019,6 +1023,8 @@ export type MemoryImport = {
 	added: number,
 	/**  They were there already. */
 	known: number,
+	/**  How those begin that count with the character instead: their lorebooks are not here. */
+	worldless: string[],
 	/**  How each of the others begins, and why it is not there. */
 	refused: string[],
 };
@@ -1035,7 +1041,9 @@ export type MemoryScope =
 /**  Everywhere. */
 "profile" | "character" | 
 /**  Of a character with one persona. */
-"pair" | "chat";
+"pair" | "chat" | 
+/**  In every chat in which one lorebook counts. */
+"world";
 
 /**  What is remembered takes so much of the file. */
 export type MemoryStorage = {

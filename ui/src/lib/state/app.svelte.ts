@@ -365,7 +365,7 @@ export class App {
 			else if (what === "models" || what === "endpoints") await this.models.load();
 			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, this.#memoriesChanged()]);
 			else if (what === "memories") await this.#memoriesChanged();
-			else if (what === "lorebooks") await this.books.changed(id);
+			else if (what === "lorebooks") await Promise.all([this.books.changed(id), this.#memoriesChanged()]);
 			else if (what === "documents") {
 				this.documentNews += 1;
 				await (chat?.id === id ? chat.documents.load() : undefined);
@@ -448,7 +448,10 @@ export class App {
 			forgotMany: (count, undo) => this.undoable(t("toast.forgotMany", { count }), undo),
 			merged: (undo) => this.undoable(t("toast.merged"), undo),
 			archived: (count, undo) => (count > 0 ? this.undoable(t("toast.archived", { count }), undo) : this.toasts.show({ kind: "news", text: t("toast.inOrder"), detail: "" })),
-			took: ({ added, known, refused }) => this.toasts.show({ kind: refused.length > 0 ? "bad" : "news", text: t("toast.took", { count: added, known }), detail: refused.join("\n") }),
+			took: ({ added, known, worldless, refused }) => {
+				const elsewhere = worldless.map((text) => t("toast.worldless", { text }));
+				this.toasts.show({ kind: refused.length > 0 ? "bad" : "news", text: t("toast.took", { count: added, known }), detail: [...elsewhere, ...refused].join("\n") });
+			},
 		});
 	}
 

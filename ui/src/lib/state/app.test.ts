@@ -78,6 +78,7 @@ test("what is remembered or forgotten is told in its own chat, and can be undone
 		character: "mira",
 		persona: null,
 		chat: null,
+		world: null,
 		pinned: false,
 		origin: "rule",
 		confidence: 10,

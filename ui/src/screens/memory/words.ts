@@ -1,4 +1,4 @@
-import type { Memory, Persona } from "../../lib/api/generated";
+import type { LorebookSummary, Memory, Persona } from "../../lib/api/generated";
 import { t } from "../../lib/i18n/i18n.svelte";
 import type { Of } from "../../lib/state/memory/memories.svelte";
 
@@ -7,8 +7,14 @@ export interface Whose extends Of {
 	characterName: string;
 }
 
+/** What the ids of a memory stand for. */
+export interface Known {
+	personas: Persona[];
+	books: LorebookSummary[];
+}
+
 /** Where a memory counts, in the words of the place it is looked at from. */
-export function scopeOf(memory: Pick<Memory, "scope" | "persona" | "chat">, whose: Whose, personas: Persona[]): string {
+export function scopeOf(memory: Pick<Memory, "scope" | "persona" | "chat" | "world">, whose: Whose, { personas, books }: Known): string {
 	const character = whose.characterName;
 	switch (memory.scope) {
 		case "profile":
@@ -19,6 +25,10 @@ export function scopeOf(memory: Pick<Memory, "scope" | "persona" | "chat">, whos
 			return t("memory.scope.pair", { character, persona: nameOf(memory.persona, whose, personas) });
 		case "chat":
 			return memory.chat === whose.id ? t("memory.scope.chat") : t("memory.scope.otherChat");
+		case "world": {
+			const book = books.find(({ id }) => id === memory.world);
+			return book ? t("memory.scope.world", { world: book.name }) : t("memory.scope.someWorld");
+		}
 	}
 }
 

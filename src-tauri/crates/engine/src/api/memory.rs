@@ -13,6 +13,8 @@ pub enum MemoryScope {
     /// Of a character with one persona.
     Pair,
     Chat,
+    /// In every chat in which one lorebook counts.
+    World,
 }
 
 /// One thing remembered.
@@ -30,6 +32,8 @@ pub struct Memory {
     pub character: Option<String>,
     pub persona: Option<String>,
     pub chat: Option<String>,
+    /// The lorebook, of a memory of a world.
+    pub world: Option<String>,
     pub pinned: bool,
     /// What wrote it down: user, rule, model, keyframe.
     pub origin: String,
@@ -118,6 +122,8 @@ pub struct MemoryImport {
     pub added: u32,
     /// They were there already.
     pub known: u32,
+    /// How those begin that count with the character instead: their lorebooks are not here.
+    pub worldless: Vec<String>,
     /// How each of the others begins, and why it is not there.
     pub refused: Vec<String>,
 }
@@ -221,4 +227,6 @@ pub struct MemoryDraft {
     pub persona: Option<String>,
     /// For the scope of a chat.
     pub chat: Option<String>,
+    /// For the scope of a world: a lorebook outside cards.
+    pub world: Option<String>,
 }

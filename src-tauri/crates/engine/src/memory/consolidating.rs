@@ -99,7 +99,7 @@ impl Engine {
                 let chat = self.store().read(move |store| store.chats().get(chat)).await?;
                 chat.and_then(|chat| chat.persona)
             }
-            MemoryScope::Profile | MemoryScope::Character(_) => None,
+            MemoryScope::Profile | MemoryScope::Character(_) | MemoryScope::World(_) => None,
         };
         Ok(words(&self.persona_of(persona).await?.name).collect())
     }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
-use domain::{ChatId, MemoryId, MessageId, Timestamp};
-use store::{Found, Query, Read, StoreError};
+use domain::{MemoryId, MessageId, Timestamp};
+use store::{Company, Found, Query, Read, StoreError};
 
 use crate::Clock;
 
@@ -39,14 +39,21 @@ pub(crate) struct Facts {
 /// Whose memories count in a chat.
 #[derive(Clone, Copy)]
 pub(crate) struct Counting {
-    pub(super) chat: ChatId,
-    /// The second is the pair's.
+    /// Its books are the worlds that count in the chat.
+    pub(super) company: Company,
+    /// Whatever the books; the second is the pair's.
     pub(super) scopes: [MemoryScope; 4],
     /// What was made from other chats counts too (setting `memory_other_chats`). What somebody wrote down was made from none.
     pub(super) others: bool,
 }
 
 impl Counting {
+    /// With the worlds, which are asked for where the memories are read: nobody waits for them.
+    fn everywhere(&self, store: &Read<'_>) -> Result<Vec<MemoryScope>, StoreError> {
+        let worlds = store.memories().worlds(self.company)?;
+        Ok(self.scopes.into_iter().chain(worlds.into_iter().map(MemoryScope::World)).collect())
+    }
+
     /// How many are read for `wanted` that count: where others' chats do not, most may be theirs.
     fn among(&self, wanted: u32) -> u32 {
         if self.others { wanted } else { 20 * wanted }
@@ -75,8 +82,8 @@ impl Counting {
     fn counts(&self, store: &Read<'_>, Memory { sources, echoes, .. }: &Memory) -> Result<bool, StoreError> {
         Ok(self.others
             || sources.is_empty()
-            || store.memories().some_said_in(self.chat, sources)?
-            || store.memories().some_said_in(self.chat, echoes)?)
+            || store.memories().some_said_in(self.company.chat, sources)?
+            || store.memories().some_said_in(self.company.chat, echoes)?)
     }
 }
 
@@ -91,12 +98,12 @@ pub(crate) struct Standing {
 impl Standing {
     pub(crate) fn read(store: &Read<'_>, counting: &Counting) -> Result<Self, StoreError> {
         let mut memories = Vec::new();
-        for scope in counting.scopes {
+        for scope in counting.everywhere(store)? {
             let standing = store.memories().standing(scope, counting.among(STANDING))?;
             memories.extend(counting.first(store, STANDING, standing, |memory| memory)?);
         }
         let last_session = match counting.others {
-            true => store.memories().last_session(counting.scopes[1], counting.chat)?,
+            true => store.memories().last_session(counting.scopes[1], counting.company.chat)?,
             false => None,
         };
         Ok(Self { memories, last_session })
@@ -123,12 +130,12 @@ pub(crate) fn called(
     query: &Query,
     near: &[(i64, f32)],
 ) -> Result<Vec<Called>, StoreError> {
-    let among = counting.among(CALLED);
-    let found = store.memories().search(&counting.scopes, query, among)?;
+    let (scopes, among) = (counting.everywhere(store)?, counting.among(CALLED));
+    let found = store.memories().search(&scopes, query, among)?;
     let mut called = by_words(counting.first(store, CALLED, found, |found| &found.memory)?);
     let nearness: HashMap<i64, f32> = near.iter().copied().collect();
     let nearest = near.iter().map(|(number, _)| *number);
-    let nearest = store.memories().numbered(&counting.scopes, nearest, among as usize)?;
+    let nearest = store.memories().numbered(&scopes, nearest, among as usize)?;
     for (number, memory) in counting.first(store, CALLED, nearest, |(_, memory)| memory)? {
         let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {

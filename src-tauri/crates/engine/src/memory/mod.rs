@@ -3,7 +3,8 @@
 //!
 //! Promises
 //! - It never stops a turn and never makes it wait long: what fails, or takes too long, is told in the turn's notices (S2.31).
-//! - Of the memories it reads those that count in this chat, and no other character's (`scopes`).
+//! - Of the memories it reads those that count in this chat, and no other character's (`scopes`) nor another world's
+//!   (`Counting::everywhere`).
 //! - Memory switched off asks the store for no memory (S3.24). Messages of the chat that left the window and are pinned, or
 //!   matter, stay all the same: that is how a window is cut (requirements, section 2.3, rule 4). So do documents: who attaches
 //!   one wants it read.
@@ -64,7 +65,7 @@ use domain::document::DocumentOwner;
 use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
 use domain::settings::Values;
-use store::{Among, Query, StoreError};
+use store::{Among, Company, Query, StoreError};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
@@ -85,7 +86,7 @@ use older::Older;
 pub(crate) use reading::Reading;
 use sense::Understood;
 pub(crate) use wishes::{Said, obey};
-pub(crate) use withdrawal::{withdraw, withdraw_chat, withdraw_document, withdraw_documents};
+pub(crate) use withdrawal::{withdraw, withdraw_book, withdraw_books_but, withdraw_chat, withdraw_document};
 
 /// Messages before the window that are kept word for word at the most. A tenth of the history holds fewer.
 const EXCERPTS: u32 = 200;
@@ -337,10 +338,11 @@ impl Engine {
 }
 
 fn counting(chat: &Chat, persona: PersonaId, values: &Values) -> Counting {
-    Counting { chat: chat.id, scopes: scopes(chat, persona), others: values.memory_other_chats }
+    let company = Company { character: chat.character, chat: chat.id, persona };
+    Counting { company, scopes: scopes(chat, persona), others: values.memory_other_chats }
 }
 
-/// Where memories count in this chat (S4.62).
+/// Where memories count in this chat, whatever its books (S4.62).
 pub(crate) fn scopes(chat: &Chat, persona: PersonaId) -> [MemoryScope; 4] {
     [MemoryScope::Chat(chat.id), pair(chat, persona), MemoryScope::Character(chat.character), MemoryScope::Profile]
 }

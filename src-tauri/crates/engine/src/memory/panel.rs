@@ -1,7 +1,7 @@
 //! The memories as people see and change them (S4.50, S4.63, S4.65).
 
 use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
-use domain::{CharacterId, MemoryId, PersonaId};
+use domain::{CharacterId, LorebookId, MemoryId, PersonaId};
 use store::{Found, MemoryFilter, Query};
 use uuid::Uuid;
 
@@ -153,7 +153,18 @@ impl Engine {
                     ));
                 }
             },
+            api::MemoryScope::World => MemoryScope::World(self.world(draft.world.as_deref()).await?),
         })
+    }
+
+    /// The lorebook of a memory: one that others than its card can have.
+    async fn world(&self, id: Option<&str>) -> Answer<LorebookId> {
+        let hint =
+            "Name a lorebook of the library, or choose another scope. The book of a card can be exported and imported.";
+        let Some(id) = id else { return Err(bad_input("A memory of a world needs its lorebook.", hint)) };
+        let id = id.parse::<LorebookId>()?;
+        let book = self.store().read(move |store| store.lorebooks().get(id)).await?;
+        book.map(|book| book.id).ok_or_else(|| bad_input("The lorebook of this memory is not in the library.", hint))
     }
 
     pub(super) fn memories_changed(&self, character: &str) {
@@ -180,6 +191,7 @@ fn narrowed(filter: &api::MemoryFilter) -> MemoryFilter {
             api::MemoryScope::Character => "character",
             api::MemoryScope::Pair => "pair",
             api::MemoryScope::Chat => "chat",
+            api::MemoryScope::World => "world",
         }),
         said: filter.made.map(|made| made == api::MadeFrom::Words),
         archived: filter.archived,
@@ -187,11 +199,12 @@ fn narrowed(filter: &api::MemoryFilter) -> MemoryFilter {
 }
 
 pub(crate) fn shown(memory: Memory, score: Option<f32>) -> api::Memory {
-    let (scope, character, persona, chat) = match memory.scope {
-        MemoryScope::Profile => (api::MemoryScope::Profile, None, None, None),
-        MemoryScope::Character(character) => (api::MemoryScope::Character, Some(character), None, None),
-        MemoryScope::Pair { character, persona } => (api::MemoryScope::Pair, Some(character), persona, None),
-        MemoryScope::Chat(chat) => (api::MemoryScope::Chat, None, None, Some(chat)),
+    let (scope, character, persona, chat, world) = match memory.scope {
+        MemoryScope::Profile => (api::MemoryScope::Profile, None, None, None, None),
+        MemoryScope::Character(character) => (api::MemoryScope::Character, Some(character), None, None, None),
+        MemoryScope::Pair { character, persona } => (api::MemoryScope::Pair, Some(character), persona, None, None),
+        MemoryScope::Chat(chat) => (api::MemoryScope::Chat, None, None, Some(chat), None),
+        MemoryScope::World(world) => (api::MemoryScope::World, None, None, None, Some(world)),
     };
     api::Memory {
         id: memory.id.to_string(),
@@ -202,6 +215,7 @@ pub(crate) fn shown(memory: Memory, score: Option<f32>) -> api::Memory {
         character: character.map(|id| id.to_string()),
         persona: persona.map(|id| id.to_string()),
         chat: chat.map(|id| id.to_string()),
+        world: world.map(|id| id.to_string()),
         pinned: memory.pinned,
         origin: memory.origin.as_str().to_owned(),
         confidence: u32::from(memory.confidence),

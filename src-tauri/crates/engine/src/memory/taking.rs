@@ -1,12 +1,12 @@
 //! Memories as a file: written whole, and read again here or on another machine (memory.md, section 4).
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use domain::memory::{Archived, ArchivedAs, CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
-use domain::{CharacterId, ChatId, MemoryId, MessageId, PersonaId, Timestamp};
+use domain::{CharacterId, ChatId, LorebookId, MemoryId, MessageId, PersonaId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{StoreError, Write};
+use store::{Read, StoreError, Write};
 use uuid::Uuid;
 
 use super::panel::checked;
@@ -23,6 +23,29 @@ const MOST: usize = 50_000;
 #[derive(Serialize, Deserialize)]
 struct MemoryFile {
     items: Vec<api::Memory>,
+    /// What the lorebooks of its worlds are called, by their ids: elsewhere the same book has another one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    worlds: BTreeMap<String, String>,
+}
+
+/// Whom a file is taken in for.
+struct Taking {
+    character: CharacterId,
+    persona: Option<PersonaId>,
+    /// Of the file.
+    worlds: BTreeMap<String, String>,
+    /// The lorebooks that are here.
+    books: Vec<(LorebookId, String)>,
+}
+
+impl Taking {
+    /// The lorebook that a file means: it, or else one of its name.
+    fn world(&self, id: &str) -> Option<LorebookId> {
+        let is_it = |book: &&(LorebookId, String)| id.parse() == Ok(book.0);
+        let has_its_name = |book: &&(LorebookId, String)| self.worlds.get(id) == Some(&book.1);
+        let book = self.books.iter().find(is_it).or_else(|| self.books.iter().find(has_its_name));
+        book.map(|(id, _)| *id)
+    }
 }
 
 /// What became of a memory of a file.
@@ -36,7 +59,11 @@ impl Engine {
     pub async fn export_memories(&self, character: String) -> Answer<Exported> {
         let name = self.character(character.parse()?).await?.name;
         let items = self.every_memory(character).await?;
-        let mut bytes = serde_json::to_vec_pretty(&MemoryFile { items })
+        let books = self.store().read(|store| store.lorebooks().names()).await?;
+        let used: HashSet<&str> = items.iter().filter_map(|item| item.world.as_deref()).collect();
+        let books = books.into_iter().map(|(id, name)| (id.to_string(), name));
+        let worlds = books.filter(|(id, _)| used.contains(id.as_str())).collect();
+        let mut bytes = serde_json::to_vec_pretty(&MemoryFile { items, worlds })
             .map_err(|error| internal(&format!("the memories cannot be written: {error}")))?;
         bytes.push(b'\n');
         let file_name = file_name(&format!("{name} memories"), "json");
@@ -58,29 +85,9 @@ impl Engine {
             return Err(bad_input(format!("The file has more than {MOST} memories."), "Take it apart into several."));
         }
         let imported = self.store().write(move |store| {
-            let mut imported = MemoryImport::default();
-            let (mut taken, mut archived) = (HashSet::new(), Vec::new());
-            for item in file.items {
-                let line = item.text.chars().take(80).collect::<String>();
-                match read(store, item, character, Some(persona).filter(|id| !id.0.is_nil()))? {
-                    Ok(memory) => match keep(store, &memory)? {
-                        Taken::New => {
-                            imported.added += 1;
-                            taken.insert(memory.id);
-                            archived.extend(memory.archived.map(|of| (memory, of)));
-                        }
-                        Taken::Known => imported.known += 1,
-                    },
-                    Err(why) => imported.refused.push(format!("\u{201c}{line}\u{201d}: {why}")),
-                }
-            }
-            for (memory, of) in archived {
-                // What did not come in takes nobody's place.
-                if of.by.is_none_or(|by| taken.contains(&by) && by != memory.id) {
-                    store.memories_mut().archive(&memory, of)?;
-                }
-            }
-            Ok(imported)
+            let persona = Some(persona).filter(|id| !id.0.is_nil());
+            let taking = Taking { character, persona, worlds: file.worlds, books: store.lorebooks().names()? };
+            take(store, file.items, &taking)
         });
         let imported = imported.await?;
         self.memories_changed("");
@@ -100,13 +107,38 @@ fn parsed(json: &str) -> serde_json::Result<MemoryFile> {
     serde_json::from_value(file)
 }
 
+fn take(store: &mut Write<'_>, items: Vec<api::Memory>, taking: &Taking) -> Result<MemoryImport, StoreError> {
+    let mut imported = MemoryImport::default();
+    let (mut taken, mut archived) = (HashSet::new(), Vec::new());
+    for item in items {
+        let line = format!("\u{201c}{}\u{201d}", item.text.chars().take(80).collect::<String>());
+        let of_world = item.scope == api::MemoryScope::World;
+        match read(store, item, taking)? {
+            Ok(memory) => match keep(store, &memory)? {
+                Taken::New => {
+                    imported.added += 1;
+                    if of_world && !matches!(memory.scope, MemoryScope::World(_)) {
+                        imported.worldless.push(line);
+                    }
+                    taken.insert(memory.id);
+                    archived.extend(memory.archived.map(|of| (memory, of)));
+                }
+                Taken::Known => imported.known += 1,
+            },
+            Err(why) => imported.refused.push(format!("{line}: {why}")),
+        }
+    }
+    for (memory, of) in archived {
+        // What did not come in takes nobody's place.
+        if of.by.is_none_or(|by| taken.contains(&by) && by != memory.id) {
+            store.memories_mut().archive(&memory, of)?;
+        }
+    }
+    Ok(imported)
+}
+
 /// A memory of a file as it is to be kept, or why it is not.
-fn read(
-    store: &Write<'_>,
-    item: api::Memory,
-    character: CharacterId,
-    persona: Option<PersonaId>,
-) -> Result<Result<Memory, String>, StoreError> {
+fn read(store: &Read<'_>, item: api::Memory, taking: &Taking) -> Result<Result<Memory, String>, StoreError> {
     let text = match checked(&item.text) {
         Ok(text) => text,
         Err(error) => return Ok(Err(error.to_string())),
@@ -124,7 +156,7 @@ fn read(
     Ok(Ok(Memory {
         id: item.id.parse().unwrap_or_else(|_| MemoryId(Uuid::now_v7())),
         kind: MemoryType::of(&item.kind),
-        scope: scope(store, &item, character, persona)?,
+        scope: scope(store, &item, taking)?,
         text,
         importance: item.importance.clamp(1, 10) as u8,
         pinned: item.pinned,
@@ -148,17 +180,13 @@ fn archived(of: api::Archived) -> Option<Archived> {
 }
 
 /// Where it counts here: with the character that it was taken in for.
-fn scope(
-    store: &Write<'_>,
-    item: &api::Memory,
-    character: CharacterId,
-    persona: Option<PersonaId>,
-) -> Result<MemoryScope, StoreError> {
+fn scope(store: &Read<'_>, item: &api::Memory, taking: &Taking) -> Result<MemoryScope, StoreError> {
+    let character = taking.character;
     let known = match item.persona.as_deref().and_then(|id| id.parse::<PersonaId>().ok()) {
         Some(id) => store.personas().get(id)?.map(|known| known.id),
         None => None,
     };
-    let with = MemoryScope::Pair { character, persona: known.or(persona) };
+    let with = MemoryScope::Pair { character, persona: known.or(taking.persona) };
     Ok(match item.scope {
         api::MemoryScope::Profile => MemoryScope::Profile,
         api::MemoryScope::Character => MemoryScope::Character(character),
@@ -167,6 +195,10 @@ fn scope(
             let chat = item.chat.as_deref().and_then(|id| id.parse::<ChatId>().ok());
             let known = chat.map(|id| store.chats().get(id)).transpose()?.flatten();
             known.map_or(with, |chat| MemoryScope::Chat(chat.id))
+        }
+        api::MemoryScope::World => {
+            let world = item.world.as_deref().and_then(|id| taking.world(id));
+            world.map_or(MemoryScope::Character(character), MemoryScope::World)
         }
     })
 }

@@ -1,8 +1,10 @@
 //! What is gone, or counts no longer, is quoted by no prompt to come. The chats that quoted it begin a new epoch.
 
+use std::collections::BTreeSet;
+
 use domain::document::DocumentOwner;
-use domain::{ChatId, DocumentId, MessageId};
-use store::{StoreError, Write};
+use domain::{ChatId, DocumentId, LorebookId, MessageId};
+use store::{Company, Read, StoreError, Write};
 
 /// Takes what quotes a message out of every prompt to come, and what was made from it too (S2.16; memory.md, group G).
 pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
@@ -25,8 +27,19 @@ pub(crate) fn withdraw_document(store: &mut Write<'_>, document: DocumentId) -> 
     store.memories_mut().withdraw(document.0)
 }
 
-/// Takes what quotes the documents of an owner that counts no longer out of every prompt to come.
-pub(crate) fn withdraw_documents(store: &mut Write<'_>, owner: DocumentOwner) -> Result<(), StoreError> {
-    let documents = store.documents().of(owner)?;
-    documents.into_iter().try_for_each(|document| withdraw_document(store, document.id))
+/// Takes what quotes the documents and the memories of a lorebook that counts no longer out of every prompt to come.
+pub(crate) fn withdraw_book(store: &mut Write<'_>, book: LorebookId) -> Result<(), StoreError> {
+    let documents = store.documents().of(DocumentOwner::Lorebook(book))?;
+    documents.into_iter().try_for_each(|document| withdraw_document(store, document.id))?;
+    let memories = store.memories_mut().of_world(book)?;
+    store.memories_mut().withdraw_all(&memories.into_iter().map(|id| id.0).collect())
+}
+
+/// [`withdraw_book`] for those that counted in one company and do not in the next.
+pub(crate) fn withdraw_books_but(store: &mut Write<'_>, before: Company, now: Company) -> Result<(), StoreError> {
+    let counting = |store: &Read<'_>, company| -> Result<BTreeSet<LorebookId>, StoreError> {
+        Ok(store.lorebooks().bound(company)?.into_iter().map(|bound| bound.id).collect())
+    };
+    let (before, now) = (counting(store, before)?, counting(store, now)?);
+    before.difference(&now).try_for_each(|book| withdraw_book(store, *book))
 }

@@ -123,7 +123,7 @@ pub(crate) struct MemoryArgs {
     /// Name or id
     #[arg(long)]
     pub(crate) character: String,
-    /// Where it counts: everywhere, with the character, with the character and one persona, or in one chat
+    /// Where it counts: everywhere, with the character, with the character and one persona, in one chat, or wherever one lorebook does
     #[arg(long, default_value = "pair")]
     pub(crate) scope: ScopeWord,
     /// Of a pair: name or id; without it the default persona
@@ -132,6 +132,9 @@ pub(crate) struct MemoryArgs {
     /// Of a chat: id or title
     #[arg(long, required_if_eq("scope", "chat"))]
     pub(crate) chat: Option<String>,
+    /// Of a world: id or name of its lorebook
+    #[arg(long, required_if_eq("scope", "world"))]
+    pub(crate) world: Option<String>,
     /// note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion or open_thread
     #[arg(long = "type", value_name = "TYPE", default_value = "note")]
     pub(crate) kind: String,
@@ -145,6 +148,7 @@ pub(crate) enum ScopeWord {
     Character,
     Pair,
     Chat,
+    World,
 }
 
 impl From<ScopeWord> for MemoryScope {
@@ -154,6 +158,7 @@ impl From<ScopeWord> for MemoryScope {
             ScopeWord::Character => Self::Character,
             ScopeWord::Pair => Self::Pair,
             ScopeWord::Chat => Self::Chat,
+            ScopeWord::World => Self::World,
         }
     }
 }

@@ -37,6 +37,7 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
                 character,
                 persona: known.persona,
                 chat: known.chat,
+                world: known.world,
             };
             one(&engine.save_memory(draft).await?, out)
         }
@@ -80,8 +81,11 @@ async fn import(engine: &Engine, character: &str, file: &Path, out: &Output) -> 
         .map_err(|error| Failure::because("badInput", format!("{} cannot be read: {error}", file.display())))?;
     let imported = engine.import_memories(character, json).await?;
     out.answer(&imported, |imported| {
+        let worldless =
+            imported.worldless.iter().map(|line| format!("\nwith the character, for its lorebook is not here: {line}"));
         let refused = imported.refused.iter().map(|refused| format!("\nrefused: {refused}"));
-        format!("{} added, {} known{}", imported.added, imported.known, refused.collect::<String>())
+        let more = worldless.chain(refused).collect::<String>();
+        format!("{} added, {} known{more}", imported.added, imported.known)
     })
 }
 
@@ -102,13 +106,17 @@ async fn list(engine: &Engine, character: &str, words: String, archived: bool, o
 }
 
 async fn draft(engine: &Engine, what: MemoryArgs, text: String) -> Result<MemoryDraft, Failure> {
-    let MemoryArgs { character, scope, persona, chat, kind, importance } = what;
+    let MemoryArgs { character, scope, persona, chat, world, kind, importance } = what;
     let persona = match persona {
         Some(name) => Some(find::persona(engine, &name).await?.id),
         None => None,
     };
     let chat = match chat {
         Some(name) => Some(find::chat(engine, &name).await?.id),
+        None => None,
+    };
+    let world = match world {
+        Some(name) => Some(find::lorebook(engine, &name).await?.id),
         None => None,
     };
     let character = find::character(engine, &character).await?.id;
@@ -122,6 +130,7 @@ async fn draft(engine: &Engine, what: MemoryArgs, text: String) -> Result<Memory
         character,
         persona,
         chat,
+        world,
     })
 }
 

@@ -58,6 +58,20 @@ fn memories_are_added_found_changed_pinned_and_forgotten() {
 }
 
 #[test]
+fn a_memory_of_a_world_names_its_lorebook() {
+    let runa = Remembering::open();
+    let file = runa.world.file("coast.json", br#"{"name":"The coast","entries":{}}"#);
+    runa.world.json(&["import", &file]);
+    let known = runa.add("The harbour freezes in winter.", &["--scope", "world", "--world", "the coast"]);
+    assert_eq!((&known["scope"], &known["character"]), (&json!("world"), &json!(null)));
+    assert!(known["world"].is_string(), "{known}");
+    assert!(runa.texts(&["list", "--character", "Runa"]).is_empty(), "its lorebook counts nowhere yet");
+    let args = ["memory", "add", "--character", "Runa", "x", "--scope", "world", "--json"];
+    assert_eq!(runa.world.run(&args).code, 2, "a world is a lorebook");
+    runa.world.run(&[&args[..], &["--world", "The town"]].concat()).assert_failed("notFound");
+}
+
+#[test]
 fn an_export_has_every_memory_of_a_character() {
     let runa = Remembering::open();
     runa.add("Likes green tea.", &[]);

@@ -43,6 +43,12 @@ pub struct BoundLorebook {
     pub binding: Binding,
 }
 
+/// A book counts in the company of a character, ?1, a chat, ?2, and a persona, ?3.
+pub(crate) const COUNTS_IN: &str =
+    "lorebook.enabled AND lorebook.deleted IS NULL AND (lorebook_binding.scope = 'global'
+    OR lorebook_binding.scope = 'character' AND owner = ?1 OR lorebook_binding.scope = 'chat' AND owner = ?2
+    OR lorebook_binding.scope = 'persona' AND owner = ?3)";
+
 pub struct Lorebooks<'a> {
     pub(crate) conn: &'a Connection,
 }
@@ -124,16 +130,14 @@ impl Lorebooks<'_> {
     /// What counts in such company, by age and then by binding; books that are off or deleted do not.
     pub fn bound(&self, company: Company) -> Result<Vec<BoundLorebook>, StoreError> {
         let Company { character, chat, persona } = company;
+        let sql = format!(
+            "SELECT id, name, updated, scope, owner
+             FROM lorebook_binding JOIN lorebook ON lorebook.id = lorebook_binding.lorebook
+             WHERE {COUNTS_IN} ORDER BY id, scope"
+        );
         let rows = self
             .conn
-            .prepare_cached(
-                "SELECT id, name, updated, scope, owner
-                 FROM lorebook_binding JOIN lorebook ON lorebook.id = lorebook_binding.lorebook
-                 WHERE enabled AND deleted IS NULL AND (scope = 'global'
-                     OR scope = 'character' AND owner = ?1 OR scope = 'chat' AND owner = ?2
-                     OR scope = 'persona' AND owner = ?3)
-                 ORDER BY id, scope",
-            )?
+            .prepare_cached(&sql)?
             .query_map(params![Col(character), Col(chat), Col(persona)], |row| {
                 Ok(BoundLorebook {
                     id: row.get::<_, Col<_>>("id")?.0,

@@ -10,7 +10,8 @@ use uuid::Uuid;
 use crate::query::{Rows, sought};
 use crate::sql::{Col, one};
 use crate::table::memory_many::MemoryFilter;
-use crate::table::memory_row::{COLUMNS, COUNTS, STANDS, from_row, owners};
+use crate::table::memory_row::{COLUMN_COUNT, COLUMNS, COUNTS, OF_SCOPE, Owners, SCOPE, STANDS, from_row};
+use crate::table::memory_world::WORLDS_OF;
 use crate::{Query, StoreError};
 
 /// A memory that was looked for.
@@ -36,20 +37,20 @@ impl Memories<'_> {
     /// At most `limit` of a scope that count: pinned ones first, then by importance, then the newest.
     pub fn standing(&self, scope: MemoryScope, limit: u32) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM memory WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND {COUNTS}
-             ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?5"
+            "SELECT {COLUMNS} FROM memory WHERE {OF_SCOPE} AND {COUNTS}
+             ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?6"
         );
-        let (character, persona, chat) = owners(scope);
+        let Owners { scope, character, persona, chat, world } = Owners::of(scope);
         let rows = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![scope.as_str(), character.map(Col), persona.map(Col), chat.map(Col), limit], from_row)?
+            .query_map(params![scope, character, persona, chat, world, limit], from_row)?
             .collect::<Result<_, _>>()?;
         self.with_sources(rows)
     }
 
-    /// At most `limit` of all that count with a character, whoever talks with it: its own, its pairs', its chats' and
-    /// everybody's; those that count, or else the archived ones. Pinned ones first, then by importance, then the newest.
+    /// At most `limit` of all that count with a character, whoever talks with it: its own, its pairs', its chats', those of the
+    /// worlds that are bound to one of these, and everybody's; those that count, or else the archived ones. Pinned ones first, then by importance, then the newest.
     pub fn of_character(
         &self,
         character: CharacterId,
@@ -59,8 +60,9 @@ impl Memories<'_> {
         let which = if filter.archived { format!("{STANDS} AND NOT ({COUNTS})") } else { COUNTS.to_owned() };
         let sql = format!(
             "SELECT {COLUMNS} FROM memory
-             WHERE (scope = 'profile' OR character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1)) AND {which}
-                 AND (?3 IS NULL OR type = ?3) AND (?4 IS NULL OR scope = ?4)
+             WHERE ({SCOPE} = 'profile' OR character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1)
+                     OR world IN ({WORLDS_OF})) AND {which}
+                 AND (?3 IS NULL OR type = ?3) AND (?4 IS NULL OR {SCOPE} = ?4)
                  AND (?5 IS NULL OR ?5 = EXISTS (SELECT 1 FROM memory_source WHERE memory_source.memory = memory.number))
              ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?2"
         );
@@ -87,6 +89,7 @@ impl Memories<'_> {
     ) -> Result<Vec<Found>, StoreError> {
         let mut chats = self.conn.prepare_cached("SELECT 1 FROM chat WHERE id = ?1 AND character = ?2")?;
         let mut of_chat = |chat: ChatId| chats.exists(params![Col(chat), Col(character)]).unwrap_or(false);
+        let worlds = self.worlds_of(character)?;
         let mut made = self.conn.prepare_cached("SELECT 1 FROM memory_source WHERE memory = ?1")?;
         let mut was_said = |number: i64| made.exists([number]).unwrap_or(false);
         self.found(query, limit, |number, memory| {
@@ -94,6 +97,7 @@ impl Memories<'_> {
                 MemoryScope::Profile => true,
                 MemoryScope::Character(of) | MemoryScope::Pair { character: of, .. } => of == character,
                 MemoryScope::Chat(chat) => of_chat(chat),
+                MemoryScope::World(world) => worlds.contains(&world),
             };
             counts && filter.fits(memory) && filter.said.is_none_or(|said| said == was_said(number))
         })
@@ -114,8 +118,9 @@ impl Memories<'_> {
                  WHERE {index} MATCH ?1 AND {index}.rowid >= ?2 AND {STANDS} ORDER BY {index}.rank"
             );
             let mut statement = self.conn.prepare_cached(&sql)?;
-            let ranked = statement
-                .query_map(params![sought.any(), sought.rows.first], |row| Ok((from_row(row)?, row.get(17)?)))?;
+            let ranked = statement.query_map(params![sought.any(), sought.rows.first], |row| {
+                Ok((from_row(row)?, row.get(COLUMN_COUNT)?))
+            })?;
             let mut left = limit;
             for row in ranked {
                 if left == 0 {
@@ -177,20 +182,20 @@ impl MemoriesMut<'_> {
     /// # Errors
     /// `NotFound` if a source is not there.
     pub fn insert(&mut self, memory: &Memory) -> Result<(), StoreError> {
-        let (character, persona, chat) = owners(memory.scope);
+        let Owners { scope, character, persona, chat, world } = Owners::of(memory.scope);
         self.conn
             .prepare_cached(
                 "INSERT INTO memory (id, type, scope, character, persona, chat, text, importance, pinned, created, updated,
-                     origin, confidence)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                     origin, confidence, world)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             )?
             .execute(params![
                 Col(memory.id),
                 Col(memory.kind),
-                memory.scope.as_str(),
-                character.map(Col),
-                persona.map(Col),
-                chat.map(Col),
+                scope,
+                character,
+                persona,
+                chat,
                 memory.text,
                 memory.importance,
                 memory.pinned,
@@ -198,6 +203,7 @@ impl MemoriesMut<'_> {
                 Col(memory.updated),
                 Col(memory.origin),
                 memory.confidence,
+                world,
             ])?;
         let number = self.conn.last_insert_rowid();
         let mut statement = self.conn.prepare_cached(
@@ -211,27 +217,28 @@ impl MemoriesMut<'_> {
 
     /// Replaces text, type, scope, importance, pin, origin and confidence; sources, age and archive stay.
     pub fn update(&mut self, memory: &Memory) -> Result<(), StoreError> {
-        let (character, persona, chat) = owners(memory.scope);
+        let Owners { scope, character, persona, chat, world } = Owners::of(memory.scope);
         let rows = self
             .conn
             .prepare_cached(
                 "UPDATE memory SET type = ?2, scope = ?3, character = ?4, persona = ?5, chat = ?6, text = ?7,
-                     importance = ?8, pinned = ?9, updated = ?10, origin = ?11, confidence = ?12
+                     importance = ?8, pinned = ?9, updated = ?10, origin = ?11, confidence = ?12, world = ?13
                  WHERE id = ?1 AND deleted IS NULL",
             )?
             .execute(params![
                 Col(memory.id),
                 Col(memory.kind),
-                memory.scope.as_str(),
-                character.map(Col),
-                persona.map(Col),
-                chat.map(Col),
+                scope,
+                character,
+                persona,
+                chat,
                 memory.text,
                 memory.importance,
                 memory.pinned,
                 Col(memory.updated),
                 Col(memory.origin),
                 memory.confidence,
+                world,
             ])?;
         one(rows, "memory")
     }

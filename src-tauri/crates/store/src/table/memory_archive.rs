@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::StoreError;
 use crate::sql::{Col, one};
 use crate::table::memory::{Memories, MemoriesMut};
-use crate::table::memory_row::{COLUMNS, COUNTS, from_row, owners, scope};
+use crate::table::memory_row::{COLUMN_COUNT, COLUMNS, COUNTS, OF_SCOPE, Owners, from_row, scope};
 
 /// A memory that counts, for what goes through all of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +26,9 @@ pub struct Standing {
 impl Memories<'_> {
     /// The scopes that have memories.
     pub fn scopes(&self) -> Result<Vec<MemoryScope>, StoreError> {
-        let sql =
-            format!("SELECT {COLUMNS} FROM memory WHERE deleted IS NULL GROUP BY scope, character, persona, chat");
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memory WHERE deleted IS NULL GROUP BY scope, character, persona, chat, world"
+        );
         let scopes = self.conn.prepare_cached(&sql)?.query_map([], scope)?.collect::<Result<Vec<_>, _>>()?;
         Ok(scopes)
     }
@@ -36,14 +37,14 @@ impl Memories<'_> {
     pub fn all_standing(&self, scope: MemoryScope) -> Result<Vec<Standing>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS}, memory.kept FROM memory
-             WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND {COUNTS} ORDER BY number"
+             WHERE {OF_SCOPE} AND {COUNTS} ORDER BY number"
         );
-        let (character, persona, chat) = owners(scope);
+        let Owners { scope, character, persona, chat, world } = Owners::of(scope);
         let rows: Vec<((i64, Memory), bool)> = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![scope.as_str(), character.map(Col), persona.map(Col), chat.map(Col)], |row| {
-                Ok((from_row(row)?, row.get(17)?))
+            .query_map(params![scope, character, persona, chat, world], |row| {
+                Ok((from_row(row)?, row.get(COLUMN_COUNT)?))
             })?
             .collect::<Result<_, _>>()?;
         let (rows, kept): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
@@ -54,12 +55,9 @@ impl Memories<'_> {
 
     /// How many of a scope count.
     pub fn count_standing(&self, scope: MemoryScope) -> Result<u32, StoreError> {
-        let sql = format!(
-            "SELECT count(*) FROM memory
-             WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND chat IS ?4 AND {COUNTS}"
-        );
-        let (character, persona, chat) = owners(scope);
-        let of = params![scope.as_str(), character.map(Col), persona.map(Col), chat.map(Col)];
+        let sql = format!("SELECT count(*) FROM memory WHERE {OF_SCOPE} AND {COUNTS}");
+        let Owners { scope, character, persona, chat, world } = Owners::of(scope);
+        let of = params![scope, character, persona, chat, world];
         Ok(self.conn.prepare_cached(&sql)?.query_row(of, |row| row.get(0))?)
     }
 

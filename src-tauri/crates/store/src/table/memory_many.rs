@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::StoreError;
 use crate::sql::Col;
 use crate::table::memory::{Memories, MemoriesMut};
-use crate::table::memory_row::{COLUMNS, COUNTS, STANDS, from_row, owners};
+use crate::table::memory_row::{COLUMNS, COUNTS, OF_SCOPE, Owners, STANDS, from_row};
 
 /// Which memories are listed or looked for: all that is set must fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -113,17 +113,17 @@ impl Memories<'_> {
     pub fn last_session(&self, scope: MemoryScope, chat: ChatId) -> Result<Option<Memory>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memory
-             WHERE scope = ?1 AND character IS ?2 AND persona IS ?3 AND memory.chat IS ?4 AND origin = 'keyframe' AND {COUNTS}
-                 AND NOT EXISTS (SELECT 1 FROM keyframe WHERE keyframe.chat = ?5)
+             WHERE {OF_SCOPE} AND origin = 'keyframe' AND {COUNTS}
+                 AND NOT EXISTS (SELECT 1 FROM keyframe WHERE keyframe.chat = ?6)
                  AND NOT EXISTS (SELECT 1 FROM memory_source JOIN message ON message.id = memory_source.message
-                     WHERE memory_source.memory = memory.number AND message.chat = ?5)
+                     WHERE memory_source.memory = memory.number AND message.chat = ?6)
              ORDER BY memory.created DESC, number DESC LIMIT 1"
         );
-        let (character, persona, of) = owners(scope);
+        let Owners { scope, character, persona, chat: of, world } = Owners::of(scope);
         let row = self
             .conn
             .prepare_cached(&sql)?
-            .query_row(params![scope.as_str(), character.map(Col), persona.map(Col), of.map(Col), Col(chat)], from_row)
+            .query_row(params![scope, character, persona, of, world, Col(chat)], from_row)
             .optional()?;
         Ok(self.with_sources(row.into_iter().collect())?.pop())
     }

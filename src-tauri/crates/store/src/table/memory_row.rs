@@ -1,7 +1,7 @@
 //! A memory as a row: what is read of it, and whether it stands and counts.
 
 use domain::memory::{Archived, ArchivedAs, Memory, MemoryScope};
-use domain::{CharacterId, ChatId, PersonaId};
+use domain::{CharacterId, ChatId, LorebookId, PersonaId};
 use rusqlite::Row;
 use rusqlite::types::Value;
 
@@ -12,6 +12,9 @@ macro_rules! stands {
         concat!(
             $memory,
             ".deleted IS NULL AND NOT EXISTS (
+    SELECT 1 FROM lorebook WHERE lorebook.id = ",
+            $memory,
+            ".world AND lorebook.deleted IS NOT NULL) AND NOT EXISTS (
     SELECT 1 FROM memory_source
     JOIN message ON message.id = memory_source.message
     JOIN chat ON chat.id = message.chat
@@ -24,7 +27,7 @@ macro_rules! stands {
     };
 }
 
-/// Not deleted, and all that it was made from is shown as it was.
+/// Not deleted, nor is its world, and all that it was made from is shown as it was.
 pub(crate) const STANDS: &str = stands!("memory");
 
 /// It stands, and is not archived. What gave way to another counts again when that does not stand any more.
@@ -40,18 +43,44 @@ pub(crate) const COUNTS: &str = concat!(
 pub(crate) const COLUMNS: &str = concat!(
     "memory.number, memory.id, memory.type, memory.scope, memory.character, memory.persona, memory.chat,
     memory.text, memory.importance, memory.pinned, memory.created, memory.updated, memory.origin, memory.confidence,
-    memory.archived, memory.archived_at,
+    memory.archived, memory.archived_at, memory.world,
     (SELECT newer.id FROM memory AS newer WHERE newer.number = memory.replaced_by AND ",
     stands!("newer"),
     ")"
 );
+/// How many those are: what a query reads besides stands behind them.
+pub(crate) const COLUMN_COUNT: usize = 18;
 
-pub(crate) fn owners(scope: MemoryScope) -> (Option<CharacterId>, Option<PersonaId>, Option<ChatId>) {
-    match scope {
-        MemoryScope::Profile => (None, None, None),
-        MemoryScope::Character(character) => (Some(character), None, None),
-        MemoryScope::Pair { character, persona } => (Some(character), persona, None),
-        MemoryScope::Chat(chat) => (None, None, Some(chat)),
+/// The name of its kind of scope, as [`MemoryScope::as_str`] gives it.
+pub(crate) const SCOPE: &str = "iif(memory.world IS NULL, memory.scope, 'world')";
+
+/// It is of the scope of [`Owners`], which are the first five parameters.
+pub(crate) const OF_SCOPE: &str = "memory.scope = ?1 AND memory.character IS ?2 AND memory.persona IS ?3
+    AND memory.chat IS ?4 AND memory.world IS ?5";
+
+/// How a scope is kept. A world's memories are everybody's, narrowed by their world.
+pub(crate) struct Owners {
+    pub(crate) scope: &'static str,
+    pub(crate) character: Option<Col<CharacterId>>,
+    pub(crate) persona: Option<Col<PersonaId>>,
+    pub(crate) chat: Option<Col<ChatId>>,
+    pub(crate) world: Option<Col<LorebookId>>,
+}
+
+impl Owners {
+    pub(crate) fn of(scope: MemoryScope) -> Self {
+        let nobody = Self { scope: scope.as_str(), character: None, persona: None, chat: None, world: None };
+        match scope {
+            MemoryScope::Profile => nobody,
+            MemoryScope::Character(character) => Self { character: Some(Col(character)), ..nobody },
+            MemoryScope::Pair { character, persona } => {
+                Self { character: Some(Col(character)), persona: persona.map(Col), ..nobody }
+            }
+            MemoryScope::Chat(chat) => Self { chat: Some(Col(chat)), ..nobody },
+            MemoryScope::World(world) => {
+                Self { scope: MemoryScope::Profile.as_str(), world: Some(Col(world)), ..nobody }
+            }
+        }
     }
 }
 
@@ -79,7 +108,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
 fn archived(row: &Row<'_>) -> rusqlite::Result<Option<Archived>> {
     let why = row.get::<_, Option<Col<_>>>(14)?.map(|Col(why)| why);
     let since = row.get::<_, Option<Col<_>>>(15)?.map(|Col(since)| since);
-    let by = row.get::<_, Option<Col<_>>>(16)?.map(|Col(id)| id);
+    let by = row.get::<_, Option<Col<_>>>(17)?.map(|Col(id)| id);
     let Some((why, since)) = why.zip(since) else { return Ok(None) };
     let gave_way = matches!(why, ArchivedAs::Merged | ArchivedAs::Superseded);
     Ok((by.is_some() || !gave_way).then_some(Archived { why, since, by }))
@@ -89,12 +118,14 @@ pub(crate) fn scope(row: &Row<'_>) -> rusqlite::Result<MemoryScope> {
     let character = row.get::<_, Option<Col<_>>>(4)?.map(|Col(id)| id);
     let persona = row.get::<_, Option<Col<_>>>(5)?.map(|Col(id)| id);
     let chat = row.get::<_, Option<Col<_>>>(6)?.map(|Col(id)| id);
+    let world = row.get::<_, Option<Col<_>>>(16)?.map(|Col(id)| id);
     let word: String = row.get(3)?;
-    match (word.as_str(), character, chat) {
-        ("profile", None, None) => Ok(MemoryScope::Profile),
-        ("character", Some(character), None) => Ok(MemoryScope::Character(character)),
-        ("pair", Some(character), None) => Ok(MemoryScope::Pair { character, persona }),
-        ("chat", None, Some(chat)) => Ok(MemoryScope::Chat(chat)),
+    match (word.as_str(), character, chat, world) {
+        ("profile", None, None, None) => Ok(MemoryScope::Profile),
+        ("profile", None, None, Some(world)) => Ok(MemoryScope::World(world)),
+        ("character", Some(character), None, None) => Ok(MemoryScope::Character(character)),
+        ("pair", Some(character), None, None) => Ok(MemoryScope::Pair { character, persona }),
+        ("chat", None, Some(chat), None) => Ok(MemoryScope::Chat(chat)),
         _ => Err(rusqlite::Error::InvalidColumnType(3, "scope".into(), Value::Text(word).data_type())),
     }
 }

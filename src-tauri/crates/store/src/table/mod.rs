@@ -20,6 +20,7 @@ pub(crate) mod memory;
 pub(crate) mod memory_archive;
 pub(crate) mod memory_many;
 pub(crate) mod memory_row;
+pub(crate) mod memory_world;
 pub(crate) mod message;
 pub(crate) mod message_text;
 pub(crate) mod message_told;

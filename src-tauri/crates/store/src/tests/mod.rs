@@ -20,6 +20,7 @@ mod sources;
 mod texts;
 mod together;
 mod vectors;
+mod worlds;
 
 use std::path::Path;
 

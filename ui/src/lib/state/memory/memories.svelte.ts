@@ -198,7 +198,7 @@ export class Memories {
 		const of = this.#of;
 		if (!of) return;
 		this.refused = null;
-		this.draft = { id: "", type: "fact", text: "", importance: 5, pinned: false, scope: "pair", character: of.character, persona: of.persona.id, chat: of.id };
+		this.draft = { id: "", type: "fact", text: "", importance: 5, pinned: false, scope: "pair", character: of.character, persona: of.persona.id, chat: of.id, world: null };
 	}
 
 	edit(memory: Memory): void {
@@ -207,7 +207,7 @@ export class Memories {
 		this.refused = null;
 		const { id, type, text, importance, pinned, scope } = memory;
 		// Whom it is of stays, whichever scope is chosen and given up again.
-		this.draft = { id, type, text, importance, pinned, scope, character: memory.character ?? of.character, persona: memory.persona ?? of.persona.id, chat: memory.chat ?? of.id };
+		this.draft = { id, type, text, importance, pinned, scope, character: memory.character ?? of.character, persona: memory.persona ?? of.persona.id, chat: memory.chat ?? of.id, world: memory.world };
 	}
 
 	giveUp = (): void => {

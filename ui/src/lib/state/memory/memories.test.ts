@@ -12,7 +12,7 @@ const MIRA: Of = { id: "chat", character: "mira", persona: { id: "sam", name: "S
 /** `memory("a tea")`: a memory with that id and text. */
 function memory(words: string, over: Partial<Memory> = {}): Memory {
 	const [id = "", ...text] = words.split(" ");
-	return { id, type: "fact", text: text.join(" "), importance: 5, scope: "pair", character: "mira", persona: "sam", chat: null, pinned: false, origin: "rule", confidence: 10, sources: [], echoes: [], archived: null, created: "", updated: "", score: null, ...over };
+	return { id, type: "fact", text: text.join(" "), importance: 5, scope: "pair", character: "mira", persona: "sam", chat: null, world: null, pinned: false, origin: "rule", confidence: 10, sources: [], echoes: [], archived: null, created: "", updated: "", score: null, ...over };
 }
 
 function memories(stored: Memory[], answers: Record<string, (args: never) => unknown> = {}) {

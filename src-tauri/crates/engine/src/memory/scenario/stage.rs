@@ -190,6 +190,7 @@ impl Stage {
             importance: IMPORTANCE,
             pinned: false,
             scope: MemoryScope::Pair,
+            world: None,
             character: character.to_string(),
             persona: Some(persona.to_string()),
             chat: None,

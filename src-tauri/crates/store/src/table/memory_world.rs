@@ -1,0 +1,55 @@
+//! Memories of worlds: they count wherever their lorebook does.
+
+use std::collections::HashSet;
+
+use domain::{CharacterId, LorebookId, MemoryId};
+use rusqlite::params;
+
+use crate::sql::Col;
+use crate::table::lorebook::COUNTS_IN;
+use crate::table::memory::{Memories, MemoriesMut};
+use crate::{Company, StoreError};
+
+/// The books that count in some chat of a character, ?1, or would if they were on. Any persona may talk with it.
+pub(crate) const WORLDS_OF: &str = "SELECT lorebook FROM lorebook_binding
+    WHERE lorebook_binding.scope IN ('global', 'persona') OR lorebook_binding.scope = 'character' AND owner = ?1
+        OR lorebook_binding.scope = 'chat' AND owner IN (SELECT id FROM chat WHERE character = ?1)";
+
+impl Memories<'_> {
+    /// The worlds that count in such company and of which something is remembered, by age.
+    pub fn worlds(&self, company: Company) -> Result<Vec<LorebookId>, StoreError> {
+        let Company { character, chat, persona } = company;
+        let sql = format!(
+            "SELECT DISTINCT id FROM lorebook_binding JOIN lorebook ON lorebook.id = lorebook_binding.lorebook
+             WHERE {COUNTS_IN} AND EXISTS (SELECT 1 FROM memory WHERE memory.world = lorebook.id) ORDER BY id"
+        );
+        let worlds = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_map(params![Col(character), Col(chat), Col(persona)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(worlds)
+    }
+
+    /// See [`WORLDS_OF`].
+    pub(crate) fn worlds_of(&self, character: CharacterId) -> Result<HashSet<LorebookId>, StoreError> {
+        let worlds = self
+            .conn
+            .prepare_cached(WORLDS_OF)?
+            .query_map([Col(character)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(worlds)
+    }
+}
+
+impl MemoriesMut<'_> {
+    /// The memories of a world, whether they stand or not.
+    pub fn of_world(&self, world: LorebookId) -> Result<Vec<MemoryId>, StoreError> {
+        let ids = self
+            .conn
+            .prepare_cached("SELECT id FROM memory WHERE world = ?1")?
+            .query_map([Col(world)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(ids)
+    }
+}

@@ -1,0 +1,187 @@
+//! Memories of a world: told in every chat in which its lorebook counts and in no other, gone with the book, and taken along to
+//! wherever a book of its name is (memory.md, groups F and G).
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use engine::api::{
+    ApiError, CharacterFields, LorebookBinding, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryScope, Persona,
+};
+use tests::headless::{Headless, fact};
+
+const KNOWN: &str = "The lighthouse burns ZEBULON oil.";
+const CANARY: &str = "ZEBULON";
+const QUESTION: &str = "What does the lighthouse burn?";
+
+/// Ada and Ben with a chat each, and a world that counts nowhere yet.
+struct House {
+    app: Headless,
+    ada: String,
+    ben: String,
+    adas: String,
+    bens: String,
+    world: String,
+}
+
+impl House {
+    async fn open() -> Self {
+        let app = Headless::new().await;
+        let made = async |name: &str| {
+            let fields = CharacterFields { name: name.into(), ..CharacterFields::default() };
+            app.engine.create_character(fields).await.unwrap().id
+        };
+        let chat = async |of: &String| app.engine.new_chat(of.clone()).await.unwrap().id;
+        let (ada, ben) = (made("Ada").await, made("Ben").await);
+        let (adas, bens) = (chat(&ada).await, chat(&ben).await);
+        let world = app.engine.create_lorebook("The coast".into()).await.unwrap().about.id;
+        Self { app, ada, ben, adas, bens, world }
+    }
+
+    fn draft(&self) -> MemoryDraft {
+        let (scope, world) = (MemoryScope::World, Some(self.world.clone()));
+        MemoryDraft { scope, world, ..fact(&self.ada, KNOWN, 5) }
+    }
+
+    async fn add(&self) -> Memory {
+        self.app.engine.save_memory(self.draft()).await.unwrap()
+    }
+
+    async fn bind(&self, bindings: Vec<LorebookBinding>) {
+        self.app.engine.bind_lorebook(self.world.clone(), bindings).await.unwrap();
+    }
+
+    fn with(character: &str) -> LorebookBinding {
+        LorebookBinding::Character { id: character.to_owned() }
+    }
+
+    /// Whether what the provider got for `text` tells what is known of the world.
+    async fn tells(&self, chat: &str, text: &str) -> bool {
+        self.app.model.reply("Hm.");
+        self.app.say(chat, text).await;
+        let prompt = self.app.model.last_request().unwrap().prompt;
+        prompt.messages.iter().any(|message| message.text.contains(CANARY))
+    }
+
+    /// What of it is told to Ada and to Ben, whether they are asked about it or not.
+    async fn told(&self) -> (bool, bool) {
+        let mut told = [false; 2];
+        for (told, chat) in told.iter_mut().zip([&self.adas, &self.bens]) {
+            for text in ["Good evening.", QUESTION] {
+                *told |= self.tells(chat, text).await;
+            }
+        }
+        (told[0], told[1])
+    }
+
+    async fn listed(&self, of: &str, filter: MemoryFilter) -> Vec<Memory> {
+        self.app.engine.find_memories(of.to_owned(), String::new(), filter).await.unwrap()
+    }
+
+    async fn export(&self) -> String {
+        String::from_utf8(self.app.engine.export_memories(self.ada.clone()).await.unwrap().bytes).unwrap()
+    }
+
+    async fn import(&self, json: &str) -> MemoryImport {
+        self.app.engine.import_memories(self.ada.clone(), json.to_owned()).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_worlds_memory_is_told_where_its_book_counts_and_in_no_other_chat() {
+    let house = House::open().await;
+    let memory = house.add().await;
+    assert_eq!((memory.scope, memory.world.as_ref()), (MemoryScope::World, Some(&house.world)));
+    assert_eq!(house.told().await, (false, false), "it counts nowhere yet");
+    house.bind(vec![House::with(&house.ben)]).await;
+    assert_eq!(house.told().await, (false, true));
+    house.bind(vec![LorebookBinding::Chat { id: house.adas.clone() }]).await;
+    assert_eq!(house.told().await, (true, false), "what was said of it to Ben is withdrawn");
+    house.bind(vec![LorebookBinding::Global]).await;
+    assert_eq!(house.told().await, (true, true));
+    house.app.engine.enable_lorebook(house.world.clone(), false).await.unwrap();
+    assert_eq!(house.told().await, (false, false), "it is off");
+    house.app.engine.enable_lorebook(house.world.clone(), true).await.unwrap();
+    assert_eq!(house.told().await, (true, true));
+}
+
+/// Whoever plays in the chat decides as well; what was said as somebody else is withdrawn.
+#[tokio::test]
+async fn a_persona_brings_its_worlds_into_a_chat_and_takes_them_along() {
+    let house = House::open().await;
+    let engine = &house.app.engine;
+    let nobody = engine.list_personas().await.unwrap().remove(0);
+    let made = async |name: &str| {
+        let persona = Persona { id: String::new(), name: name.into(), ..nobody.clone() };
+        engine.save_persona(persona).await.unwrap().id
+    };
+    let (tom, ida) = (made("Tom").await, made("Ida").await);
+    house.bind(vec![LorebookBinding::Persona { id: tom.clone() }]).await;
+    house.add().await;
+    engine.set_chat_persona(house.adas.clone(), tom.clone()).await.unwrap();
+    assert_eq!(house.told().await, (true, false));
+    engine.set_chat_persona(house.adas.clone(), ida).await.unwrap();
+    assert_eq!(house.told().await, (false, false));
+    engine.set_chat_persona(house.bens.clone(), tom.clone()).await.unwrap();
+    assert_eq!(house.told().await, (false, true));
+    engine.delete_persona(tom).await.unwrap();
+    assert_eq!(house.told().await, (false, false));
+}
+
+#[tokio::test]
+async fn a_worlds_memory_goes_with_its_book_and_comes_back_with_it() {
+    let house = House::open().await;
+    house.bind(vec![LorebookBinding::Global]).await;
+    house.add().await;
+    assert_eq!(house.told().await, (true, true));
+    house.app.engine.delete_lorebook(house.world.clone()).await.unwrap();
+    assert_eq!(house.told().await, (false, false));
+    assert!(house.listed(&house.ada, MemoryFilter::default()).await.is_empty());
+    house.app.engine.restore_lorebook(house.world.clone()).await.unwrap();
+    assert_eq!(house.told().await, (true, true));
+    assert_eq!(house.listed(&house.ada, MemoryFilter::default()).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_worlds_memory_is_listed_where_its_book_counts_and_narrowed_down_to() {
+    let house = House::open().await;
+    let memory = house.add().await;
+    house.bind(vec![House::with(&house.ada)]).await;
+    let of = |scope| MemoryFilter { scope: Some(scope), ..MemoryFilter::default() };
+    assert_eq!(house.listed(&house.ada, of(MemoryScope::World)).await, [memory]);
+    assert!(house.listed(&house.ada, of(MemoryScope::Profile)).await.is_empty());
+    assert!(house.listed(&house.ben, MemoryFilter::default()).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_memory_of_no_world_that_is_there_is_refused() {
+    let house = House::open().await;
+    let gone = house.app.engine.create_lorebook("The town".into()).await.unwrap().about.id;
+    house.app.engine.delete_lorebook(gone.clone()).await.unwrap();
+    for world in [None, Some(gone), Some(house.ada.clone()), Some("The coast".into())] {
+        let refused = house.app.engine.save_memory(MemoryDraft { world, ..house.draft() }).await.unwrap_err();
+        assert!(matches!(refused, ApiError::BadInput { .. }), "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_worlds_memory_is_taken_along_to_the_book_of_its_name_or_else_to_the_character() {
+    let house = House::open().await;
+    house.bind(vec![House::with(&house.ada)]).await;
+    house.add().await;
+    let json = house.export().await;
+    assert_eq!((house.import(&json).await.known, house.import(&json).await.added), (1, 0));
+
+    let same = House::open().await;
+    same.bind(vec![House::with(&same.ada)]).await;
+    let taken = same.import(&json).await;
+    assert_eq!((taken.added, taken.worldless.len()), (1, 0), "{taken:?}");
+    assert_eq!(same.listed(&same.ada, MemoryFilter::default()).await[0].world.as_ref(), Some(&same.world));
+    assert_eq!(same.told().await, (true, false));
+
+    let other = House::open().await;
+    other.app.engine.delete_lorebook(other.world.clone()).await.unwrap();
+    let taken = other.import(&json).await;
+    assert_eq!((taken.added, taken.worldless), (1, vec![format!("\u{201c}{KNOWN}\u{201d}")]));
+    let memory = &other.listed(&other.ada, MemoryFilter::default()).await[0];
+    assert_eq!((memory.scope, memory.character.as_ref()), (MemoryScope::Character, Some(&other.ada)));
+    assert_eq!(other.told().await, (true, false));
+}
