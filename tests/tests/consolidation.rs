@@ -40,7 +40,7 @@ impl Stage {
 
     async fn memories(&self, archived: bool) -> Vec<Memory> {
         let filter = MemoryFilter { archived, ..MemoryFilter::default() };
-        self.app.engine.find_memories(self.character.clone(), String::new(), filter).await.unwrap()
+        self.app.engine.find_memories(self.character.clone(), String::new(), filter, 1).await.unwrap().memories
     }
 
     /// The facts alone, sorted.

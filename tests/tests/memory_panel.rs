@@ -36,8 +36,8 @@ impl Panel {
     }
 
     async fn found(&self, query: &str, filter: MemoryFilter) -> Vec<String> {
-        let found = self.app.engine.find_memories(self.character.clone(), query.into(), filter).await.unwrap();
-        found.into_iter().map(|memory| memory.text).collect()
+        let found = self.app.engine.find_memories(self.character.clone(), query.into(), filter, 1).await.unwrap();
+        found.memories.into_iter().map(|memory| memory.text).collect()
     }
 
     async fn all(&self) -> Vec<Memory> {
@@ -64,6 +64,21 @@ async fn memories_are_narrowed_down_with_and_without_words() {
         let rules = MemoryFilter { kind: Some("rule".into()), ..MemoryFilter::default() };
         assert!(panel.found(query, rules).await.is_empty(), "{query}");
     }
+}
+
+#[tokio::test]
+async fn more_than_a_page_is_told_of_and_comes_with_the_next() {
+    let panel = Panel::open().await;
+    for lamp in 0..51 {
+        panel.add(&format!("Lamp {lamp} stands on the quay."), MemoryScope::Character, 5).await;
+    }
+    let found = async |pages| {
+        let filter = MemoryFilter::default();
+        panel.app.engine.find_memories(panel.character.clone(), "lamp".into(), filter, pages).await.unwrap()
+    };
+    let (first, both) = (found(1).await, found(2).await);
+    assert_eq!((first.memories.len(), first.more), (50, true));
+    assert_eq!((both.memories.len(), both.more), (51, false));
 }
 
 #[tokio::test]

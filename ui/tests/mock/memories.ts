@@ -1,4 +1,4 @@
-import type { ApiError, Consolidation, Event, LoreEntry, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, Recollected, Recollection, SignalKind } from "../../src/lib/api/generated";
+import type { ApiError, Consolidation, Event, FoundMemories, LoreEntry, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, Recollected, Recollection, SignalKind } from "../../src/lib/api/generated";
 import { ago } from "./data";
 
 const memory = (id: string, text: string, over: Partial<Memory> = {}): Memory => ({
@@ -88,13 +88,13 @@ export class MockMemories {
 
 	constructor(private readonly emit: (event: Event) => void) {}
 
-	op_find_memories = ({ character, query, filter }: { character: string; query: string; filter: MemoryFilter }): Memory[] => {
+	op_find_memories = ({ character, query, filter }: { character: string; query: string; filter: MemoryFilter }): FoundMemories => {
 		const fits = ({ type, scope, sources, archived }: Memory) =>
 			(filter.archived === true) === (archived !== null) && (filter.type ?? type) === type && (filter.scope ?? scope) === scope && (filter.made === null || (filter.made === "words") === sources.length > 0);
 		const counts = this.items.filter((one) => (character === "c1" || one.scope === "profile") && fits(one));
 		const words = query.toLowerCase().split(/\W+/).filter(Boolean);
-		if (words.length > 0) return counts.filter(({ text }) => words.some((word) => text.toLowerCase().includes(word))).map((one) => ({ ...one, score: 1 }));
-		return counts.toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || b.importance - a.importance);
+		if (words.length > 0) return { memories: counts.filter(({ text }) => words.some((word) => text.toLowerCase().includes(word))).map((one) => ({ ...one, score: 1 })), more: false };
+		return { memories: counts.toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || b.importance - a.importance), more: false };
 	};
 	op_receipts = ({ messages }: { messages: string[] }) => messages.flatMap((id) => RECEIPTS.find(({ message }) => message === id) ?? []);
 	op_try_recall = ({ words }: { words: string }): Recollection => {

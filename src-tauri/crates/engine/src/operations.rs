@@ -168,8 +168,8 @@ macro_rules! operations {
             /// Turns with a manifest, newest first; `before` is a message's id.
             past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
 
-            /// Everything that counts with a character; with a query what fits it, best first.
-            find_memories(character: String, query: String, filter: MemoryFilter) -> Vec<Memory>;
+            /// What counts with a character; with a query what fits it, best first. As many pages of it as are asked for.
+            find_memories(character: String, query: String, filter: MemoryFilter, pages: u32) -> FoundMemories;
             /// An empty `id` makes a new one.
             save_memory(draft: MemoryDraft) -> Memory;
             /// Gone from every later prompt; can be undone by `restore_memory` until the app ends.

@@ -157,8 +157,8 @@ export function client(call: Call) {
 		nextStage: (chat: string, text: string, whatIf: WhatIf, stage: PromptStage) => call("next_stage", { chat, text, whatIf, stage }) as Promise<StageComparison>,
 		/** Turns with a manifest, newest first; `before` is a message's id. */
 		pastTurns: (chat: string, before: string | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
-		/** Everything that counts with a character; with a query what fits it, best first. */
-		findMemories: (character: string, query: string, filter: MemoryFilter) => call("find_memories", { character, query, filter }) as Promise<Memory[]>,
+		/** What counts with a character; with a query what fits it, best first. As many pages of it as are asked for. */
+		findMemories: (character: string, query: string, filter: MemoryFilter, pages: number) => call("find_memories", { character, query, filter, pages }) as Promise<FoundMemories>,
 		/** An empty `id` makes a new one. */
 		saveMemory: (draft: MemoryDraft) => call("save_memory", { draft }) as Promise<Memory>,
 		/** Gone from every later prompt; can be undone by `restore_memory` until the app ends. */
@@ -665,6 +665,13 @@ export type Figures = {
 
 /**  Whether a model file fits into this machine's memory, as an estimate from its header. */
 export type Fits = "yes" | "tight" | "no";
+
+/**  The first pages of what was looked for. */
+export type FoundMemories = {
+	memories: Memory[],
+	/**  There are more. */
+	more: boolean,
+};
 
 /**  A reply being written. */
 export type Generating = {

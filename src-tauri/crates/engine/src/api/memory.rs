@@ -89,6 +89,14 @@ pub struct MemoryFilter {
     pub archived: bool,
 }
 
+/// The first pages of what was looked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct FoundMemories {
+    pub memories: Vec<Memory>,
+    /// There are more.
+    pub more: bool,
+}
+
 /// What a memory was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]

@@ -1,5 +1,5 @@
 //! News: words of somebody that say that something of theirs is otherwise now, where they live, for whom they work. What was said
-//! of it before is not told without them (memory.md, section 5, group B). As far as [`Attribute`] understands it. Pure.
+//! of it before is not told without them (memory.md, section 5, group B). In English, as far as [`Attribute`] understands it. Pure.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -57,7 +57,6 @@ mod tests {
             ("*waves* \"From now on I work for Heron and Sons.\"", "At work old Zebulon shouted at us all day."),
             ("I have moved to Lisbon, at last!", "You should see Lisbon in spring."),
             ("My parrot is called Pia now.", "What a parrot!"),
-            ("Ich wohne jetzt in Köln.", "Ich wohne in Bonn, am Rhein."),
         ] {
             assert!(touches(news, told), "{news} / {told}");
         }

@@ -11,40 +11,45 @@ use crate::api::{self, Changed, MemoryDraft};
 use crate::clock::rfc3339;
 use crate::error::{Answer, bad_input, not_found};
 
-/// Memories on a list.
+/// Memories on a page of the list.
 const LISTED: u32 = 500;
-/// Memories that a search finds.
+/// Memories on a page of what a search finds.
 const SEARCHED: u32 = 50;
 /// Longest memory, in letters.
 const MAX_TEXT: usize = 2_000;
 
 impl Engine {
-    /// Everything that counts with a character; with a query what fits it, best first.
+    /// The first page of what counts with a character; with a query of what fits it, best first.
     pub async fn list_memories(&self, character: String, query: String) -> Answer<Vec<api::Memory>> {
-        self.find_memories(character, query, api::MemoryFilter::default()).await
+        Ok(self.find_memories(character, query, api::MemoryFilter::default(), 1).await?.memories)
     }
 
-    /// [`Engine::list_memories`], of those alone that fit `filter`.
+    /// The first `pages` of them, one at the least, and of those alone that fit `filter`.
     pub async fn find_memories(
         &self,
         character: String,
         query: String,
         filter: api::MemoryFilter,
-    ) -> Answer<Vec<api::Memory>> {
+        pages: u32,
+    ) -> Answer<api::FoundMemories> {
         let (character, filter) = (character.parse::<CharacterId>()?, narrowed(&filter));
+        // One more tells that there are more.
+        let with_next = |page: u32| page.saturating_mul(pages.max(1)).saturating_add(1);
         if query.trim().is_empty() {
+            let most = with_next(LISTED);
             let memories =
-                self.store().read(move |store| store.memories().of_character(character, filter, LISTED)).await?;
-            return Ok(memories.into_iter().map(|memory| shown(memory, None)).collect());
+                self.store().read(move |store| store.memories().of_character(character, filter, most)).await?;
+            return Ok(cut(memories.into_iter().map(|memory| shown(memory, None)).collect(), most));
         }
         let words = terms::terms(&query, &[]);
         let query = Query::any_of(words.iter().map(String::as_str));
+        let most = with_next(SEARCHED);
         let search =
-            move |store: &store::Read<'_>| store.memories().search_of_character(character, &query, filter, SEARCHED);
+            move |store: &store::Read<'_>| store.memories().search_of_character(character, &query, filter, most);
         let found = self.store().read(search).await?;
         let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
         let scored = |found: Found| shown(found.memory, (best > 0.0).then_some((found.score / best) as f32));
-        Ok(found.into_iter().map(scored).collect())
+        Ok(cut(found.into_iter().map(scored).collect(), most))
     }
 
     /// Everything that is kept with a character, however much, the archived behind the rest.
@@ -171,6 +176,13 @@ impl Engine {
         let id = Some(character.to_owned()).filter(|id| !id.is_empty());
         self.events().changed(Changed::Memories, id);
     }
+}
+
+/// Without the last of the `most` that were looked for.
+fn cut(mut memories: Vec<api::Memory>, most: u32) -> api::FoundMemories {
+    let more = memories.len() == most as usize;
+    memories.truncate(most.saturating_sub(1) as usize);
+    api::FoundMemories { memories, more }
 }
 
 /// A text that a memory may have.

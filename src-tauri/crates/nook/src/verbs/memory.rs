@@ -101,7 +101,7 @@ async fn consolidate(engine: &Engine, out: &Output) -> Result<(), Failure> {
 async fn list(engine: &Engine, character: &str, words: String, archived: bool, out: &Output) -> Result<(), Failure> {
     let character = find::character(engine, character).await?.id;
     let filter = MemoryFilter { archived, ..MemoryFilter::default() };
-    let items = engine.find_memories(character, words, filter).await?;
+    let items = engine.find_memories(character, words, filter, u32::MAX).await?.memories;
     lines(Items { items }, out, line)
 }
 

@@ -48,6 +48,8 @@ export class Memories {
 	readonly tried: Recall;
 	readonly turn: Recall;
 	items = $state.raw<Memory[]>([]);
+	/** There are more than these. */
+	more = $state(false);
 	loaded = $state(false);
 	failure = $state.raw<ApiError | null>(null);
 	query = $state("");
@@ -81,6 +83,8 @@ export class Memories {
 	#order: string[] = [];
 	#later = new Later();
 	#asked = 0;
+	/** How much of a long list is looked at. */
+	#pages = 1;
 
 	constructor(
 		private readonly api: Api,
@@ -118,7 +122,7 @@ export class Memories {
 	/** The chat beside the list. */
 	async follow(of: Of): Promise<void> {
 		if (this.#of?.character !== of.character) {
-			[this.items, this.loaded, this.failure, this.draft, this.merging, this.#order] = [[], false, null, null, null, []];
+			[this.items, this.more, this.loaded, this.failure, this.draft, this.merging, this.#order, this.#pages] = [[], false, false, null, null, null, [], 1];
 			this.receipts.clear();
 		}
 		if (this.#of?.id !== of.id) {
@@ -130,14 +134,19 @@ export class Memories {
 	}
 
 	search(query: string): void {
-		this.query = query;
+		[this.query, this.#pages] = [query, 1];
 		this.#later.run(this.load);
 	}
 
 	narrow(change: Partial<MemoryFilter>): Promise<void> {
-		this.filter = { ...this.filter, ...change };
+		[this.filter, this.#pages] = [{ ...this.filter, ...change }, 1];
 		return this.load();
 	}
+
+	showMore = (): Promise<void> => {
+		this.#pages += 1;
+		return this.load();
+	};
 
 	load = async (): Promise<void> => {
 		const of = this.#of;
@@ -146,16 +155,16 @@ export class Memories {
 		const asked = ++this.#asked;
 		const { query } = this;
 		try {
-			const found = await this.api.findMemories(of.character, query, $state.snapshot(this.filter));
+			const { memories: found, more } = await this.api.findMemories(of.character, query, $state.snapshot(this.filter), this.#pages);
 			const sources = found.flatMap((memory) => memory.sources);
 			const said = await this.api.receipts(sources.filter((source, at) => sources.indexOf(source) === at));
 			if (asked !== this.#asked) return;
 			for (const receipt of said) this.receipts.set(receipt.message, receipt);
 			this.items = query.trim() === "" ? this.#inPlace(found) : found;
-			this.failure = null;
+			[this.more, this.failure] = [more, null];
 		} catch (thrown) {
 			if (asked !== this.#asked) return;
-			[this.items, this.failure] = [[], asApiError(thrown)];
+			[this.items, this.more, this.failure] = [[], false, asApiError(thrown)];
 		}
 		this.loaded = true;
 	};

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeShell } from "../../../../tests/unit/shell";
-import type { ApiError, Memory, MemoryDraft } from "../../api/generated";
+import type { ApiError, FoundMemories, Memory, MemoryDraft } from "../../api/generated";
 import { api } from "../api";
 import { Memories, type Of } from "./memories.svelte";
 
@@ -15,12 +15,14 @@ function memory(words: string, over: Partial<Memory> = {}): Memory {
 	return { id, type: "fact", text: text.join(" "), importance: 5, scope: "pair", character: "mira", persona: "sam", chat: null, world: null, pinned: false, origin: "rule", confidence: 10, sources: [], echoes: [], archived: null, created: "", updated: "", score: null, ...over };
 }
 
+const all = (memories: Memory[]): FoundMemories => ({ memories, more: false });
+
 function memories(stored: Memory[], answers: Record<string, (args: never) => unknown> = {}) {
 	const failures: ApiError[] = [];
 	const undos: (() => Promise<void>)[] = [];
 	const gone: Memory[] = [];
 	const shell = new FakeShell({
-		find_memories: ({ query }: { query: string }) => stored.filter(({ text }) => text.includes(query)).toSorted((a, b) => Number(b.pinned) - Number(a.pinned)),
+		find_memories: ({ query }: { query: string }) => all(stored.filter(({ text }) => text.includes(query)).toSorted((a, b) => Number(b.pinned) - Number(a.pinned))),
 		receipts: ({ messages }: { messages: string[] }) => messages.map((message) => ({ message, chat: "chat", title: "Mira", name: "Sam", line: `${message}!`, created: "" })),
 		pin_memory: ({ id, pinned }: { id: string; pinned: boolean }) => Object.assign(stored.find((one) => one.id === id) ?? {}, { pinned }),
 		delete_memory: ({ id }: { id: string }) => void gone.push(...stored.splice(stored.findIndex((one) => one.id === id), 1)),
@@ -119,17 +121,30 @@ test("a memory that was asked for and is gone is told of", async () => {
 });
 
 test("of two lists that are asked for, only the later one is shown, and a closed one asks nothing", async () => {
-	let late: (found: Memory[]) => void = () => {};
-	const { list, shell } = memories([], { find_memories: ({ character }: { character: string }) => (character === "mira" ? new Promise((resolve) => (late = resolve)) : [memory("o sea")]) });
+	let late: (found: FoundMemories) => void = () => {};
+	const { list, shell } = memories([], { find_memories: ({ character }: { character: string }) => (character === "mira" ? new Promise((resolve) => (late = resolve)) : all([memory("o sea")])) });
 	const first = list.follow(MIRA);
 	await Promise.resolve();
 	await list.follow({ ...MIRA, character: "osei" });
-	late([memory("a tea")]);
+	late(all([memory("a tea")]));
 	await first;
 	expect(ids(list)).toBe("o");
 	list.close();
 	await list.changed();
 	expect(shell.count("find_memories")).toBe(2);
+});
+
+test("a long list comes page by page, and another search begins with the first", async () => {
+	const stored = [..."abcde"].map((id) => memory(`${id} sea`));
+	const find_memories = ({ pages }: { pages: number }) => ({ memories: stored.slice(0, 2 * pages), more: stored.length > 2 * pages });
+	const { list, shell } = memories([], { find_memories });
+	await list.follow(MIRA);
+	expect([ids(list), list.more]).toEqual(["a b", true]);
+	await list.showMore();
+	await list.showMore();
+	expect([list.items.length, list.more]).toEqual([5, false]);
+	await list.narrow({ type: "fact" });
+	expect(shell.asked.findLast(({ operation }) => operation === "find_memories")?.args).toMatchObject({ pages: 1 });
 });
 
 test("memory that is off in the chat is told of", async () => {
