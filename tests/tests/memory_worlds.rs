@@ -73,7 +73,7 @@ impl House {
     }
 
     async fn listed(&self, of: &str, filter: MemoryFilter) -> Vec<Memory> {
-        self.app.engine.find_memories(of.to_owned(), String::new(), filter).await.unwrap()
+        self.app.engine.find_memories(of.to_owned(), String::new(), filter, 1).await.unwrap().memories
     }
 
     async fn export(&self) -> String {
