@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use domain::Timestamp;
-use engine::api::{Chat, EndReason, Event, MemoryDraft, MemoryScope, Message};
+use engine::api::{CharacterFields, Chat, EndReason, Event, MemoryDraft, MemoryScope, Message};
 use engine::{Clock, Engine, Events, Options};
 use provider::fake::FakeProvider;
 use tempfile::TempDir;
@@ -68,6 +68,12 @@ impl Headless {
     pub async fn first_chat(&self) -> Chat {
         let startup = self.engine.startup().await.expect("a startup");
         self.engine.open_chat(startup.chat.expect("a first chat")).await.expect("the first chat opens")
+    }
+
+    /// A character with nothing but a name: its id.
+    pub async fn character(&self, name: &str) -> String {
+        let fields = CharacterFields { name: name.to_owned(), ..CharacterFields::default() };
+        self.engine.create_character(fields).await.expect("a character").id
     }
 
     /// Sends `text` and waits until the reply has ended.

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{ApiError, AttachedDocument, Changed, CharacterFields, DocumentOwner, Event, LorebookBinding};
+use engine::api::{ApiError, AttachedDocument, Changed, DocumentOwner, Event, LorebookBinding};
 use serde_json::json;
 use tests::headless::Headless;
 
@@ -25,12 +25,8 @@ struct House {
 impl House {
     async fn open() -> Self {
         let app = Headless::new().await;
-        let made = async |name: &str| {
-            let fields = CharacterFields { name: name.into(), ..CharacterFields::default() };
-            app.engine.create_character(fields).await.unwrap().id
-        };
         let chat = async |of: &String| app.engine.new_chat(of.clone()).await.unwrap().id;
-        let (ada, ben) = (made("Ada").await, made("Ben").await);
+        let (ada, ben) = (app.character("Ada").await, app.character("Ben").await);
         let (chats, bens) = ([chat(&ada).await, chat(&ada).await], chat(&ben).await);
         let world = app.engine.create_lorebook("The coast".into()).await.unwrap().about.id;
         Self { app, ada, chats, bens, ben, world }

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{
-    ApiError, CharacterFields, LorebookBinding, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryScope, Persona,
-};
+use engine::api::{ApiError, LorebookBinding, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryScope, Persona};
 use tests::headless::{Headless, fact};
 
 const KNOWN: &str = "The lighthouse burns ZEBULON oil.";
@@ -25,12 +23,8 @@ struct House {
 impl House {
     async fn open() -> Self {
         let app = Headless::new().await;
-        let made = async |name: &str| {
-            let fields = CharacterFields { name: name.into(), ..CharacterFields::default() };
-            app.engine.create_character(fields).await.unwrap().id
-        };
         let chat = async |of: &String| app.engine.new_chat(of.clone()).await.unwrap().id;
-        let (ada, ben) = (made("Ada").await, made("Ben").await);
+        let (ada, ben) = (app.character("Ada").await, app.character("Ben").await);
         let (adas, bens) = (chat(&ada).await, chat(&ben).await);
         let world = app.engine.create_lorebook("The coast".into()).await.unwrap().about.id;
         Self { app, ada, ben, adas, bens, world }
@@ -91,8 +85,15 @@ async fn a_worlds_memory_is_told_where_its_book_counts_and_in_no_other_chat() {
     let memory = house.add().await;
     assert_eq!((memory.scope, memory.world.as_ref()), (MemoryScope::World, Some(&house.world)));
     assert_eq!(house.told().await, (false, false), "it counts nowhere yet");
+    let nobody = house.app.engine.list_personas().await.unwrap().remove(0).id;
+    let offered = async |character: &str, chat: Option<&String>| {
+        house.app.engine.memory_worlds(character.to_owned(), nobody.clone(), chat.cloned()).await.unwrap()
+    };
+    assert!(offered(&house.ada, Some(&house.adas)).await.is_empty());
     house.bind(vec![House::with(&house.ben)]).await;
     assert_eq!(house.told().await, (false, true));
+    assert_eq!(offered(&house.ben, None).await, [house.world.clone()], "a memory may belong to it there");
+    assert!(offered(&house.ada, Some(&house.adas)).await.is_empty());
     house.bind(vec![LorebookBinding::Chat { id: house.adas.clone() }]).await;
     assert_eq!(house.told().await, (true, false), "what was said of it to Ben is withdrawn");
     house.bind(vec![LorebookBinding::Global]).await;

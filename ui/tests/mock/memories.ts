@@ -96,6 +96,7 @@ export class MockMemories {
 		if (words.length > 0) return { memories: counts.filter(({ text }) => words.some((word) => text.toLowerCase().includes(word))).map((one) => ({ ...one, score: 1 })), more: false };
 		return { memories: counts.toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || b.importance - a.importance), more: false };
 	};
+	op_memory_worlds = (): string[] => ["b1"];
 	op_receipts = ({ messages }: { messages: string[] }) => messages.flatMap((id) => RECEIPTS.find(({ message }) => message === id) ?? []);
 	op_try_recall = ({ words }: { words: string }): Recollection => {
 		if (words.includes("refuse")) throw { kind: "noModel", message: "No model is set up, so nobody can answer.", hint: "Add a model file, or connect an endpoint." } satisfies ApiError;

@@ -193,6 +193,8 @@ macro_rules! operations {
             unarchive_memories(memories: Vec<String>) -> ();
             /// What memories and vectors take in the file, of all characters.
             memory_storage() -> MemoryStorage;
+            /// The lorebooks that count there, by their ids: a memory may belong to one of them.
+            memory_worlds(character: String, persona: String, chat: Option<String>) -> Vec<String>;
             /// What a turn with those words would recall in a chat, and why, best first. Nothing is sent or stored.
             try_recall(chat: String, words: String) -> Recollection;
             /// What the newest reply of a chat was written with, and why; nothing where no reply has a manifest.

@@ -179,6 +179,8 @@ export function client(call: Call) {
 		unarchiveMemories: (memories: string[]) => call("unarchive_memories", { memories }) as Promise<void>,
 		/** What memories and vectors take in the file, of all characters. */
 		memoryStorage: () => call("memory_storage", {  }) as Promise<MemoryStorage>,
+		/** The lorebooks that count there, by their ids: a memory may belong to one of them. */
+		memoryWorlds: (character: string, persona: string, chat: string | null) => call("memory_worlds", { character, persona, chat }) as Promise<string[]>,
 		/** What a turn with those words would recall in a chat, and why, best first. Nothing is sent or stored. */
 		tryRecall: (chat: string, words: string) => call("try_recall", { chat, words }) as Promise<Recollection>,
 		/** What the newest reply of a chat was written with, and why; nothing where no reply has a manifest. */

@@ -141,10 +141,11 @@ impl Attribute {
 /// Whether an [`Attribute`] of `text` can say that something has changed: none of its words says so in most texts, and these are
 /// not taken apart.
 pub(super) fn may_have_changed(text: &str) -> bool {
-    let text = text.to_lowercase();
-    let of_several = THESE_DAYS.iter().map(|days| days[0]);
-    let of_forms = FORMS.iter().filter(|form| form.changed).flat_map(|form| form.verb.first().copied());
-    NOW.into_iter().chain(of_several).chain(of_forms).any(|word| text.contains(word))
+    let of_several = THESE_DAYS.into_iter().chain(FORMS.iter().filter(|form| form.changed).map(|form| form.verb));
+    let words = || text.split(|letter: char| !letter.is_alphanumeric());
+    let has = |word: &str| words().any(|each| each.eq_ignore_ascii_case(word));
+    words().any(|each| NOW.iter().any(|word| each.eq_ignore_ascii_case(word)))
+        || of_several.into_iter().any(|several| several.iter().all(|word| has(word)))
 }
 
 fn named(whose: &[String], of: &str) -> Vec<String> {

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use context::full_text::{Terms, words};
 
 use super::attributes::{Attribute, may_have_changed};
+use super::excerpt::Sought;
 use super::saying::Saying;
 use super::spoken::sentences;
 use super::terms::says_nothing;
@@ -30,6 +31,11 @@ impl News {
         Some(about).filter(|about| !about.is_empty()).map(Self)
     }
 
+    /// What an excerpt is to be about that is to have it.
+    pub(super) fn sought(&self) -> Sought {
+        Sought::of(&self.0.iter().cloned().collect::<Vec<_>>())
+    }
+
     /// It is about something that is talked of there as well.
     pub(super) fn touches(&self, matter: &HashSet<String>) -> bool {
         !self.0.is_disjoint(matter)
@@ -45,6 +51,7 @@ pub(super) fn matter(text: &str) -> HashSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::excerpt::excerpt;
 
     fn touches(news: &str, told: &str) -> bool {
         News::of(news).is_some_and(|news| news.touches(&matter(told)))
@@ -60,6 +67,14 @@ mod tests {
         ] {
             assert!(touches(news, told), "{news} / {told}");
         }
+    }
+
+    #[test]
+    fn of_a_long_message_the_news_are_told_wherever_they_stand() {
+        let fog = "The fog came in over the quay, and nobody spoke. ".repeat(20);
+        let text = format!("{fog}We moved. I live in Oak Lane now. {fog}");
+        let told = News::of(&text).map(|news| excerpt(&text, &news.sought(), None));
+        assert!(told.as_ref().is_some_and(|told| told.contains("Oak Lane") && told.len() < 500), "{told:?}");
     }
 
     #[test]

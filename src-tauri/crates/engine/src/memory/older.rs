@@ -1,17 +1,16 @@
 //! What was said earlier and is not in the window: in this chat (S2.15), and in others of the same pair (S4.62).
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use context::full_text::TextIndex;
-use domain::Timestamp;
 use domain::script::is_spaceless;
 use store::{NamedMessage, Read, StoreError, Stretch};
 
 use super::about::About;
 use super::excerpt::{Sought, excerpt};
-use super::news::matter;
+use super::news::{News, matter};
 use super::scores::Scores;
 use super::sense::Understood;
 use super::signals::{Lexical, Place};
@@ -85,26 +84,18 @@ impl ByWords {
         self.stretches.iter().all(|stretch| stretch.before == 0)
     }
 
-    /// Of each candidate the newest message since in which the same speaker says that something of the matter has changed; with
-    /// how well the candidate fits.
-    fn news_since(&self, candidates: &[Hit]) -> HashMap<Place, f32> {
-        let mut newest: HashMap<Place, f32> = HashMap::new();
-        for hit in candidates {
-            let mut told = None;
-            let is_since =
-                |message: &NamedMessage| message.role == hit.message.role && message.created > hit.message.created;
-            let mut since: Vec<(Place, Timestamp)> = Vec::new();
-            for (stretch, (of, chat)) in self.stretches.iter().zip(&self.chats).enumerate() {
-                let news = chat.news(of.before).filter(|(message, _)| is_since(message));
-                let news = news.filter(|(_, news)| news.touches(told.get_or_insert_with(|| matter(&hit.text))));
-                since.extend(news.map(|(message, _)| ((stretch, message.position), message.created)));
-            }
-            if let Some((place, _)) = since.into_iter().max_by_key(|(_, created)| *created) {
-                let fits = newest.entry(place).or_default();
-                *fits = fits.max(hit.score);
-            }
-        }
-        newest
+    /// The newest message in which the same speaker says since that something has changed of what `hit` is about. It fits as
+    /// well as that.
+    fn news_since(&self, hit: &Hit) -> Option<Hit> {
+        let chats = self.stretches.iter().zip(&self.chats).enumerate();
+        let news = chats.flat_map(|(stretch, (of, chat))| chat.news(of.before).map(move |news| (stretch, news)));
+        let (since, role) = (hit.message.created, hit.message.role);
+        let since = news.filter(|(_, (message, _))| message.role == role && message.created > since);
+        let mut about = None;
+        let touching = since.filter(|(_, (_, news))| news.touches(about.get_or_insert_with(|| matter(&hit.text))));
+        let (stretch, (message, news)) =
+            touching.max_by_key(|(stretch, (message, _))| (message.created, *stretch, message.position))?;
+        Some(Hit { news: Some(news.clone()), ..Hit::new(message, stretch, hit.score) })
     }
 
     /// What `hint` says of each message.
@@ -156,13 +147,13 @@ pub(crate) struct Hit {
     pub(crate) signals: Vec<Signal>,
     /// Where in it the question is met best.
     pub(crate) nearest: Option<Nearest>,
-    /// It says that something has changed of which one that fits was told before.
-    is_news: bool,
+    /// What it says has changed, where one that fits is from before that.
+    news: Option<News>,
 }
 
 impl Hit {
     fn new(message: NamedMessage, stretch: usize, score: f32) -> Self {
-        Self { message, text: String::new(), stretch, score, signals: Vec::new(), nearest: None, is_news: false }
+        Self { message, text: String::new(), stretch, score, signals: Vec::new(), nearest: None, news: None }
     }
 
     fn place(&self) -> Place {
@@ -198,17 +189,19 @@ pub(crate) fn find(
 
 /// What was said before something changed is not told without what changed: that stands right before it.
 fn with_news(store: &Read<'_>, words: &ByWords, hits: &mut Vec<Hit>) -> Result<(), StoreError> {
-    let news = words.news_since(&hits[..hits.len().min(CANDIDATES)]);
-    for (place, score) in news {
-        let at = hits.iter().position(|hit| hit.place() == place).unwrap_or_else(|| {
-            let (stretch, position) = place;
-            hits.extend(words.chats[stretch].message(position).map(|message| Hit::new(message, stretch, 0.0)));
-            hits.len() - 1
-        });
-        let hit = &mut hits[at];
-        if hit.score < score {
-            (hit.score, hit.is_news) = (score, true);
-            read_texts(store, &words.stretches, std::slice::from_mut(hit))?;
+    // Of several that it is news to, the first fits best.
+    let mut newest: BTreeMap<Place, Hit> = BTreeMap::new();
+    for news in hits.iter().take(CANDIDATES).filter_map(|hit| words.news_since(hit)) {
+        newest.entry(news.place()).or_insert(news);
+    }
+    let mut newest: Vec<Hit> = newest.into_values().collect();
+    read_texts(store, &words.stretches, &mut newest)?;
+    for news in newest {
+        match hits.iter_mut().find(|hit| hit.place() == news.place()) {
+            // It is told for itself, before what it is news to.
+            Some(known) if known.score >= news.score => {}
+            Some(known) => *known = Hit { signals: std::mem::take(&mut known.signals), ..news },
+            None => hits.push(news),
         }
     }
     best_first(hits);
@@ -317,9 +310,10 @@ pub(crate) fn only_a_few(excerpts: &mut Vec<Candidate>) {
 
 /// A message as a line of the context block: whose words, of which day. Of a long one only what is about the question.
 pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
-    let Hit { message, text, score, signals, nearest, is_news, .. } = hit;
+    let Hit { message, text, score, signals, nearest, news, .. } = hit;
     let (id, role) = (message.id, message.role);
-    let text = excerpt(&said(role, text), sought, nearest);
+    let own = news.as_ref().map(News::sought);
+    let text = excerpt(&said(role, text), own.as_ref().unwrap_or(sought), nearest);
     if text.is_empty() {
         return None;
     }
@@ -327,7 +321,7 @@ pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &
     let day = clock.day(message.created);
     let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
     let source = Source::Message { id, speaker: speaker.to_owned() };
-    let reason = if is_news { "says what has changed since" } else { "about this turn" };
+    let reason = if news.is_some() { "says what has changed since" } else { "about this turn" };
     let excerpt = Candidate::new(BlockKind::Excerpt, source, format!("{reason}, {score:.2}"), text);
     Some(excerpt.scored(score).because(signals).titled(title).about(vec![id]))
 }

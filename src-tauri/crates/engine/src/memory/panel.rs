@@ -1,8 +1,8 @@
 //! The memories as people see and change them (S4.50, S4.63, S4.65).
 
 use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
-use domain::{CharacterId, LorebookId, MemoryId, PersonaId};
-use store::{Found, MemoryFilter, Query};
+use domain::{CharacterId, ChatId, LorebookId, MemoryId, PersonaId};
+use store::{Company, Found, MemoryFilter, Query};
 use uuid::Uuid;
 
 use super::{terms, untold};
@@ -160,6 +160,16 @@ impl Engine {
             },
             api::MemoryScope::World => MemoryScope::World(self.world(draft.world.as_deref()).await?),
         })
+    }
+
+    /// The lorebooks outside cards that count with a character and a persona, and in a chat if there is one, by their ids.
+    pub async fn memory_worlds(&self, character: String, persona: String, chat: Option<String>) -> Answer<Vec<String>> {
+        let chat = chat.map_or(Ok(ChatId(Uuid::nil())), |chat| chat.parse())?;
+        let company = Company { character: character.parse()?, chat, persona: persona.parse()? };
+        let mut worlds: Vec<String> =
+            self.bound_in(company).await?.into_iter().map(|bound| bound.id.to_string()).collect();
+        worlds.dedup();
+        Ok(worlds)
     }
 
     /// The lorebook of a memory: one that others than its card can have.

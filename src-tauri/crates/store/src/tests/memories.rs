@@ -14,7 +14,7 @@ fn id(number: u128) -> MemoryId {
     MemoryId(Uuid::from_u128(number))
 }
 
-fn memory(number: u128, scope: MemoryScope, text: &str) -> Memory {
+pub(super) fn memory(number: u128, scope: MemoryScope, text: &str) -> Memory {
     Memory {
         id: id(number),
         kind: MemoryType::Fact,
@@ -40,7 +40,7 @@ async fn learn(store: &Store, number: u128, text: &str, from: u128) {
     remember(store, Memory { sources: vec![message_id(from)], ..memory(number, PAIR, text) }).await;
 }
 
-async fn standing(store: &Store, scope: MemoryScope) -> Vec<String> {
+pub(super) async fn standing(store: &Store, scope: MemoryScope) -> Vec<String> {
     let found = store.read(move |r| r.memories().standing(scope, 100)).await.unwrap();
     found.into_iter().map(|memory| memory.text).collect()
 }

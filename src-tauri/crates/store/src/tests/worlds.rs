@@ -1,11 +1,12 @@
 //! Memories of worlds: they count where their lorebook does, and go with it.
 
 use domain::lorebook::Binding;
-use domain::memory::{Archived, ArchivedAs, CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
-use domain::{CharacterId, ChatId, LorebookId, MemoryId, PersonaId, Timestamp};
+use domain::memory::{Archived, ArchivedAs, MemoryScope};
+use domain::{CharacterId, ChatId, LorebookId, PersonaId, Timestamp};
 use tempfile::TempDir;
 use uuid::Uuid;
 
+use super::memories::{memory, standing};
 use super::opening::open_with;
 use super::{CHARACTER, CHAT, character, chat, emptied, furnish, furnished, open};
 use crate::{Company, Lorebook, MemoriesOf, MemoryFilter, Query, Store, migrate};
@@ -17,24 +18,6 @@ const BOS_CHAT: ChatId = ChatId(Uuid::from_u128(10));
 const PERSONA: PersonaId = PersonaId(Uuid::from_u128(80));
 const HERE: Company = Company { character: CHARACTER, chat: CHAT, persona: PERSONA };
 const SCOPES: [MemoryScope; 3] = [MemoryScope::World(COAST), MemoryScope::World(TOWN), MemoryScope::Profile];
-
-fn memory(number: u128, scope: MemoryScope, text: &str) -> Memory {
-    Memory {
-        id: MemoryId(Uuid::from_u128(number)),
-        kind: MemoryType::Fact,
-        scope,
-        text: text.into(),
-        importance: 5,
-        origin: MemoryOrigin::Model,
-        confidence: CERTAIN,
-        echoes: Vec::new(),
-        archived: None,
-        pinned: false,
-        sources: Vec::new(),
-        created: Timestamp(number as i64),
-        updated: Timestamp(number as i64),
-    }
-}
 
 /// Two worlds that are bound to nothing, what is known of each, and what everybody knows.
 async fn with_worlds() -> Store {
@@ -66,11 +49,6 @@ fn book(id: LorebookId, name: &str) -> Lorebook {
 async fn bind(store: &Store, book: LorebookId, bindings: &[Binding]) {
     let bindings = bindings.to_vec();
     store.write(move |w| w.lorebooks_mut().bind(book, &bindings)).await.unwrap();
-}
-
-async fn standing(store: &Store, scope: MemoryScope) -> Vec<String> {
-    let found = store.read(move |r| r.memories().standing(scope, 100)).await.unwrap();
-    found.into_iter().map(|memory| memory.text).collect()
 }
 
 /// Listed with a character, or found with her.

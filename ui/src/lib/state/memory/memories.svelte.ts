@@ -59,6 +59,8 @@ export class Memories {
 	storage = $state.raw<MemoryStorage | null>(null);
 	/** The memory being written or changed; a new one has no id. */
 	draft = $state<MemoryDraft | null>(null);
+	/** The lorebooks that a memory may belong to there, by their ids. */
+	worlds = $state.raw<string[]>([]);
 	saving = $state(false);
 	/** Why the draft was refused. */
 	refused = $state.raw<ApiError | null>(null);
@@ -207,6 +209,7 @@ export class Memories {
 		const of = this.#of;
 		if (!of) return;
 		this.refused = null;
+		void this.#readWorlds(of);
 		this.draft = { id: "", type: "fact", text: "", importance: 5, pinned: false, scope: "pair", character: of.character, persona: of.persona.id, chat: of.id, world: null };
 	}
 
@@ -214,6 +217,7 @@ export class Memories {
 		const of = this.#of;
 		if (!of) return;
 		this.refused = null;
+		void this.#readWorlds(of);
 		const { id, type, text, importance, pinned, scope } = memory;
 		// Whom it is of stays, whichever scope is chosen and given up again.
 		this.draft = { id, type, text, importance, pinned, scope, character: memory.character ?? of.character, persona: memory.persona ?? of.persona.id, chat: memory.chat ?? of.id, world: memory.world };
@@ -332,6 +336,10 @@ export class Memories {
 			await this.api.unarchiveMemories([memory.id]);
 			await this.load();
 		});
+	}
+
+	async #readWorlds({ id, character, persona }: Of): Promise<void> {
+		this.worlds = await this.api.memoryWorlds(character, persona.id, id).catch(() => []);
 	}
 
 	#inPlace(found: Memory[]): Memory[] {
