@@ -139,7 +139,7 @@ export class MockEngine implements Transport {
 		else chat.messages[known] = reply;
 		const swipe = reply.swipes[reply.selected];
 		chat.generating = { message: reply.id, swipe: swipe?.id ?? "", text: swipe?.text ?? "", thoughts: "", seq: 0 };
-		this.emit({ event: "started", chat: chat.id, message: reply });
+		this.emit({ event: "started", chat: chat.id, sent: null, message: reply });
 		return reply;
 	}
 

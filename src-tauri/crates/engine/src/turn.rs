@@ -89,7 +89,7 @@ impl Engine {
         let turn = self.next_turn(&chat).await?;
         let target = Target::NewMessage { message, swipe, turn };
         let job = Job { chat, aim: Aim::Last, target, options, place };
-        Ok(Started { sent: Some(sent), reply: self.start(job).await? })
+        self.start(job, Some(sent)).await
     }
 
     /// The user's words are on the disk when this returns; the draft they were is gone. Their macros are resolved now and
@@ -167,7 +167,7 @@ impl Engine {
             }
         };
         let job = Job { chat, aim, target, options: TurnOptions::default(), place };
-        Ok(Started { sent: None, reply: self.start(job).await? })
+        self.start(job, None).await
     }
 
     pub async fn continue_reply(&self, chat: String) -> Answer<Started> {
@@ -183,7 +183,7 @@ impl Engine {
             options: TurnOptions { ask: Some(Ask::Continue), ..TurnOptions::default() },
             place,
         };
-        Ok(Started { sent: None, reply: self.start(job).await? })
+        self.start(job, None).await
     }
 
     /// Calls upon somebody, in a message of its own that the reply answers: so the prompt only grows at its end.
@@ -196,7 +196,7 @@ impl Engine {
         let sent = convert::message(&called, &self.speakers(&chat).await?, |_| None);
         let target = Target::NewMessage { message, swipe, turn };
         let job = Job { chat, aim: Aim::Last, target, options: TurnOptions::default(), place };
-        Ok(Started { sent: Some(sent), reply: self.start(job).await? })
+        self.start(job, Some(sent)).await
     }
 
     pub async fn stop(&self, chat: String) -> Answer<()> {
@@ -250,20 +250,21 @@ impl Engine {
         Ok((self.chat(id).await?, last))
     }
 
-    /// Announces the reply and lets it run. Returns its message with the swipe that is being written selected.
-    async fn start(&self, job: Job) -> Answer<api::Message> {
+    /// Announces the reply, with the words `sent` that it answers, and lets it run.
+    async fn start(&self, job: Job, sent: Option<api::Message>) -> Answer<Started> {
         self.reading_ahead().stop();
         job.place.describe(job.target.message(), job.target.swipe(), job.target.base());
         let speakers = self.speakers(&job.chat).await?;
         let reply = job.target.as_begun(speakers, self.now());
-        self.events().announce(api::Event::Started { chat: job.chat.id.to_string(), message: reply.clone() });
+        let (chat, message) = (job.chat.id.to_string(), reply.clone());
+        self.events().announce(api::Event::Started { chat, sent: sent.clone(), message });
         let (engine, at_work) = (self.clone(), self.reading_ahead().at_work());
         tokio::spawn(async move {
             engine.generate(job).await;
             drop(engine);
             drop(at_work);
         });
-        Ok(reply)
+        Ok(Started { sent, reply })
     }
 }
 

@@ -611,8 +611,11 @@ export type EntryMeaning = {
 
 /**  News from the engine, to any number of listeners. Events of one chat name it, so that none shows up in another (S1.20). */
 export type Event = 
-/**  A reply has begun. `message` has its new, empty swipe selected. */
-{ event: "started"; chat: string; message: Message } | 
+/**
+ *  A reply has begun. `message` has its new, empty swipe selected; `sent` is what was said right before it, if that is
+ *  new.
+ */
+{ event: "started"; chat: string; sent: Message | null; message: Message } | 
 /**  Another reply holds the model; this one waits. */
 { event: "queued"; chat: string } | 
 /**  The model is being loaded; 0 to 1. */

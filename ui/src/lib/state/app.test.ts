@@ -59,7 +59,7 @@ test("an engine that does not start can be tried again", async () => {
 
 test("a reply in another chat shows up in the list and nowhere else", async () => {
 	const { app, shell } = await started();
-	shell.listener({ event: "started", chat: "other", message: says("x", "character", "") });
+	shell.listener({ event: "started", chat: "other", sent: null, message: says("x", "character", "") });
 	shell.listener({ ...token("x/0", 0, "Mine"), chat: "other" } as Event);
 	expect(app.writing.has("other")).toBe(true);
 	expect(app.chat?.messages.map(({ id }) => id)).toEqual(["g"]);

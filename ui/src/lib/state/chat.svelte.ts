@@ -123,7 +123,7 @@ export class ChatState {
 			return;
 		}
 		this.activity = activityOf(event) ?? this.activity;
-		if (event.event === "started") this.#begin(event.message);
+		if (event.event === "started") this.#begin(event.message, event.sent);
 		else if (event.event === "token" || event.event === "thought") this.#token(event);
 		else if (event.event === "ended") this.#end(event.message, event.reason);
 		else if (event.event === "drafting") this.#draftBegun();
@@ -359,10 +359,12 @@ export class ChatState {
 		});
 	}
 
-	#begin(message: Message): void {
+	/** A reply stands at its place together with the words it answers, whichever window they were said in. */
+	#begin(message: Message, sent: Message | null): void {
 		this.failure = null;
 		this.prepending = false;
-		this.messages = put(this.messages, message);
+		const messages = put(this.messages, message);
+		this.messages = sent ? putBefore(messages, sent, message.id) : messages;
 		const swipe = shownSwipe(message);
 		if (swipe && this.reply?.swipe !== swipe.id) this.reply = new Reply(message.id, swipe.id, { text: shownWords(swipe), thoughts: swipe.display?.thoughts });
 	}
@@ -433,9 +435,9 @@ export class ChatState {
 		try {
 			const started = await call();
 			this.#stale = true;
-			if (started.sent) this.messages = putBefore(this.messages, started.sent, started.reply.id);
 			// The reply may have ended before the call returned.
-			if (this.activity && !this.reply) this.#begin(started.reply);
+			if (this.activity && !this.reply) this.#begin(started.reply, started.sent);
+			else if (started.sent) this.messages = putBefore(this.messages, started.sent, started.reply.id);
 			return started;
 		} catch (thrown) {
 			this.activity = null;

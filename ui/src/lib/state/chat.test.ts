@@ -59,16 +59,24 @@ test("words leave the composer when they are on disk, and the reply streams belo
 	expect(heard).toEqual(["Mira: Sit down."]);
 });
 
-test("the reply may be told of before the words it answers", async () => {
+test("a reply that is told of before the call returns stands behind the words it answers at once", async () => {
+	const ids = () => state.state.messages.map(({ id }) => id);
 	const state = await open(chat([GREETING]), {
 		send_message: () => {
-			state.state.receive({ event: "started", chat: "chat", message: begun("a") });
+			state.state.receive({ event: "started", chat: "chat", sent: says("u", "user", "Hello"), message: begun("a") });
+			expect(ids()).toEqual(["g", "u", "a"]);
 			return { sent: says("u", "user", "Hello"), reply: begun("a") };
 		},
 	});
 	state.state.type("Hello");
 	await state.state.send();
-	expect(state.state.messages.map(({ id }) => id)).toEqual(["g", "u", "a"]);
+	expect(ids()).toEqual(["g", "u", "a"]);
+});
+
+test("what was said in another window is shown with the reply to it", async () => {
+	const { state } = await open(chat([GREETING]), {});
+	state.receive({ event: "started", chat: "chat", sent: says("u", "user", "Hello"), message: begun("a") });
+	expect(state.messages.map(({ id }) => id)).toEqual(["g", "u", "a"]);
 });
 
 test("a refused send keeps the words and says why", async () => {

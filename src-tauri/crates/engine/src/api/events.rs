@@ -7,8 +7,9 @@ use super::{EndReason, Figures, ImportProgress, ImportReport, Memory, Message};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Event {
-    /// A reply has begun. `message` has its new, empty swipe selected.
-    Started { chat: String, message: Message },
+    /// A reply has begun. `message` has its new, empty swipe selected; `sent` is what was said right before it, if that is
+    /// new.
+    Started { chat: String, sent: Option<Message>, message: Message },
     /// Another reply holds the model; this one waits.
     Queued { chat: String },
     /// The model is being loaded; 0 to 1.

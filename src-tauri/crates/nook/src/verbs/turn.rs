@@ -105,7 +105,7 @@ impl Talk<'_> {
             Event::Ended { chat, message, reason } if chat == self.chat => {
                 return self.end(message.as_ref(), reason).map(Some);
             }
-            Event::Started { chat, message } if chat == self.chat => {
+            Event::Started { chat, message, .. } if chat == self.chat => {
                 self.out.event(&json!({ "event": "started", "chat": chat, "message": message.id }))?;
             }
             Event::Thought { ref chat, .. } if *chat == self.chat => self.out.event(&event)?,
