@@ -176,4 +176,8 @@ async fn what_memories_take_is_told() {
     let after = panel.app.engine.memory_storage().await.unwrap();
     assert_eq!((after.memories - before.memories, after.memory_bytes - before.memory_bytes), (1, 16));
     assert_eq!((after.vectors, after.vector_bytes), (0, 0), "there is no encoder here");
+    assert!(!after.by_meaning);
+    let health = panel.app.engine.health().await.unwrap();
+    let memory = health.checks.iter().find(|check| check.name == "memory").unwrap();
+    assert!(memory.ok && memory.reason.contains("by its words alone"), "{}", memory.reason);
 }

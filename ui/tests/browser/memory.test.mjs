@@ -240,6 +240,15 @@ test("all memories of a pair are forgotten once it is confirmed, and come back",
 	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 6);
 });
 
+test("where nothing finds memories by their meaning, the panel says so", async () => {
+	await show("memorywords");
+	await id("memory-by-words").waitFor();
+	await eventually(async () => assert.match(await id("memory-storage").innerText(), /38 MB$/));
+	await show("memory");
+	await id("memory-storage").getByText("12 texts to be read").waitFor();
+	assert.equal(await id("memory-by-words").count(), 0);
+});
+
 test("memories are taken along and in, and what they take is told", async () => {
 	await show("memory");
 	await eventually(async () => assert.match(await id("memory-storage").innerText(), /6 memories in all, 412 byte · 3,180 vectors, 38 MB · 12 texts to be read/));

@@ -10,7 +10,7 @@ export const SCENES = [
 	...["chat", "first", "crowd", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
 	...["failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents"],
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover"],
-	...["memory", "memoryedit", "memorynone", "memorytry", "memoryturn", "memorytime", "memorymerge"],
+	...["memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge"],
 	...["tuning", "owntexts", "toast", "lost", "broken", "drop"],
 	...["templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts", "cardscripts"],
 	...["books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry"],

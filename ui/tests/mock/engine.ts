@@ -69,6 +69,7 @@ export class MockEngine implements Transport {
 		if (scene === "horde") this.#crowd(20_000);
 		if (scene === "booksnone") this.books.clear();
 		if (scene === "memorynone") this.memories.items = [];
+		if (scene === "memorywords") this.memories.byMeaning = false;
 		if (scene === "nomodel" || scene === "empty") [this.models, this.endpoints] = [[], []];
 	}
 

@@ -83,6 +83,8 @@ const FOUND: Recollected[] = [
 /** Memories and lore of the scripted engine. */
 export class MockMemories {
 	items: Memory[] = structuredClone(MEMORIES);
+	/** The encoder is there. */
+	byMeaning = true;
 	#deleted: Memory[] = [];
 	#next = 1;
 
@@ -163,7 +165,7 @@ export class MockMemories {
 		this.items = this.items.map((one) => (memories.includes(one.id) ? { ...one, archived: null } : one));
 		this.#changed();
 	};
-	op_memory_storage = (): MemoryStorage => ({ memories: this.items.filter(({ archived }) => archived === null).length, memoryBytes: 412, vectors: 3_180, vectorBytes: 38_400_000, unread: 12 });
+	op_memory_storage = (): MemoryStorage => ({ memories: this.items.filter(({ archived }) => archived === null).length, memoryBytes: 412, vectors: 3_180, vectorBytes: 38_400_000, unread: 12, byMeaning: this.byMeaning });
 	op_card_lore = ({ character }: { character: string }): LoreEntry[] => (character === "c1" ? LORE : []);
 
 	#changed(): void {

@@ -14,6 +14,7 @@ impl Engine {
         checks.push(check("model", self.models_health().await));
         checks.push(check("settings", self.settings_health().await));
         checks.push(check("worker", worker(&self.local().status())));
+        checks.push(check("memory", Ok(self.found_by().to_owned())));
         for model in self.store().read(|store| store.models().list()).await? {
             checks.push(check(
                 &format!("token counts of {}", model.name),
@@ -47,6 +48,17 @@ impl Engine {
         let error = counting.calibration.mean_error();
         let error = error.map(|error| format!(", off by {:.1} % on average over its last prompts", error * 100.0));
         Ok(format!("about, counted with {}{}", counting.tokens.shown(), error.unwrap_or_default()))
+    }
+
+    /// How what was said is found. Words alone find less, but they do.
+    fn found_by(&self) -> &'static str {
+        match self.reading().encoder() {
+            Some(_) => "what was said is found by its words and by its meaning",
+            None => {
+                "what was said is found by its words alone, for the encoder that comes with the app is missing: install \
+                 the app again to find it by its meaning, too"
+            }
+        }
     }
 
     async fn models_health(&self) -> Result<String, String> {

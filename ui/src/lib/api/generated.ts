@@ -1066,6 +1066,8 @@ export type MemoryStorage = {
 	vectorBytes: number,
 	/**  Texts that are still to be read. */
 	unread: number,
+	/**  The encoder is there; without it, what was said is found by its words alone. */
+	byMeaning: boolean,
 };
 
 /**  A place in a chat with its alternative texts. */

@@ -152,6 +152,8 @@ pub struct MemoryStorage {
     /// Texts that are still to be read.
     #[specta(type = u32)]
     pub unread: u64,
+    /// The encoder is there; without it, what was said is found by its words alone.
+    pub by_meaning: bool,
 }
 
 /// A message that something was made from: who said it, where and when.

@@ -92,7 +92,8 @@ impl Engine {
     pub async fn memory_storage(&self) -> Answer<MemoryStorage> {
         let store::MemoryStorage { memories, memory_bytes, vectors, vector_bytes, unread } =
             self.store().read(|store| store.memories().storage()).await?;
-        Ok(MemoryStorage { memories, memory_bytes, vectors, vector_bytes, unread })
+        let by_meaning = self.reading().encoder().is_some();
+        Ok(MemoryStorage { memories, memory_bytes, vectors, vector_bytes, unread, by_meaning })
     }
 }
 
