@@ -8,7 +8,7 @@ use crate::Engine;
 use crate::api::{self, Change, Changed, ChangedText, PastTurn, PromptComparison, PromptReport, WhatIf};
 use crate::chats::first_words;
 use crate::clock::rfc3339;
-use crate::error::{Answer, bad_input, not_found};
+use crate::error::{Answer, not_found};
 use crate::manifest::{self, Recorded, WORDS_GONE};
 
 /// Turns in one answer at the most.
@@ -29,7 +29,7 @@ impl Engine {
     pub(crate) async fn recorded_words(&self, swipe: &str) -> Answer<PromptReport> {
         let kept = self.recorded(swipe).await?;
         if kept.bare {
-            return Err(bad_input(WORDS_GONE, "Look at a prompt that was sent since."));
+            return Err(api::ApiError::NotFound { message: WORDS_GONE.to_owned() });
         }
         Ok(kept.report)
     }
