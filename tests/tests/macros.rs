@@ -210,37 +210,6 @@ async fn a_head_that_counts_does_so_once_an_epoch() {
     assert!(sent.contains("Told 2 times."), "{sent}");
 }
 
-/// `{{summary}}` says what the newest summary of the chat does: in the head what it was when the epoch began.
-#[tokio::test]
-async fn the_summary_in_the_head_is_that_of_the_epochs_beginning() {
-    let mut evening = Evening::with("So far: [{{summary}}]", "").await;
-    let about = |prompt: &str| prompt.split_once("So far: [").unwrap().1.split(']').next().unwrap().to_owned();
-    evening.set("message_ceiling", SettingValue::Whole(20)).await;
-    let mut before = evening.say("The lamp is lit.").await;
-    assert_eq!(about(&before), "");
-    let notices = evening.manifest().await.notices;
-    assert!(!notices.iter().any(|notice| notice.contains("summary")), "there is none yet: {notices:?}");
-    let mut epochs = 0;
-    for turn in 1..30 {
-        evening.engine.settle().await;
-        evening = evening.at(Timestamp(NOW.0 + turn * HOUR)).await;
-        let sent = evening.say(&format!("The lamp number {turn} is lit.")).await;
-        match evening.manifest().await.new_epoch {
-            Some(_) => epochs += 1,
-            None => assert!(sent.starts_with(&before), "turn {turn} begins anew:\n{sent}"),
-        }
-        before = sent;
-    }
-    assert!(epochs > 1 && about(&before).contains("The lamp number"), "{epochs} epochs\n{before}");
-    evening.say("You said: {{summary}}").await;
-    let said = evening.last_user_text().await;
-    assert!(said.contains("The lamp number") && said != format!("You said: {}", about(&before)), "{said}");
-
-    evening.set("memory", SettingValue::Switch(false)).await;
-    assert_eq!(about(&evening.say("You said: [{{summary}}]").await), "");
-    assert_eq!(evening.last_user_text().await, "You said: []");
-}
-
 /// The line of the constant entry.
 fn told(prompt: &str) -> &str {
     prompt.lines().find(|line| line.starts_with("It is ")).unwrap_or_else(|| panic!("no such line in\n{prompt}"))

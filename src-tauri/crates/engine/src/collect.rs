@@ -34,7 +34,6 @@ use crate::lore::Lore;
 use crate::macro_variables::Changes;
 use crate::memory::{Asked, Recalled};
 use crate::report::refusal;
-use crate::said::Summaries;
 use crate::scripts::Scripts;
 use crate::step::Step;
 use crate::story::Story;
@@ -83,7 +82,6 @@ pub(crate) struct Collected {
     /// How many swipes the chat's last message has, and which is shown or being written, from 1.
     pub(crate) swipes: (u64, u64),
     pub(crate) history: Vec<HistoryMessage>,
-    pub(crate) summaries: Summaries,
     /// What the prompt says behind the words of a message, of what is no words.
     pub(crate) notes: HashMap<MessageId, String>,
     /// The books that count in the chat.
@@ -164,8 +162,6 @@ impl Engine {
             chat.window.anchor = None;
         }
         let (id, anchor, limit) = (chat.id, chat.window.anchor, answerer.budget.limit);
-        let (row, begun) = (chat.clone(), Kept::of(&chat).head_at.unwrap_or(Timestamp(i64::MIN)));
-        let remembers = answerer.values.memory;
         let (until, goes_on) = match &aim {
             Aim::Before(reply) => (Some(*reply), false),
             Aim::Last => (None, true),
@@ -178,8 +174,7 @@ impl Engine {
             let pictures = store.pictures().from(id, all.first().map_or(0, |first| first.position))?;
             let history = near(all, &pictures, until, goes_on, limit);
             let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
-            let summaries = Summaries::of(store, &row, remembers, begun)?;
-            Ok((history, pictures, before.unwrap_or_default(), messages.last(id)?, messages.opening(id)?, summaries))
+            Ok((history, pictures, before.unwrap_or_default(), messages.last(id)?, messages.opening(id)?))
         });
         let own_scripts = self.own_scripts();
         let mut values = answerer.values.clone();
@@ -201,7 +196,7 @@ impl Engine {
         // What counts whatever is said is read while the rest is gathered.
         let bound = self.bound_in(company);
         let ahead = (self.standing_facts(&chat, persona.id, &values), self.documents_in(company));
-        let (history, mut pictures, before, newest, opening, summaries) = read.await?;
+        let (history, mut pictures, before, newest, opening) = read.await?;
         let (template, notice) = match &options.template_json {
             Some(json) => (self.written_template(json).await?, None),
             None => {
@@ -269,7 +264,6 @@ impl Engine {
             kind,
             swipes,
             history,
-            summaries,
             notes,
             bound: Vec::new(),
             lore: Lore::default(),

@@ -3,7 +3,6 @@
 use context::macros::{self, ChatTexts, Expanded, MacroScope, MacroState};
 use domain::chat::{Chat, Message, Role};
 use domain::{MessageId, Timestamp};
-use store::{Read, StoreError};
 
 use crate::Engine;
 use crate::clock::Clock;
@@ -16,36 +15,12 @@ const LAST_SAID: u32 = 20;
 /// How a reply comes to be that is neither another swipe nor a longer one.
 const NORMAL: Option<&str> = Some("normal");
 
-/// What the newest summaries of a chat's scene say, for `{{summary}}`: the newest first.
-#[derive(Debug, Default)]
-pub(crate) struct Summaries(Vec<(Timestamp, String)>);
-
-impl Summaries {
-    /// As far back as the newest one that was there at `time`; none where the chat `remembers` nothing.
-    pub(crate) fn of(store: &Read<'_>, chat: &Chat, remembers: bool, time: Timestamp) -> Result<Self, StoreError> {
-        if !remembers {
-            return Ok(Self::default());
-        }
-        store.keyframes().summaries(chat.id, chat.scene_after.unwrap_or(-1), time).map(Self)
-    }
-
-    fn newest(&self) -> Option<&str> {
-        Some(self.0.first().map_or("", |(_, summary)| summary))
-    }
-
-    /// The one that was the newest at `time`.
-    fn at(&self, time: Timestamp) -> Option<&str> {
-        Some(self.0.iter().find(|(created, _)| *created < time).map_or("", |(_, summary)| summary))
-    }
-}
-
 /// The end of a chat, for the macros of words that are not in it yet.
 pub(crate) struct ChatEnd {
     messages: Vec<Message>,
     count: u32,
     /// Messages before the first one that the model was shown last.
     before_window: u32,
-    summaries: Summaries,
 }
 
 impl ChatEnd {
@@ -62,7 +37,6 @@ impl ChatEnd {
                 last_swipe_id: last.map(|message| message.swipes.len() as u64),
                 current_swipe_id: last.map(|message| u64::from(message.selected) + 1),
                 last_generation_type: NORMAL,
-                summary: self.summaries.newest(),
                 ..last_said(texts)
             },
             seed: words::seed(chat.id, last.map(|message| message.id)),
@@ -74,8 +48,6 @@ impl ChatEnd {
 impl Engine {
     pub(crate) async fn chat_end(&self, chat: &Chat) -> Answer<ChatEnd> {
         let (id, anchor) = (chat.id, chat.window.anchor);
-        let remembers = self.resolved(chat, None, None).await?.values.memory;
-        let chat = chat.clone();
         let read = self.store().read(move |store| {
             let messages = store.messages();
             let first = anchor.map(|anchor| messages.position(anchor)).transpose()?.flatten();
@@ -84,7 +56,6 @@ impl Engine {
                 messages: messages.page(id, None, LAST_SAID)?,
                 count: messages.count(id)?,
                 before_window: before_window.map_or(0, |count| count.all),
-                summaries: Summaries::of(store, &chat, remembers, Timestamp(i64::MAX))?,
             })
         });
         Ok(read.await?)
@@ -121,7 +92,6 @@ impl Collected {
                 last_swipe_id: Some(self.swipes.0),
                 current_swipe_id: Some(self.swipes.1),
                 last_generation_type: Some(self.kind.word()),
-                summary: self.summaries.newest(),
                 ..self.said(self.history.len())
             },
             input: &self.chat.draft,
@@ -138,11 +108,7 @@ impl Collected {
         let user = earlier.clone().find(|message| message.role == Role::User);
         Moment {
             clock: Some(clock.macros(head_at, user.map(|user| user.created))),
-            chat: ChatTexts {
-                last_generation_type: NORMAL,
-                summary: self.summaries.at(head_at),
-                ..self.said(self.history.len().min(1))
-            },
+            chat: ChatTexts { last_generation_type: NORMAL, ..self.said(self.history.len().min(1)) },
             seed: words::seed(self.chat.id, None),
             ..Moment::default()
         }

@@ -79,18 +79,13 @@ fn values_that_are_not_there_are_named() {
         (of_template.text.as_str(), &of_template.absent[..]),
         (".", &["summary".to_owned(), "instructinput".into()][..])
     );
-    let chat = ChatTexts {
-        current_swipe_id: Some(2),
-        last_generation_type: Some("swipe"),
-        summary: Some("{{char}} fell asleep"),
-        ..ChatTexts::default()
-    };
+    let chat = ChatTexts { current_swipe_id: Some(2), last_generation_type: Some("swipe"), ..ChatTexts::default() };
     let there = expand(
-        "{{currentSwipeId}} {{lastGenerationType}}: {{summary}}",
+        "{{currentSwipeId}} {{lastGenerationType}}",
         &MacroScope { chat, ..scope() },
         &mut MacroState::default(),
     );
-    assert_eq!((there.text.as_str(), there.absent.len()), ("2 swipe: {{char}} fell asleep", 0));
+    assert_eq!((there.text.as_str(), there.absent.len()), ("2 swipe", 0));
 }
 
 /// Many names of a long text, which comes to nothing or to a lot: neither time nor memory follows their product.

@@ -26,7 +26,7 @@ pub struct MacroScope<'a> {
     pub input: &'a str,
     /// Lorebook outlets by name.
     pub outlets: Option<&'a BTreeMap<String, String>>,
-    /// Further values by macro name in lower case: `systemprompt`, `instructuserprefix`, `chatstart` and so on.
+    /// Further values by macro name in lower case: `systemprompt`, `instructuserprefix`, `chatstart`, `summary` and so on.
     pub named: Option<&'a BTreeMap<String, String>>,
     /// Keeps `{{pick}}` the same within one chat (MC-04).
     pub chat_id: &'a str,
@@ -89,8 +89,6 @@ pub struct ChatTexts<'a> {
     pub current_swipe_id: Option<u64>,
     /// `normal`, `swipe`, `continue`, `impersonate`, `quiet` or `regenerate`.
     pub last_generation_type: Option<&'a str>,
-    /// What happened, by the newest summary; empty where there is none yet.
-    pub summary: Option<&'a str>,
 }
 
 /// The time where the user is.

@@ -41,7 +41,6 @@ pub(super) const OPTIONAL: &[(&str, ReadOptional)] = &[
     ("lastswipeid", |scope| id(scope.chat.last_swipe_id)),
     ("currentswipeid", |scope| id(scope.chat.current_swipe_id)),
     ("lastgenerationtype", |scope| scope.chat.last_generation_type.map(Cow::Borrowed)),
-    ("summary", |scope| scope.chat.summary.map(Cow::Borrowed)),
 ];
 
 pub(super) const TEXTS: &[(&str, ReadText)] = &[
@@ -80,7 +79,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// Macros of the templates in use. They are known even where the template lacks the part: then they are empty.
-const TEMPLATE_VALUES: [&str; 24] = [
+const TEMPLATE_VALUES: [&str; 25] = [
     "systemprompt",
     "defaultsystemprompt",
     "chatseparator",
@@ -88,6 +87,7 @@ const TEMPLATE_VALUES: [&str; 24] = [
     "authorsnote",
     "charauthorsnote",
     "defaultauthorsnote",
+    "summary",
     "instructstorystringprefix",
     "instructstorystringsuffix",
     "instructuserprefix",

@@ -7,7 +7,6 @@ use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{Company, Found, Query, Read, StoreError};
 
-use super::saying::Saying;
 use crate::Clock;
 
 /// Of one scope, for the digest: more than its share of any budget has room for.
@@ -185,25 +184,11 @@ impl Facts {
         all.filter_map(|memory| <[MessageId; 1]>::try_from(memory.sources.as_slice()).ok()).flatten().collect()
     }
 
-    /// What this turn calls up, best first, and nothing that a better one says too (C11): scopes do not know of each other. Those
-    /// that are merely alike stay. Who asks where they camped wants all the places.
+    /// What this turn calls up, best first.
     fn called(&self, now: Timestamp) -> Vec<&Called> {
         let mut called: Vec<_> = self.called.iter().collect();
         let weight = |called: &Called| weigh(&called.memory, called.fit(), now);
         called.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-        let mut said: Vec<Saying> = Vec::new();
-        called.retain(|Called { memory, .. }| {
-            // What is so no longer says that it is.
-            if memory.archived.is_some() {
-                return true;
-            }
-            let saying = Saying::of(memory, &[]);
-            let is_new = !said.iter().any(|better| better.words == saying.words || better.has(&saying));
-            if is_new {
-                said.push(saying);
-            }
-            is_new
-        });
         called
     }
 
@@ -339,25 +324,6 @@ mod tests {
             last_session: None,
         };
         assert_eq!(order(facts.context(Timestamp(0), &Clock::stopped(Timestamp(0)))), "m3 m4 m1 m5");
-    }
-
-    /// C11, the duplicate drop: what is denied, or so no longer, is something else.
-    #[test]
-    fn what_a_better_one_says_is_not_said_again() {
-        let says = |number, text: &str| Memory { text: text.to_owned(), ..memory(number, 5, false, 0) };
-        let archived = Some(Archived { why: ArchivedAs::Superseded, since: Timestamp(0), by: None });
-        let found = [
-            says(1, "You camped at Elm Lake, in the rain."),
-            says(2, "You camped at Elm Lake."),
-            says(3, "You camped at Oak Lake."),
-            says(4, "You never camped at Oak Lake."),
-            Memory { archived, ..says(5, "You camped at Oak Lake.") },
-            says(6, "you camped at the Oak Lake"),
-        ];
-        let score = |(memory, at): (Memory, i32)| Found { memory, score: 9.0 - f64::from(at) };
-        let facts = Facts { called: by_words(found.into_iter().zip(0..).map(score).collect()), ..Facts::default() };
-        let kept = facts.called(Timestamp(0)).into_iter().map(|called| called.memory.id.0.as_u128());
-        assert_eq!(kept.collect::<Vec<_>>(), [1, 3, 4, 5]);
     }
 
     #[test]

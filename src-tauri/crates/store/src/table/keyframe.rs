@@ -2,7 +2,7 @@
 //! migration.
 
 use domain::keyframe::Keyframe;
-use domain::{ChatId, KeyframeId, Timestamp};
+use domain::{ChatId, KeyframeId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::StoreError;
@@ -33,24 +33,6 @@ impl Keyframes<'_> {
     /// All of a chat, oldest first.
     pub fn of_chat(&self, chat: ChatId) -> Result<Vec<Keyframe>, StoreError> {
         self.around(chat, i64::MIN, 0)
-    }
-
-    /// What those of a chat say that begin behind `after`, each with when it was made: the newest first, up to the first one
-    /// that was made before `time`.
-    pub fn summaries(&self, chat: ChatId, after: i64, time: Timestamp) -> Result<Vec<(Timestamp, String)>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT created, summary FROM keyframe WHERE chat = ?1 AND first > ?2 ORDER BY last DESC, number DESC",
-        )?;
-        let rows =
-            statement.query_map(params![Col(chat), after], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?)))?;
-        let mut found: Vec<(Timestamp, String)> = Vec::new();
-        for row in rows {
-            found.push(row?);
-            if found.last().is_some_and(|(created, _)| *created < time) {
-                break;
-            }
-        }
-        Ok(found)
     }
 
     /// The newest that no model has read and none has failed at, not before `position`: of `whole` messages, or with another
