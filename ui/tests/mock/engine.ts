@@ -133,14 +133,14 @@ export class MockEngine implements Transport {
 		return found;
 	}
 
-	/** Begins a reply and leaves it open, so that a scene can hold it wherever it likes. */
-	begin(chat: MockChat, reply = this.#reply()): Message {
+	/** Begins a reply to what was `sent`, and leaves it open, so that a scene can hold it wherever it likes. */
+	begin(chat: MockChat, reply = this.#reply(), sent: Message | null = null): Message {
 		const known = chat.messages.findIndex((message) => message.id === reply.id);
 		if (known < 0) chat.messages.push(reply);
 		else chat.messages[known] = reply;
 		const swipe = reply.swipes[reply.selected];
 		chat.generating = { message: reply.id, swipe: swipe?.id ?? "", text: swipe?.text ?? "", thoughts: "", seq: 0 };
-		this.emit({ event: "started", chat: chat.id, sent: null, message: reply });
+		this.emit({ event: "started", chat: chat.id, sent, message: reply });
 		return reply;
 	}
 
@@ -359,7 +359,7 @@ export class MockEngine implements Transport {
 		const chat = this.chat(id);
 		const sent = data.message(`u${this.#next}-${Date.now()}`, "user", [data.swipe(`us${this.#next++}`, text)], { created: data.ago(0) });
 		chat.messages.push(sent);
-		const reply = this.begin(chat);
+		const reply = this.begin(chat, this.#reply(), sent);
 		void this.#write(chat);
 		return { sent, reply };
 	};
@@ -370,7 +370,7 @@ export class MockEngine implements Transport {
 		const by = speaker === chat.character ? {} : { speaker: speaker ?? "" };
 		const sent = data.message(`e${this.#next}-${Date.now()}`, "event", [data.swipe(`es${this.#next++}`, `(${name}'s turn.)`)], { name, ...by, created: data.ago(0) });
 		chat.messages.push(sent);
-		const reply = this.begin(chat, { ...this.#reply(), role: speaker === null ? "narrator" : "character", name, ...by });
+		const reply = this.begin(chat, { ...this.#reply(), role: speaker === null ? "narrator" : "character", name, ...by }, sent);
 		void this.#write(chat);
 		return { sent, reply };
 	};
