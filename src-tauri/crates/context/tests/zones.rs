@@ -49,6 +49,35 @@ fn this_turns_context_stands_in_front_of_the_words_and_stays_there() {
     assert_eq!((again, next.prompt.messages.last().unwrap().text.as_str()), (2, "Go on."), "{}", plan(&next));
 }
 
+/// C11: which of two that say the same is told depends on what has room, and on what is visible already.
+#[test]
+fn what_another_one_says_is_said_only_where_that_one_is_not() {
+    let by = |other: &Candidate, one: Candidate| Candidate {
+        said_by: vec![(other.source.clone(), other.text.clone())],
+        ..one
+    };
+    let surer = fact("surer", "Sam fears the dark.", 2.0);
+    let twin = by(&surer, fact("twin", "Sam fears the dark", 1.0));
+    let mut frame = frame(chat(3, 2), "", "");
+    frame.context = vec![twin.clone(), surer.clone()];
+    let sent = first(&frame, 400).unwrap();
+    assert_eq!((dropped(&sent, "surer"), dropped(&sent, "twin")), (None, Some(Dropped::SaidByAnother)));
+
+    let long = fact("surer", &words(900), 2.0);
+    frame.context = vec![by(&long, twin.clone()), long];
+    let sent_alone = first(&frame, 400).unwrap();
+    assert_eq!((dropped(&sent_alone, "surer"), dropped(&sent_alone, "twin")), (Some(Dropped::NoRoom), None));
+
+    store(&mut frame.history, &sent);
+    frame.history.extend([said(3, Role::Character, "Indeed."), said(4, Role::User, "Go on.")]);
+    frame.context = vec![twin.clone()];
+    let next = with(&frame, budget(400), &sent.window).unwrap();
+    assert_eq!(dropped(&next, "twin"), Some(Dropped::SaidByAnother), "it stands in an earlier block");
+    frame.context = vec![by(&fact("surer", "Sam feared the dark.", 2.0), twin)];
+    let next = with(&frame, budget(400), &sent.window).unwrap();
+    assert_eq!(dropped(&next, "twin"), None, "what stands there has been changed since");
+}
+
 /// S0.11: a text keeps how it was written and what it says itself, kept, left out or sent again with its message.
 #[test]
 fn every_stage_of_a_text_is_told_of_whatever_becomes_of_it() {

@@ -7,7 +7,7 @@ use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
 use domain::model::ModelChoice;
 use domain::settings::StartMode;
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId};
-use store::{Company, NewMessage, NewSwipe};
+use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::Engine;
@@ -208,10 +208,11 @@ impl Engine {
     pub async fn set_chat_persona(&self, id: String, persona: String) -> Answer<()> {
         let (id, persona) = (id.parse::<ChatId>()?, persona.parse::<PersonaId>()?);
         let chat = self.chat(id).await?;
-        let before = Company { character: chat.character, chat: id, persona: self.persona_of(chat.persona).await?.id };
+        let anew = self.persona_of(chat.persona).await?.id != persona;
         let set = self.store().write(move |store| {
             store.chats_mut().set_persona(id, Some(persona))?;
-            memory::withdraw_books_but(store, before, Company { persona, ..before })
+            // For somebody else other memories and books count.
+            if anew { store.memories_mut().withdraw_recalled(id) } else { Ok(()) }
         });
         set.await?;
         self.events().changed(Changed::Messages, Some(id.to_string()));

@@ -3,7 +3,6 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::PersonaId;
-use domain::lorebook::Binding;
 use domain::persona::Persona;
 use uuid::Uuid;
 
@@ -81,11 +80,12 @@ impl Engine {
         if left.iter().all(|persona| persona.id == id) {
             return Err(bad_input("This is the last persona.", "Change it, or add another one first."));
         }
+        let is_default = unless_chosen(&left, self.default_persona()).is_some_and(|persona| persona.id == id);
         let delete = self.store().write(move |store| {
-            // Books that were bound to it count in its chats no more.
-            let bound = store.lorebooks().bindings()?;
-            let books = bound.into_iter().filter(|(_, bindings)| bindings.contains(&Binding::Persona(id)));
-            books.into_iter().try_for_each(|(book, _)| memory::withdraw_book(store, book))?;
+            memory::withdraw_recalled(store, Some(id))?;
+            if is_default {
+                memory::withdraw_recalled(store, None)?;
+            }
             store.personas_mut().delete(id)
         });
         delete.await?;

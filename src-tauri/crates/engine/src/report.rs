@@ -170,6 +170,7 @@ fn of(kind: SignalKind) -> api::SignalKind {
         SignalKind::When => api::SignalKind::When,
         SignalKind::Importance => api::SignalKind::Importance,
         SignalKind::Recency => api::SignalKind::Recency,
+        SignalKind::Novelty => api::SignalKind::Novelty,
     }
 }
 

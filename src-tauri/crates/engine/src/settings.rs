@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::Engine;
 use crate::api::{Changed, ModelRef, Settings, SettingsChange};
 use crate::error::{Answer, internal};
+use crate::memory;
 
 /// Rows of the table of settings.
 const THEME: &str = "theme";
@@ -31,10 +32,13 @@ impl Engine {
             (DEFAULT_MODEL, json(&change.default_model)?),
             (DEFAULT_PERSONA, json(&change.default_persona)?),
         ];
+        let played = &change.default_persona;
+        let anew = played.is_some() && *played != self.settings().default_persona;
         self.store()
             .write(move |store| {
                 let chosen = rows.iter().filter_map(|(key, json)| Some((key, json.as_deref()?)));
-                chosen.into_iter().try_for_each(|(key, json)| store.settings_mut().set(key, json))
+                chosen.into_iter().try_for_each(|(key, json)| store.settings_mut().set(key, json))?;
+                if anew { memory::withdraw_recalled(store, None) } else { Ok(()) }
             })
             .await?;
         let settings = self.change_settings(|settings| change.apply(settings));

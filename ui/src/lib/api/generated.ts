@@ -1505,7 +1505,9 @@ export type SignalKind =
 /**  Said by the one who is asked about. */
 "who" | 
 /**  Of the time that is asked about. */
-"when" | "importance" | "recency";
+"when" | "importance" | "recency" | 
+/**  How little of it those that go before say (C11). */
+"novelty";
 
 /**  An entry that was considered and is not told. */
 export type SilentEntry = {

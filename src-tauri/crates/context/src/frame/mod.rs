@@ -79,6 +79,9 @@ pub struct Candidate {
     pub signals: Vec<Signal>,
     /// The messages it was made from. It says nothing new while all of them are in the window (invariant 3).
     pub about: Vec<MessageId>,
+    /// Others, each with its text, that say it as well: it is not said where one of them is (C11).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub said_by: Vec<(Source, String)>,
 }
 
 impl Candidate {
@@ -95,6 +98,7 @@ impl Candidate {
             score: 0.0,
             signals: Vec::new(),
             about: Vec::new(),
+            said_by: Vec::new(),
         }
     }
 

@@ -25,6 +25,8 @@ pub enum SignalKind {
     When,
     Importance,
     Recency,
+    /// How little of it those that go before say (C11).
+    Novelty,
 }
 
 impl SignalKind {

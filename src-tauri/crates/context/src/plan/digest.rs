@@ -147,6 +147,8 @@ impl<'a> Draft<'a> {
                 Some(Dropped::InWindow)
             } else if twice || head.contains(&(&*item.source, item.text)) {
                 Some(Dropped::AlreadyVisible)
+            } else if item.said_by.iter().any(|(source, text)| head.contains(&(source, text.as_str()))) {
+                Some(Dropped::SaidByAnother)
             } else {
                 None
             };
@@ -168,6 +170,7 @@ fn excerpt<'a>(message: &'a HistoryMessage, reason: Cow<'a, str>, score: f32) ->
         score: Some(score),
         signals: &[],
         about: &[],
+        said_by: &[],
         place: None,
         tokens: 0,
         dropped: None,

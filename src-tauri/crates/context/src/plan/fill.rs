@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Dropped;
 use super::item::Item;
 use super::price::{BYTES_A_TOKEN, Costs};
-use crate::frame::BlockKind;
+use crate::frame::{BlockKind, Source};
 use crate::wording;
 
 /// Of what has no room, the best this many of a share are told of one by one.
@@ -27,8 +27,8 @@ impl Portion {
     }
 }
 
-/// Keeps of `items`, which are tried in `order`, what fits into `room`, and drops the rest; of a great many, all but the best become one row. `group_of`
-/// says which of `shares` a kind draws on; items of other kinds, and what was dropped before, stay as they are. Returns what
+/// Keeps of `items`, which are tried in `order`, what fits into `room`, unless one that is kept says it as well, and drops the rest;
+/// of a great many, all but the best become one row. `group_of` says which of `shares` a kind draws on; items of other kinds, and what was dropped before, stay as they are. Returns what
 /// the kept ones cost.
 pub(crate) fn fill(
     items: &mut Vec<Item<'_>>,
@@ -44,7 +44,7 @@ pub(crate) fn fill(
             groups[group].push(*index);
         }
     }
-    let mut filling = Filling { items: items.as_mut_slice(), headed: HashSet::new(), room, costs };
+    let mut filling = Filling { items: items.as_mut_slice(), headed: HashSet::new(), taken: Vec::new(), room, costs };
     let mut taken = vec![0; shares.len()];
     for ((group, share), taken) in groups.iter_mut().zip(shares).zip(&mut taken) {
         *taken = filling.take(group, share.sure.min(share.most).min(filling.room));
@@ -91,6 +91,7 @@ pub(crate) fn price(item: &Item<'_>, costs: &mut Costs<'_>) -> u32 {
 struct Filling<'i, 'a, 'c, 'k> {
     items: &'i mut [Item<'a>],
     headed: HashSet<&'a str>,
+    taken: Vec<usize>,
     room: u32,
     costs: &'c mut Costs<'k>,
 }
@@ -101,6 +102,10 @@ impl Filling<'_, '_, '_, '_> {
     fn take(&mut self, group: &mut Vec<usize>, share: u32) -> u32 {
         let mut left = share;
         group.retain(|index| {
+            if self.is_said(&self.items[*index]) {
+                self.items[*index].dropped = Some(Dropped::SaidByAnother);
+                return false;
+            }
             let item = &mut self.items[*index];
             if item.tokens == 0 {
                 if item.text.len() / BYTES_A_TOKEN > left as usize {
@@ -113,10 +118,18 @@ impl Filling<'_, '_, '_, '_> {
             let heading = heading.map_or(0, |heading| self.costs.plain(format!("\n{heading}")));
             let Some(rest) = left.checked_sub(item.tokens + heading) else { return true };
             self.headed.extend(above);
+            self.taken.push(*index);
             self.room -= left - rest;
             left = rest;
             false
         });
         share - left
+    }
+
+    fn is_said(&self, item: &Item<'_>) -> bool {
+        let says = |(source, text): &(Source, String)| {
+            self.taken.iter().map(|index| &self.items[*index]).any(|one| *one.source == *source && one.text == text)
+        };
+        item.said_by.iter().any(says)
     }
 }

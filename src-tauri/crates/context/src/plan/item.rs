@@ -25,6 +25,8 @@ pub(crate) struct Item<'a> {
     /// As [`Candidate::signals`].
     pub(crate) signals: &'a [Signal],
     pub(crate) about: &'a [MessageId],
+    /// As [`Candidate::said_by`].
+    pub(crate) said_by: &'a [(Source, String)],
     /// Outside the context block: where, as whose message, in which order.
     pub(crate) place: Option<(Place, PromptRole, i32)>,
     pub(crate) tokens: u32,
@@ -46,6 +48,7 @@ impl<'a> From<&'a Candidate> for Item<'a> {
             score: Some(candidate.score),
             signals: &candidate.signals,
             about: &candidate.about,
+            said_by: &candidate.said_by,
             place: None,
             tokens: 0,
             dropped: None,
@@ -67,6 +70,7 @@ impl<'a> From<&'a FrozenBlock> for Item<'a> {
             score: None,
             signals: &[],
             about: &[],
+            said_by: &[],
             place: None,
             tokens: 0,
             dropped: None,
@@ -93,6 +97,7 @@ impl<'a> Item<'a> {
             score: None,
             signals: &[],
             about: &[],
+            said_by: &[],
             place: None,
             tokens: 0,
             dropped: Some(Dropped::NoRoom),

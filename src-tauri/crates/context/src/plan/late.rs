@@ -77,6 +77,7 @@ impl<'a> Draft<'a> {
             score: None,
             signals: &[],
             about: &[],
+            said_by: &[],
             place: None,
             tokens: 0,
             dropped: None,
@@ -161,10 +162,11 @@ impl<'a> Draft<'a> {
             let told = told && item.place.is_none();
             let in_window = repeats.is_some_and(|id| window.contains(&id))
                 || !item.about.is_empty() && item.about.iter().all(|id| window.contains(id));
+            let by_another = |(source, text): &(Source, String)| visible.texts.contains(&(source, text.as_str()));
             item.dropped = match (in_window, told) {
                 (true, _) => Some(Dropped::InWindow),
                 (_, true) => Some(Dropped::AlreadyVisible),
-                _ => None,
+                _ => item.said_by.iter().any(by_another).then_some(Dropped::SaidByAnother),
             };
         }
         self.late = late;

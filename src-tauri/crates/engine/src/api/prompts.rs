@@ -147,6 +147,8 @@ pub enum SignalKind {
     When,
     Importance,
     Recency,
+    /// How little of it those that go before say (C11).
+    Novelty,
 }
 
 /// Tokens by zone.

@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
+use context::frame::{BlockKind, Candidate, Signal, SignalKind};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{Company, Found, Query, Read, StoreError};
 
+use super::diversity::{Doubles, Ranked, diversify, source};
+use super::terms::words;
 use crate::Clock;
 
 /// Of one scope, for the digest: more than its share of any budget has room for.
@@ -34,6 +36,9 @@ pub(crate) struct Facts {
     pub(crate) called: Vec<Called>,
     /// See [`Standing`].
     pub(crate) last_session: Option<Memory>,
+    /// The words of the user's name.
+    user: Vec<String>,
+    doubles: Doubles,
 }
 
 /// Whose memories count in a chat.
@@ -156,8 +161,13 @@ fn by_words(found: Vec<Found>) -> Vec<Called> {
 }
 
 impl Facts {
-    pub(crate) fn new(Standing { memories, last_session }: Standing, called: Vec<Called>) -> Self {
-        Self { standing: memories, called, last_session }
+    /// `user` is the user's name.
+    pub(crate) fn new(Standing { memories, last_session }: Standing, called: Vec<Called>, user: &str) -> Self {
+        let user: Vec<String> = words(user).collect();
+        let standing: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+        let besides = called.iter().map(|called| &called.memory).filter(|memory| !standing.contains(&memory.id));
+        let doubles = Doubles::among(memories.iter().chain(besides), &user);
+        Self { standing: memories, called, last_session, user, doubles }
     }
 
     /// By importance and age, pinned ones first (S4.61). What nobody is sure of waits until it is called up, and so does what
@@ -174,7 +184,10 @@ impl Facts {
             let score = f32::from(memory.importance);
             Candidate { kind: BlockKind::LastSession, ..candidate(memory, clock, "the chat before".to_owned(), score) }
         });
-        sure.filter(|memory| memory.origin != MemoryOrigin::Keyframe).map(one).chain(last).collect()
+        let sure = sure.filter(|memory| memory.origin != MemoryOrigin::Keyframe);
+        let mut candidates: Vec<Candidate> = sure.map(one).chain(last).collect();
+        self.doubles.mark(&mut candidates);
+        candidates
     }
 
     /// Messages in which somebody asked to remember what a memory of these says.
@@ -192,30 +205,40 @@ impl Facts {
         called
     }
 
-    /// What this turn's words call up, and what must not be missing whatever the words.
+    /// What this turn's words call up, and what must not be missing whatever the words; what is unlike the others first.
     pub(crate) fn context(&self, now: Timestamp, clock: &Clock) -> Vec<Candidate> {
-        let mut told: HashSet<MemoryId> = HashSet::new();
-        let mut candidates = Vec::new();
-        for called in self.called(now) {
-            told.insert(called.memory.id);
-            let score = weigh(&called.memory, called.fit(), now);
-            let reason = match called.words > 0.0 {
-                true => format!("has words of this turn, {score:.2}"),
-                false => format!("by meaning, {:.2}", called.nearness),
-            };
-            candidates.push(candidate(&called.memory, clock, reason, score).because(signals(called, now)));
-        }
-        let vital = |memory: &&Memory| {
-            memory.pinned
-                || memory.importance >= VITAL && memory.confidence >= SURE && memory.origin != MemoryOrigin::Keyframe
-        };
-        let vital = self.standing.iter().filter(vital);
-        for memory in vital.filter(|memory| !told.contains(&memory.id)) {
-            let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
-            candidates.push(candidate(memory, clock, reason, weigh(memory, 0.0, now)));
-        }
-        candidates
+        let called = self.called(now);
+        let told: HashSet<MemoryId> = called.iter().map(|called| called.memory.id).collect();
+        let vital = self.standing.iter().filter(|memory| is_vital(memory) && !told.contains(&memory.id));
+        let (memories, mut candidates): (Vec<&Memory>, Vec<Candidate>) = called
+            .into_iter()
+            .map(|called| (&called.memory, called_up(called, now, clock)))
+            .chain(vital.map(|memory| (memory, never_missing(memory, now, clock))))
+            .unzip();
+        self.doubles.mark(&mut candidates);
+        let ranked = candidates.into_iter().zip(memories);
+        let ranked = ranked.map(|(candidate, memory)| Ranked::new(candidate, memory, &self.user, is_vital(memory)));
+        diversify(ranked.collect())
     }
+}
+
+/// It must not be missing, whatever the words.
+fn is_vital(memory: &Memory) -> bool {
+    memory.pinned || memory.importance >= VITAL && memory.confidence >= SURE && memory.origin != MemoryOrigin::Keyframe
+}
+
+fn called_up(called: &Called, now: Timestamp, clock: &Clock) -> Candidate {
+    let score = weigh(&called.memory, called.fit(), now);
+    let reason = match called.words > 0.0 {
+        true => format!("has words of this turn, {score:.2}"),
+        false => format!("by meaning, {:.2}", called.nearness),
+    };
+    candidate(&called.memory, clock, reason, score).because(signals(called, now))
+}
+
+fn never_missing(memory: &Memory, now: Timestamp, clock: &Clock) -> Candidate {
+    let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
+    candidate(memory, clock, reason, weigh(memory, 0.0, now))
 }
 
 /// C11: half how well it fits, then what its importance is worth now, then age. All from 0 to 1.
@@ -250,11 +273,13 @@ fn faded(memory: &Memory, now: Timestamp, half: f32) -> f32 {
 }
 
 fn candidate(memory: &Memory, clock: &Clock, reason: String, score: f32) -> Candidate {
-    let source = Source::Memory { id: memory.id.to_string() };
     // S4.57: of which session, and how much it matters.
     let title = format!("{}, {}/10", clock.day(memory.created), memory.importance);
     let text = told(memory, clock);
-    Candidate::new(kind(memory.kind), source, reason, text).scored(score).titled(title).about(memory.sources.clone())
+    Candidate::new(kind(memory.kind), source(memory), reason, text)
+        .scored(score)
+        .titled(title)
+        .about(memory.sources.clone())
 }
 
 /// What is so no longer says until when it was.
@@ -321,7 +346,7 @@ mod tests {
                 Found { memory: memory(3, 3, false, 400), score: 7.0 },
                 Found { memory: memory(5, 3, false, 400), score: 1.0 },
             ]),
-            last_session: None,
+            ..Facts::default()
         };
         assert_eq!(order(facts.context(Timestamp(0), &Clock::stopped(Timestamp(0)))), "m3 m4 m1 m5");
     }

@@ -18,6 +18,7 @@ mod attributes;
 mod beside;
 mod consolidating;
 mod consolidation;
+mod diversity;
 mod encoder;
 mod excerpt;
 mod extraction;
@@ -47,6 +48,7 @@ mod taking;
 mod terms;
 mod texts;
 mod trial;
+mod twins;
 mod typed;
 mod untold;
 mod vectors;
@@ -86,7 +88,7 @@ use older::Older;
 pub(crate) use reading::Reading;
 use sense::Understood;
 pub(crate) use wishes::{Said, obey};
-pub(crate) use withdrawal::{withdraw, withdraw_book, withdraw_books_but, withdraw_chat, withdraw_document};
+pub(crate) use withdrawal::{withdraw, withdraw_book, withdraw_chat, withdraw_document, withdraw_recalled};
 
 /// Messages before the window that are kept word for word at the most. A tenth of the history holds fewer.
 const EXCERPTS: u32 = 200;
@@ -201,7 +203,7 @@ impl Engine {
             let standing = recalled.unless_late("Memory", "it", standing).unwrap_or_default();
             let called = recalled.unless_late("Memory", "it", called).unwrap_or_default();
             let older = recalled.unless_late("What was said before", "it", older).unwrap_or_default();
-            self.lay_out(collected, &mut recalled, &Facts::new(standing, called), older);
+            self.lay_out(collected, &mut recalled, &Facts::new(standing, called, &collected.persona.name), older);
         }
         if let Some(keyframes) = keyframes.and_then(|found| recalled.unless_late("The story so far", "it", found)) {
             recalled.tell_story(keyframes);
@@ -299,6 +301,7 @@ impl Engine {
         Older { mut hits, lacking }: Older,
     ) {
         let repeated = facts.repeated();
+        twins::stand_in(&mut hits, &collected.history);
         hits.retain(|hit| !repeated.contains(&hit.message.id) || spoken::says_more(&hit.text));
         older::leave_out_the_weak(&mut hits, |hit| hit.score);
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);

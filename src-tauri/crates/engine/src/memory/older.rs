@@ -16,6 +16,7 @@ use super::sense::Understood;
 use super::signals::{Lexical, Place};
 use super::terms::says_nothing;
 use super::texts::{ChatTexts, TextCache};
+use super::twins;
 use super::vectors::{Meaning, Nearest, VectorCache};
 use crate::clock::Clock;
 use crate::convert::Speakers;
@@ -147,13 +148,15 @@ pub(crate) struct Hit {
     pub(crate) signals: Vec<Signal>,
     /// Where in it the question is met best.
     pub(crate) nearest: Option<Nearest>,
+    /// Others that have the same words.
+    pub(super) twins: usize,
     /// What it says has changed, where one that fits is from before that.
     news: Option<News>,
 }
 
 impl Hit {
-    fn new(message: NamedMessage, stretch: usize, score: f32) -> Self {
-        Self { message, text: String::new(), stretch, score, signals: Vec::new(), nearest: None, news: None }
+    pub(super) fn new(message: NamedMessage, stretch: usize, score: f32) -> Self {
+        Self { message, text: String::new(), stretch, score, signals: Vec::new(), nearest: None, twins: 0, news: None }
     }
 
     fn place(&self) -> Place {
@@ -181,8 +184,7 @@ pub(crate) fn find(
         // Without meanings it may have been told in other words.
         None => (judged_by_words(words, &question.about, clock), false),
     };
-    let told = hits.len().min(TOLD);
-    read_texts(store, &words.stretches, &mut hits[..told])?;
+    twins::say_once(&mut hits, TOLD, |hit| text_of(store, &words.stretches, hit))?;
     with_news(store, words, &mut hits)?;
     Ok(Older { hits, lacking })
 }
@@ -194,9 +196,9 @@ fn with_news(store: &Read<'_>, words: &ByWords, hits: &mut Vec<Hit>) -> Result<(
     for news in hits.iter().take(CANDIDATES).filter_map(|hit| words.news_since(hit)) {
         newest.entry(news.place()).or_insert(news);
     }
-    let mut newest: Vec<Hit> = newest.into_values().collect();
-    read_texts(store, &words.stretches, &mut newest)?;
-    for news in newest {
+    let newest: Vec<Hit> = newest.into_values().collect();
+    for mut news in newest {
+        news.text = text_of(store, &words.stretches, &news)?;
         match hits.iter_mut().find(|hit| hit.place() == news.place()) {
             // It is told for itself, before what it is news to.
             Some(known) if known.score >= news.score => {}
@@ -242,12 +244,9 @@ fn judged_by_meaning(
     Ok(hits)
 }
 
-fn read_texts(store: &Read<'_>, stretches: &[Stretch], hits: &mut [Hit]) -> Result<(), StoreError> {
-    for hit in hits {
-        let found = store.messages().at(stretches[hit.stretch].chat, &[hit.message.position])?;
-        hit.text = found.into_iter().map(|message| message.text).collect();
-    }
-    Ok(())
+fn text_of(store: &Read<'_>, stretches: &[Stretch], hit: &Hit) -> Result<String, StoreError> {
+    let found = store.messages().at(stretches[hit.stretch].chat, &[hit.message.position])?;
+    Ok(found.into_iter().map(|message| message.text).collect())
 }
 
 /// Its own words count one, those around it two, what is talked of there a half: round numbers, measured on no chat but that
@@ -310,7 +309,7 @@ pub(crate) fn only_a_few(excerpts: &mut Vec<Candidate>) {
 
 /// A message as a line of the context block: whose words, of which day. Of a long one only what is about the question.
 pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
-    let Hit { message, text, score, signals, nearest, news, .. } = hit;
+    let Hit { message, text, score, signals, nearest, twins, news, .. } = hit;
     let (id, role) = (message.id, message.role);
     let own = news.as_ref().map(News::sought);
     let text = excerpt(&said(role, text), own.as_ref().unwrap_or(sought), nearest);
@@ -322,7 +321,11 @@ pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &
     let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
     let source = Source::Message { id, speaker: speaker.to_owned() };
     let reason = if news.is_some() { "says what has changed since" } else { "about this turn" };
-    let excerpt = Candidate::new(BlockKind::Excerpt, source, format!("{reason}, {score:.2}"), text);
+    let reason = match twins {
+        0 => format!("{reason}, {score:.2}"),
+        _ => format!("{reason}, {score:.2}; the same words were said {} times", twins + 1),
+    };
+    let excerpt = Candidate::new(BlockKind::Excerpt, source, reason, text);
     Some(excerpt.scored(score).because(signals).titled(title).about(vec![id]))
 }
 

@@ -126,6 +126,17 @@ impl Saying {
         found as f32 / self.words.len().max(1) as f32
     }
 
+    /// Of the words of both that say something, the part that both have, from 0 to 1.
+    pub(super) fn likeness(&self, other: &Self) -> f32 {
+        let (one, other) = (self.content(), other.content());
+        let common = one.intersection(&other).count();
+        common as f32 / (one.len() + other.len() - common).max(1) as f32
+    }
+
+    fn content(&self) -> BTreeSet<&str> {
+        self.words.iter().map(String::as_str).filter(|word| *word != USER && !says_nothing(word)).collect()
+    }
+
     /// Whether a word is a name or a number.
     pub(super) fn is_definite(&self, word: &str) -> bool {
         self.names.contains(word) || self.numbers.contains(word)

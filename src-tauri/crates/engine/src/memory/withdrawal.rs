@@ -1,10 +1,8 @@
 //! What is gone, or counts no longer, is quoted by no prompt to come. The chats that quoted it begin a new epoch.
 
-use std::collections::BTreeSet;
-
 use domain::document::DocumentOwner;
-use domain::{ChatId, DocumentId, LorebookId, MessageId};
-use store::{Company, Read, StoreError, Write};
+use domain::{ChatId, DocumentId, LorebookId, MessageId, PersonaId};
+use store::{StoreError, Write};
 
 /// Takes what quotes a message out of every prompt to come, and what was made from it too (S2.16; memory.md, group G).
 pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
@@ -35,11 +33,9 @@ pub(crate) fn withdraw_book(store: &mut Write<'_>, book: LorebookId) -> Result<(
     store.memories_mut().withdraw_all(&memories.into_iter().map(|id| id.0).collect())
 }
 
-/// [`withdraw_book`] for those that counted in one company and do not in the next.
-pub(crate) fn withdraw_books_but(store: &mut Write<'_>, before: Company, now: Company) -> Result<(), StoreError> {
-    let counting = |store: &Read<'_>, company| -> Result<BTreeSet<LorebookId>, StoreError> {
-        Ok(store.lorebooks().bound(company)?.into_iter().map(|bound| bound.id).collect())
-    };
-    let (before, now) = (counting(store, before)?, counting(store, now)?);
-    before.difference(&now).try_for_each(|book| withdraw_book(store, *book))
+/// Takes all that was called to mind out of the chats that are played as `persona`, or that have none of their own: somebody else
+/// plays there from now on, for whom other memories and books count.
+pub(crate) fn withdraw_recalled(store: &mut Write<'_>, persona: Option<PersonaId>) -> Result<(), StoreError> {
+    let chats = store.chats().played_as(persona)?;
+    chats.into_iter().try_for_each(|chat| store.memories_mut().withdraw_recalled(chat))
 }

@@ -114,6 +114,16 @@ impl Chats<'_> {
         Ok(rows)
     }
 
+    /// Those in which the user plays a persona; without one, those that have none of their own.
+    pub fn played_as(&self, persona: Option<PersonaId>) -> Result<Vec<ChatId>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT id FROM chat WHERE persona IS ?1")?
+            .query_map([persona.map(Col)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// The one that changed last, for opening a character where the user left it.
     pub fn latest_of_character(&self, character: CharacterId) -> Result<Option<Chat>, StoreError> {
         let row = self

@@ -211,4 +211,20 @@ impl MemoriesMut<'_> {
         )?;
         Ok(())
     }
+
+    /// Takes all that was called to mind out of the context blocks and the digest of a chat, which begins a new epoch.
+    pub fn withdraw_recalled(&mut self, chat: ChatId) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE chat SET window_fingerprint = '', window_frozen = '' WHERE id = ?1")?
+            .execute([Col(chat)])?;
+        self.conn
+            .prepare_cached(
+                "UPDATE message SET context_block = (
+                     SELECT json_group_array(json(value)) FROM json_each(context_block)
+                     WHERE json_extract(value, '$.kind') IN ('clock', 'mode', 'note', 'reminder'))
+                 WHERE chat = ?1 AND context_block IS NOT NULL AND json_valid(context_block)",
+            )?
+            .execute([Col(chat)])?;
+        Ok(())
+    }
 }
