@@ -29,6 +29,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0021_text_groups.sql"),
     include_str!("migrations/0022_untold.sql"),
     include_str!("migrations/0023_world_memory.sql"),
+    include_str!("migrations/0024_forgotten.sql"),
 ];
 
 /// 0 in an empty file.

@@ -23,7 +23,14 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
+    /// Undoes [`Self::tell_no_more`], unless a memory that was made from it is forgotten still.
     pub fn tell_again(&mut self, id: MessageId) -> Result<(), StoreError> {
+        let forgotten = "SELECT 1 FROM forgotten_source WHERE message = ?1
+             UNION ALL SELECT 1 FROM memory JOIN memory_source ON memory_source.memory = memory.number
+             WHERE memory_source.message = ?1 AND memory.deleted IS NOT NULL AND memory.origin <> 'keyframe'";
+        if self.conn.prepare_cached(forgotten)?.exists([Col(id)])? {
+            return Ok(());
+        }
         self.conn.prepare_cached("UPDATE swipe SET untold = 0 WHERE message = ?1")?.execute([Col(id)])?;
         self.conn.prepare_cached("DELETE FROM message_text WHERE message = ?1")?.execute([Col(id)])?;
         let shown = "INSERT INTO message_text (message, chat, position, text)

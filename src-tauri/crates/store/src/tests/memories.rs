@@ -295,3 +295,42 @@ async fn whole_peoples_memories_are_named_and_taken_out_of_every_block_at_once()
     let storage = store.read(|r| r.memories().storage()).await.unwrap();
     assert_eq!((storage.memories, storage.memory_bytes, storage.vectors, storage.unread), (2, 6, 0, 5));
 }
+
+/// Group G: both memories have words of one message, and forgetting one is not undone by bringing the other one back.
+#[tokio::test]
+async fn a_message_is_told_again_once_no_memory_of_it_is_forgotten_any_more() {
+    let store = furnished().await;
+    say(&store, 1, "My boat is blue, and my dog is old.").await;
+    learn(&store, 1, "A blue boat.", 1).await;
+    learn(&store, 2, "An old dog.", 1).await;
+    let told = async || !store.read(|r| r.messages().at(CHAT, &[0])).await.unwrap().is_empty();
+    let forget = async |number: u128, at: i64| {
+        let forget = move |w: &mut crate::Write<'_>| {
+            w.memories_mut().soft_delete(id(number), Timestamp(at))?;
+            w.messages_mut().tell_no_more(message_id(1))
+        };
+        store.write(forget).await.unwrap();
+    };
+    let bring_back = async |number: u128| {
+        let bring_back = move |w: &mut crate::Write<'_>| {
+            w.memories_mut().restore(id(number))?;
+            w.messages_mut().tell_again(message_id(1))
+        };
+        store.write(bring_back).await.unwrap();
+    };
+    forget(1, 100).await;
+    forget(2, 200).await;
+    bring_back(2).await;
+    assert!(!told().await, "the boat is forgotten");
+    bring_back(1).await;
+    assert!(told().await);
+
+    forget(1, 100).await;
+    store.purge(Timestamp(100), emptied).await.unwrap();
+    forget(2, 200).await;
+    bring_back(2).await;
+    assert!(!told().await, "it is forgotten for good");
+    store.write(|w| w.messages_mut().edit(message_id(1), "My dog is old.")).await.unwrap();
+    assert!(told().await);
+    store.check().await.unwrap();
+}
