@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use engine::scenario::Probed;
 use tests::headless::models_dir;
-use tests::planted::{Plan, Size, play};
+use tests::planted::{BUDGET, Plan, Size, Wants, play};
 
 #[tokio::main]
 async fn main() {
@@ -22,9 +22,19 @@ async fn main() {
     let models = (!said("words")).then(models_dir);
     let (table, answers) = play(&plan, dir.path(), models).await.unwrap_or_else(|error| panic!("{error}"));
     println!("{} steps, {} questions in {:.0?}\n{table}", plan.steps.len(), plan.wants.len(), started.elapsed());
+    println!("H, of the budget: {:.1} % in the mean", 100.0 * used_for_nothing(&plan, &answers));
     if said("misses") {
         answers.iter().for_each(|answer| tell_miss(&plan, answer));
     }
+}
+
+/// What memory takes in the mean where nothing is to be found, as a part of its budget.
+fn used_for_nothing(plan: &Plan, answers: &[Probed]) -> f64 {
+    let of_nothing =
+        |answer: &&Probed| matches!(plan.wants.get(&answer.id).map(|case| &case.wants), Some(Wants::AtMost(_)));
+    let used: Vec<f64> =
+        answers.iter().filter(of_nothing).map(|answer| f64::from(answer.memory_tokens) / f64::from(BUDGET)).collect();
+    used.iter().sum::<f64>() / used.len().max(1) as f64
 }
 
 fn tell_miss(plan: &Plan, answer: &Probed) {

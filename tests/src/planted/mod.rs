@@ -63,7 +63,7 @@ pub struct Plan {
 }
 
 /// Tokens that everything retrieved may take, where a group does not say otherwise.
-const BUDGET: u32 = 1_000;
+pub const BUDGET: u32 = 1_000;
 /// Tokens of history: so little that what was planted has left the window.
 const HISTORY: &str = "1500";
 
