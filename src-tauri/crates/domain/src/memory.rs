@@ -186,6 +186,17 @@ impl Memory {
         self.pinned || self.origin == MemoryOrigin::User
     }
 
+    /// Of two that say the same the greater one stands: what is pinned, or said by somebody, surer, more important, newer.
+    pub fn rank(&self) -> impl Ord + use<> {
+        let origin = match self.origin {
+            MemoryOrigin::User => 3,
+            MemoryOrigin::Rule => 2,
+            MemoryOrigin::Model => 1,
+            MemoryOrigin::Keyframe => 0,
+        };
+        (self.pinned, origin, self.confidence, self.importance, self.created, self.id)
+    }
+
     /// It may be called up: it counts, or it did once and is told with its date.
     pub fn may_be_told(&self) -> bool {
         self.archived.is_none_or(|archived| archived.why == ArchivedAs::Superseded)

@@ -47,7 +47,8 @@ impl Engine {
     }
 
     /// Before the model is called: the epoch, the context blocks frozen with their messages, and the variables as the turn's
-    /// texts have set them.
+    /// texts have set them. Where what was called to mind was withdrawn while the prompt was made, or somebody else plays by now,
+    /// the next turn begins anew.
     pub(crate) async fn keep_plan(&self, collected: &Collected, made: &Made) -> Answer<()> {
         let chat = collected.chat.clone();
         let window = made.assembled.window.clone();
@@ -68,7 +69,8 @@ impl Engine {
         }
         self.store()
             .checkpoint(move |store| {
-                for (message, blocks) in &blocks {
+                let undisturbed = store.chats().get(id)?.is_some_and(|found| found.goes_on_as(&chat));
+                for (message, blocks) in blocks.iter().filter(|_| undisturbed) {
                     store.messages_mut().set_context_block(*message, Some(&frozen::write(blocks)))?;
                 }
                 for (message, importance) in &judged {
@@ -80,7 +82,7 @@ impl Engine {
                 }
                 story::keep(store, id, &drawn)?;
                 macro_variables::keep_global(store, &variables_before, &variables)?;
-                store.chats_mut().set_window(chat.id, &window)
+                if undisturbed { store.chats_mut().set_window(chat.id, &window) } else { Ok(()) }
             })
             .await?;
         Step::Freeze.done(id);

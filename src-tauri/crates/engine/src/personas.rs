@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::PersonaId;
 use domain::persona::Persona;
+use store::{Read, StoreError};
 use uuid::Uuid;
 
 use crate::Engine;
@@ -33,10 +34,17 @@ impl Engine {
         let id = if new { PersonaId(Uuid::now_v7()) } else { persona.id.parse()? };
         let saved = Persona { id, name, description: persona.description, instructions: persona.instructions };
         let row = saved.clone();
+        let default = self.default_persona();
         self.store()
-            .write(move |store| match new {
-                true => store.personas_mut().insert(&row),
-                false => store.personas_mut().update(&row),
+            .write(move |store| {
+                let before = played_by_default(store, default)?;
+                match new {
+                    true => store.personas_mut().insert(&row),
+                    false => store.personas_mut().update(&row),
+                }?;
+                // Where nobody is chosen the first by name is, which may be another one now.
+                let anew = played_by_default(store, default)? != before;
+                if anew { memory::withdraw_recalled(store, None) } else { Ok(()) }
             })
             .await?;
         self.events().changed(Changed::Personas, Some(id.to_string()));
@@ -80,10 +88,10 @@ impl Engine {
         if left.iter().all(|persona| persona.id == id) {
             return Err(bad_input("This is the last persona.", "Change it, or add another one first."));
         }
-        let is_default = unless_chosen(&left, self.default_persona()).is_some_and(|persona| persona.id == id);
+        let default = self.default_persona();
         let delete = self.store().write(move |store| {
             memory::withdraw_recalled(store, Some(id))?;
-            if is_default {
+            if played_by_default(store, default)? == Some(id) {
                 memory::withdraw_recalled(store, None)?;
             }
             store.personas_mut().delete(id)
@@ -114,6 +122,10 @@ impl Engine {
 
 fn find(personas: &[Persona], id: Option<PersonaId>) -> Option<&Persona> {
     personas.iter().find(|persona| Some(persona.id) == id)
+}
+
+fn played_by_default(store: &Read<'_>, default: Option<PersonaId>) -> Result<Option<PersonaId>, StoreError> {
+    Ok(unless_chosen(&store.personas().list()?, default).map(|persona| persona.id))
 }
 
 /// Whom the user plays where nobody is chosen; `None` where there is no persona.

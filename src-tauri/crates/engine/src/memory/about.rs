@@ -79,7 +79,7 @@ impl About {
         f32::from(u8::from(self.speaker.is_some())) + f32::from(u8::from(self.names_a_date()))
     }
 
-    fn names_a_date(&self) -> bool {
+    pub(crate) fn names_a_date(&self) -> bool {
         !self.months.is_empty() || !self.years.is_empty()
     }
 

@@ -65,22 +65,11 @@ impl<'a> Held<'a> {
         !self.standing.kept && !self.memory().is_kept()
     }
 
-    /// Of two that say the same the one that comes later here stays.
-    fn rank(&self) -> (bool, u8, u8, u8, Timestamp, i64) {
-        let memory = self.memory();
-        let origin = match memory.origin {
-            MemoryOrigin::User => 3,
-            MemoryOrigin::Rule => 2,
-            MemoryOrigin::Model => 1,
-            MemoryOrigin::Keyframe => 0,
-        };
-        (memory.pinned, origin, memory.confidence, memory.importance, memory.created, self.standing.number)
-    }
-
     /// Nothing is lost where only this one of the two is told.
     fn stands_for(&self, other: &Self) -> bool {
         let has = self.saying.has(&other.saying) && self.memory().confidence >= other.memory().confidence;
-        has || self.rank() > other.rank() && (self.saying.words == other.saying.words || self.means(other))
+        has || self.memory().rank() > other.memory().rank()
+            && (self.saying.words == other.saying.words || self.means(other))
     }
 
     fn means(&self, other: &Self) -> bool {
@@ -145,7 +134,7 @@ fn superseded(held: &[Held<'_>], _: &Around, _: usize) -> Vec<(usize, Archived)>
 /// Those that another one says as well, the least first.
 fn merged(held: &[Held<'_>], around: &Around, _: usize) -> Vec<(usize, Archived)> {
     let mut order: Vec<usize> = (0..held.len()).filter(|at| held[*at].says_one_thing()).collect();
-    order.sort_by_key(|at| held[*at].rank());
+    order.sort_by_key(|at| held[*at].memory().rank());
     let mut gone: Vec<(usize, Archived)> = Vec::new();
     let mut left: HashSet<usize> = order.iter().copied().collect();
     for at in order.iter().copied().filter(|at| held[*at].may_go()) {

@@ -158,7 +158,7 @@ impl Conversation {
             }
             None => None,
         };
-        Ok((words, Question { about: About::of(question, user, others), meaning }))
+        Ok((words, Question { about: About::of(question, user, others), several: false, meaning }))
     }
 }
 

@@ -6,8 +6,7 @@
 //! - The surer of two stands for the other, whatever their scores; what the user pinned is always told, and so is what is so no
 //!   longer.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use context::frame::{Candidate, SignalKind, Source};
 use domain::MemoryId;
@@ -24,25 +23,52 @@ pub(super) struct Doubles {
     said_by: HashMap<MemoryId, Vec<(Source, String)>>,
 }
 
+/// What a memory says, and the signs in it, which are no words: "C++" is not "C#".
+struct Said<'m> {
+    memory: &'m Memory,
+    saying: Saying,
+    signs: String,
+}
+
+impl<'m> Said<'m> {
+    fn new(memory: &'m Memory, user: &[String]) -> Self {
+        let ends = |sign: &char| sign.is_alphanumeric() || sign.is_whitespace() || ".,;:!?'\"\u{2019}".contains(*sign);
+        let signs = memory.text.chars().filter(|sign| !ends(sign)).collect();
+        Self { memory, saying: Saying::of(memory, user), signs }
+    }
+
+    /// Nothing is lost where only this one of the two is told. It may be less sure only if it is what the other one is, word for
+    /// word.
+    fn stands_for(&self, other: &Self) -> bool {
+        if !self.signs.starts_with(&other.signs) {
+            return false;
+        }
+        if self.saying.words == other.saying.words {
+            return self.memory.rank() > other.memory.rank();
+        }
+        self.saying.has(&other.saying) && self.memory.confidence >= other.memory.confidence
+    }
+}
+
 impl Doubles {
     /// `memories` once each; `user` are the words of the user's name.
     pub(super) fn among<'m>(memories: impl Iterator<Item = &'m Memory>, user: &[String]) -> Self {
         let telling = memories.filter(|memory| memory.archived.is_none() && memory.origin != MemoryOrigin::Keyframe);
-        let telling: Vec<(&Memory, Saying)> = telling
-            .map(|memory| (memory, Saying::of(memory, user)))
-            .filter(|(_, saying)| saying.is_telling())
-            .collect();
+        let all: Vec<Said<'m>> =
+            telling.map(|memory| Said::new(memory, user)).filter(|said| said.saying.is_telling()).collect();
         let mut saying_so: HashMap<&[String], Vec<usize>> = HashMap::new();
-        for (at, (_, saying)) in telling.iter().enumerate() {
-            saying_so.entry(&saying.words).or_default().push(at);
+        for (at, said) in all.iter().enumerate() {
+            saying_so.entry(&said.saying.words).or_default().push(at);
         }
+        let lengths: BTreeSet<usize> = all.iter().map(|said| said.saying.words.len()).collect();
         let mut doubles = Self::default();
-        for (better, saying) in &telling {
-            let beginnings = (1..=saying.words.len()).filter_map(|end| saying_so.get(&saying.words[..end]));
-            for (memory, said) in beginnings.flatten().map(|at| &telling[*at]) {
-                if !memory.pinned && stands_for((better, saying), (memory, said)) {
-                    let said_by = doubles.said_by.entry(memory.id).or_default();
-                    said_by.push((source(better), better.text.trim().to_owned()));
+        for better in &all {
+            let words = &better.saying.words;
+            let beginnings = lengths.range(..=words.len()).filter_map(|length| saying_so.get(&words[..*length]));
+            for other in beginnings.flatten().map(|at| &all[*at]) {
+                if !other.memory.pinned && better.stands_for(other) {
+                    let said_by = doubles.said_by.entry(other.memory.id).or_default();
+                    said_by.push((source(better.memory), better.memory.text.trim().to_owned()));
                 }
             }
         }
@@ -54,18 +80,12 @@ impl Doubles {
         if self.said_by.is_empty() {
             return;
         }
-        let mut best: HashMap<Source, f32> = HashMap::new();
         for candidate in candidates.iter_mut() {
             candidate.said_by = self.of(&candidate.source);
-            for (better, _) in &candidate.said_by {
-                let score = best.entry(better.clone()).or_insert(candidate.score);
-                *score = score.max(candidate.score);
-            }
         }
-        for candidate in candidates {
-            if let Some(score) = best.get(&candidate.source).filter(|score| **score >= candidate.score) {
-                candidate.score = score.next_up();
-            }
+        // Who stands for one may be said by a third, but none by itself: it ends.
+        while let Some((better, score)) = behind_its_double(candidates) {
+            candidates[better].score = score.next_up();
         }
     }
 
@@ -76,23 +96,41 @@ impl Doubles {
     }
 }
 
+/// One of those that say what another one says and have no better score, and the score of that.
+fn behind_its_double(candidates: &[Candidate]) -> Option<(usize, f32)> {
+    let doubles = candidates.iter().filter(|candidate| !candidate.said_by.is_empty());
+    let mut behind = doubles.flat_map(|double| double.said_by.iter().map(|(better, _)| (better, double.score)));
+    behind.find_map(|(better, score)| {
+        let at = candidates.iter().position(|candidate| candidate.source == *better && candidate.score <= score)?;
+        Some((at, score))
+    })
+}
+
 /// A memory that may be told this turn.
-pub(super) struct Ranked {
-    pub(super) candidate: Candidate,
-    saying: Saying,
+pub(super) struct Ranked<'m> {
+    candidate: Candidate,
+    memory: &'m Memory,
+    content: BTreeSet<String>,
     /// It is told whatever it is like.
     vital: bool,
     /// The most of it that those before it say.
     said: f32,
 }
 
-impl Ranked {
-    pub(super) fn new(candidate: Candidate, memory: &Memory, user: &[String], vital: bool) -> Self {
-        Self { candidate, saying: Saying::of(memory, user), vital, said: 0.0 }
+impl<'m> Ranked<'m> {
+    pub(super) fn new(candidate: Candidate, memory: &'m Memory, user: &[String], vital: bool) -> Self {
+        Self { candidate, memory, content: Saying::of(memory, user).content(), vital, said: 0.0 }
     }
 
     fn score(&self) -> f32 {
         LAMBDA * self.candidate.score + (1.0 - LAMBDA) * (1.0 - self.said)
+    }
+
+    /// What was so once is like what is so now, and no reason to leave that out; nor the other way round.
+    fn hear(&mut self, before: &Self) {
+        if !self.vital && self.memory.archived.is_none() && before.memory.archived.is_none() {
+            self.said = self.said.max(likeness(&self.content, &before.content));
+        }
     }
 
     fn scored(mut self) -> Candidate {
@@ -104,33 +142,25 @@ impl Ranked {
     }
 }
 
+/// Of the words of both, the part that both have, from 0 to 1.
+fn likeness(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f32 {
+    let common = one.intersection(other).count();
+    common as f32 / (one.len() + other.len() - common).max(1) as f32
+}
+
 /// Puts memories into the order in which each is worth most behind those before it (C11).
-pub(super) fn diversify(mut ranked: Vec<Ranked>) -> Vec<Candidate> {
+pub(super) fn diversify(mut ranked: Vec<Ranked<'_>>) -> Vec<Candidate> {
     let mut diverse = Vec::with_capacity(ranked.len());
     while let Some(best) = first_of_the_best(&ranked) {
         let next = ranked.remove(best);
-        for other in ranked.iter_mut().filter(|other| !other.vital) {
-            other.said = other.said.max(next.saying.likeness(&other.saying));
-        }
+        ranked.iter_mut().for_each(|other| other.hear(&next));
         diverse.push(next.scored());
     }
     diverse
 }
 
-fn first_of_the_best(ranked: &[Ranked]) -> Option<usize> {
+fn first_of_the_best(ranked: &[Ranked<'_>]) -> Option<usize> {
     (0..ranked.len()).rev().max_by(|one, other| ranked[*one].score().total_cmp(&ranked[*other].score()))
-}
-
-/// Nothing is lost where only the first of two is told. It may be less sure only if it is what the other one is, word for word.
-fn stands_for((better, saying): (&Memory, &Saying), (memory, said): (&Memory, &Saying)) -> bool {
-    if saying.words == said.words {
-        return rank(better) > rank(memory);
-    }
-    saying.has(said) && better.confidence >= memory.confidence
-}
-
-fn rank(memory: &Memory) -> (bool, u8, u8, Reverse<MemoryId>) {
-    (memory.pinned, memory.confidence, memory.importance, Reverse(memory.id))
 }
 
 pub(super) fn source(memory: &Memory) -> Source {
@@ -169,10 +199,15 @@ mod tests {
     #[test]
     fn the_surer_of_two_says_it_for_both() {
         assert_eq!(doubles(&of(&["Tom owns a boat.", "Tom said: \"I own a boat\""])), ["1 by 2"]);
-        assert_eq!(doubles(&of(&["Tom owns a boat.", "Tom owns the boat"])), ["2 by 1"], "of equals, one");
+        assert_eq!(doubles(&of(&["Tom owns a boat.", "Tom owns the boat"])), ["1 by 2"], "of equals, the newer");
         assert_eq!(doubles(&of(&["Tom owns a boat, a blue one.", "Tom owns a boat."])), ["2 by 1"]);
         assert_eq!(doubles(&of(&["Tom owns a boat, a blue one.", "Tom said: \"I own a boat\""])), [""; 0], "surer");
         assert_eq!(doubles(&of(&["Tom owns a boat.", "Tom never owns a boat.", "Ida owns a boat."])), [""; 0]);
+    }
+
+    #[test]
+    fn signs_that_are_no_words_count() {
+        assert_eq!(doubles(&of(&["Tom likes C++.", "Tom likes C#."])), [""; 0]);
     }
 
     #[test]
@@ -193,6 +228,35 @@ mod tests {
         assert_eq!(said_by, [1, 0, 0]);
         candidates.sort_by(|one, other| other.score.total_cmp(&one.score));
         assert_eq!(candidates[0].source, source(&memories[1]));
+    }
+
+    /// In a row, and behind one that is like them.
+    #[test]
+    fn who_stands_for_others_comes_first_whatever_else_is_there() {
+        let texts = ["Tom owns a boat.", "Tom owns a boat.", "Tom owns a boat, a red one.", "Tom paints a red boat."];
+        let memories = of(&texts);
+        let scores = [0.8, 0.79, 0.3, 0.9];
+        let each = memories
+            .iter()
+            .zip(scores)
+            .map(|(memory, score)| Ranked::new(candidate(memory, score), memory, &[], false));
+        let mut diverse = diversify(each.collect());
+        Doubles::among(memories.iter(), &["tom".to_owned()]).mark(&mut diverse);
+        diverse.sort_by(|one, other| other.score.total_cmp(&one.score));
+        let place = |at: usize| diverse.iter().position(|candidate| candidate.source == source(&memories[at])).unwrap();
+        assert!(place(2) < place(1) && place(1) < place(0), "{diverse:?}");
+    }
+
+    #[test]
+    fn what_was_so_once_is_no_reason_to_leave_out_what_is_so_now() {
+        let mut memories = of(&["Tom lives in Oak Lane.", "Tom lives in Birch Lane."]);
+        memories[1].archived = Some(Archived { why: ArchivedAs::Superseded, since: Timestamp(0), by: None });
+        let ranked = memories
+            .iter()
+            .zip([0.6, 0.8])
+            .map(|(memory, score)| Ranked::new(candidate(memory, score), memory, &[], false));
+        let scores: Vec<f32> = diversify(ranked.collect()).iter().map(|candidate| candidate.score).collect();
+        assert_eq!(scores, [0.9, 0.8]);
     }
 
     #[test]

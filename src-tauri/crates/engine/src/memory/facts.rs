@@ -210,15 +210,16 @@ impl Facts {
         let called = self.called(now);
         let told: HashSet<MemoryId> = called.iter().map(|called| called.memory.id).collect();
         let vital = self.standing.iter().filter(|memory| is_vital(memory) && !told.contains(&memory.id));
-        let (memories, mut candidates): (Vec<&Memory>, Vec<Candidate>) = called
+        let (memories, candidates): (Vec<&Memory>, Vec<Candidate>) = called
             .into_iter()
             .map(|called| (&called.memory, called_up(called, now, clock)))
             .chain(vital.map(|memory| (memory, never_missing(memory, now, clock))))
             .unzip();
-        self.doubles.mark(&mut candidates);
         let ranked = candidates.into_iter().zip(memories);
         let ranked = ranked.map(|(candidate, memory)| Ranked::new(candidate, memory, &self.user, is_vital(memory)));
-        diversify(ranked.collect())
+        let mut diverse = diversify(ranked.collect());
+        self.doubles.mark(&mut diverse);
+        diverse
     }
 }
 

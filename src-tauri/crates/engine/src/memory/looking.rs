@@ -57,13 +57,13 @@ impl Engine {
             return Ok(Older::default());
         }
         let looking = self.looking(collected, answerer, words);
-        let about = asking::about(collected);
+        let (about, several) = (asking::about(collected), !collected.speakers.others.is_empty());
         let (cache, clock, wordless) = (self.reading().cache(), self.clock().clone(), looking.words.is_empty());
         let find = move |store: &Read<'_>, found: &ByWords, meaning: Option<Understood>| {
             if found.has_no_messages() || wordless && meaning.is_none() {
                 return Ok(Older::default());
             }
-            older::find(store, found, &Question { about, meaning }, (&cache, &clock))
+            older::find(store, found, &Question { about, several, meaning }, (&cache, &clock))
         };
         if let Some(meaning) = self.understood_at_once(collected) {
             let all_in_one = move |store: &Read<'_>| find(store, &looking.by_words(store)?, meaning);

@@ -298,10 +298,10 @@ impl Engine {
         collected: &Collected,
         recalled: &mut Recalled,
         facts: &Facts,
-        Older { mut hits, lacking }: Older,
+        Older { mut hits, lacking, talk }: Older,
     ) {
         let repeated = facts.repeated();
-        twins::stand_in(&mut hits, &collected.history);
+        twins::stand_in(&mut hits, talk, &collected.history, &collected.speakers);
         hits.retain(|hit| !repeated.contains(&hit.message.id) || spoken::says_more(&hit.text));
         older::leave_out_the_weak(&mut hits, |hit| hit.score);
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);

@@ -16,7 +16,7 @@ use super::sense::Understood;
 use super::signals::{Lexical, Place};
 use super::terms::says_nothing;
 use super::texts::{ChatTexts, TextCache};
-use super::twins;
+use super::twins::{self, Talk};
 use super::vectors::{Meaning, Nearest, VectorCache};
 use crate::clock::Clock;
 use crate::convert::Speakers;
@@ -44,6 +44,8 @@ const HINTS: f32 = 0.75;
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(crate) about: About,
+    /// See [`Talk`].
+    pub(crate) several: bool,
     /// Its vectors, and whose they are; without them words alone decide.
     pub(crate) meaning: Option<Understood>,
 }
@@ -132,6 +134,7 @@ pub(crate) struct Older {
     /// What is asked for may never have been told: half of its words, or more, were said, one was not, and where meanings were
     /// known it can't have been told in others.
     pub(crate) lacking: bool,
+    pub(crate) talk: Talk,
 }
 
 /// A message that fits.
@@ -159,6 +162,14 @@ impl Hit {
         Self { message, text: String::new(), stretch, score, signals: Vec::new(), nearest: None, twins: 0, news: None }
     }
 
+    /// What was said again is told as it was said last; `timed`: as it fits best.
+    pub(super) fn has_twin(&mut self, twin: Self, timed: bool) {
+        self.twins += 1;
+        if !timed && twin.message.created > self.message.created {
+            (self.message, self.stretch) = (twin.message, twin.stretch);
+        }
+    }
+
     fn place(&self) -> Place {
         (self.stretch, self.message.position)
     }
@@ -184,9 +195,10 @@ pub(crate) fn find(
         // Without meanings it may have been told in other words.
         None => (judged_by_words(words, &question.about, clock), false),
     };
-    twins::say_once(&mut hits, TOLD, |hit| text_of(store, &words.stretches, hit))?;
+    let talk = Talk { timed: question.about.names_a_date(), several: question.several };
+    twins::say_once(&mut hits, talk, TOLD, |hit| text_of(store, &words.stretches, hit))?;
     with_news(store, words, &mut hits)?;
-    Ok(Older { hits, lacking })
+    Ok(Older { hits, lacking, talk })
 }
 
 /// What was said before something changed is not told without what changed: that stands right before it.

@@ -126,15 +126,9 @@ impl Saying {
         found as f32 / self.words.len().max(1) as f32
     }
 
-    /// Of the words of both that say something, the part that both have, from 0 to 1.
-    pub(super) fn likeness(&self, other: &Self) -> f32 {
-        let (one, other) = (self.content(), other.content());
-        let common = one.intersection(&other).count();
-        common as f32 / (one.len() + other.len() - common).max(1) as f32
-    }
-
-    fn content(&self) -> BTreeSet<&str> {
-        self.words.iter().map(String::as_str).filter(|word| *word != USER && !says_nothing(word)).collect()
+    /// Its words that say something, besides the user.
+    pub(super) fn content(&self) -> BTreeSet<String> {
+        self.words.iter().filter(|word| *word != USER && !says_nothing(word)).cloned().collect()
     }
 
     /// Whether a word is a name or a number.

@@ -8,12 +8,23 @@ use domain::chat::Role;
 use store::StoreError;
 
 use super::older::Hit;
+use crate::convert::Speakers;
 use crate::history::said;
 
-/// Of `hits`, best first, those stay whose words no better one has. As many as `told` get their words, which `read` knows; those
-/// behind stay without.
+/// What is known of the question, and of who talks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Talk {
+    /// Not all replies are one character's: the same words of two of them are two things.
+    pub(crate) several: bool,
+    /// It asks for what was said at some time, so the time is part of what is told.
+    pub(crate) timed: bool,
+}
+
+/// Of `hits`, best first, those stay whose words no better one has: what was said again is as old as it was said last. As many
+/// as `told` get their words, which `read` knows; those behind stay without.
 pub(super) fn say_once(
     hits: &mut Vec<Hit>,
+    talk: Talk,
     told: usize,
     mut read: impl FnMut(&Hit) -> Result<String, StoreError>,
 ) -> Result<(), StoreError> {
@@ -24,12 +35,10 @@ pub(super) fn say_once(
         && let Some(mut hit) = all.next()
     {
         hit.text = read(&hit)?;
-        match known.get(&(hit.message.role, hit.text.clone())) {
-            Some(better) => once[*better].twins += 1,
-            None => {
-                known.insert((hit.message.role, hit.text.clone()), once.len());
-                once.push(hit);
-            }
+        let twin = known.entry((hit.message.role, hit.text.clone())).or_insert(once.len());
+        match once.get_mut(*twin).filter(|_| hit.message.role == Role::User || !talk.several) {
+            Some(better) => better.has_twin(hit, talk.timed),
+            None => once.push(hit),
         }
     }
     *hits = once;
@@ -38,11 +47,15 @@ pub(super) fn say_once(
 }
 
 /// What has the words of a message in `history` stands for that one: the plan knows whether it is in the window.
-pub(super) fn stand_in(hits: &mut [Hit], history: &[HistoryMessage]) {
-    for hit in hits.iter_mut().filter(|hit| !hit.text.is_empty()) {
-        let (role, text) = (hit.message.role, said(hit.message.role, hit.text.clone()));
+pub(super) fn stand_in(hits: &mut [Hit], talk: Talk, history: &[HistoryMessage], speakers: &Speakers) {
+    for hit in hits.iter_mut().filter(|hit| !hit.text.is_empty() && !talk.timed) {
+        let (id, role) = (hit.message.id, hit.message.role);
+        let (text, speaker) = (said(role, hit.text.clone()), speakers.of(id, role));
         let same = |message: &&HistoryMessage| {
-            message.role == role && *message.written.as_ref().unwrap_or(&message.text) == text
+            message.role == role
+                && message.speaker == speaker
+                && !message.text.is_empty()
+                && *message.written.as_ref().unwrap_or(&message.text) == text
         };
         if let Some(shown) = history.iter().find(same) {
             (hit.message.id, hit.message.created) = (shown.id, shown.created);
@@ -62,6 +75,8 @@ mod tests {
         MessageId(Uuid::from_u128(number))
     }
 
+    const ALONE: Talk = Talk { several: false, timed: false };
+
     fn hit(number: u128, role: Role) -> Hit {
         let created = Timestamp(number as i64);
         let message = NamedMessage { id: id(number), position: 0, role, created };
@@ -72,36 +87,58 @@ mod tests {
         hits.iter().map(|hit| (hit.message.id.0.as_u128(), hit.twins)).collect()
     }
 
-    #[test]
-    fn of_the_same_words_the_best_stays_and_as_many_others_as_asked_for_are_read() {
+    fn once(talk: Talk, told: usize) -> Vec<Hit> {
         let texts = ["", "Ahoy.", "Ahoy.", "Ahoy.", "The lamp is lit.", "Ahoy.", "The lamp is lit."];
-        let read = |hit: &Hit| Ok(texts[hit.message.id.0.as_u128() as usize].to_owned());
-        let all = || {
-            let mut hits: Vec<Hit> = (1..=6).map(|number| hit(number, Role::Character)).collect();
-            hits[2].message.role = Role::User;
-            hits
-        };
-        let mut hits = all();
-        say_once(&mut hits, 9, read).unwrap();
-        assert_eq!(numbers(&hits), [(1, 2), (3, 0), (4, 1)], "the third is the user's");
-        let mut hits = all();
-        say_once(&mut hits, 2, read).unwrap();
-        assert_eq!(numbers(&hits), [(1, 1), (3, 0), (4, 0), (5, 0), (6, 0)]);
+        let mut hits: Vec<Hit> = (1..=6).map(|number| hit(number, Role::Character)).collect();
+        hits[2].message.role = Role::User;
+        say_once(&mut hits, talk, told, |hit| Ok(texts[hit.message.id.0.as_u128() as usize].to_owned())).unwrap();
+        hits
+    }
+
+    #[test]
+    fn of_the_same_words_one_stays_with_the_best_score_and_the_latest_day() {
+        let hits = once(ALONE, 9);
+        assert_eq!(numbers(&hits), [(5, 2), (3, 0), (6, 1)], "the third is the user's");
+        assert_eq!(hits.iter().map(|hit| hit.score).collect::<Vec<_>>(), [1.0, 1.0 / 3.0, 0.25]);
+        let at_some_time = once(Talk { timed: true, ..ALONE }, 9);
+        assert_eq!(numbers(&at_some_time), [(1, 2), (3, 0), (4, 1)], "the one of that time");
+    }
+
+    #[test]
+    fn as_many_as_are_told_are_read() {
+        let hits = once(ALONE, 2);
+        assert_eq!(numbers(&hits), [(2, 1), (3, 0), (4, 0), (5, 0), (6, 0)]);
         assert_eq!(hits.iter().filter(|hit| !hit.text.is_empty()).count(), 2);
     }
 
     #[test]
+    fn the_same_words_of_two_characters_are_two_things() {
+        assert_eq!(once(Talk { several: true, ..ALONE }, 9).len(), 6);
+    }
+
+    #[test]
     fn what_the_window_may_show_is_known_by_its_words() {
-        let mut hits = vec![hit(1, Role::Character), hit(2, Role::User), hit(3, Role::Character)];
-        for (hit, text) in hits.iter_mut().zip(["Ahoy.", "Ahoy.", ""]) {
-            hit.text = text.to_owned();
-        }
-        let message = |number: u128, text: &str| {
-            HistoryMessage::new(id(number), Role::Character, "Mira", text, Timestamp(number as i64))
+        let all = || {
+            let mut hits = vec![hit(1, Role::Character), hit(2, Role::User), hit(3, Role::Character)];
+            for (hit, text) in hits.iter_mut().zip(["Ahoy.", "Ahoy.", ""]) {
+                hit.text = text.to_owned();
+            }
+            hits
         };
-        let rewritten = HistoryMessage { written: Some("Ahoy.".into()), ..message(8, "AHOY!") };
-        stand_in(&mut hits, &[message(7, ""), rewritten, message(9, "Ahoy.")]);
+        let message = |number: u128, text: &str, speaker: &str| {
+            HistoryMessage::new(id(number), Role::Character, speaker, text, Timestamp(number as i64))
+        };
+        let silent = HistoryMessage { written: Some("Ahoy.".into()), ..message(5, "", "Mira") };
+        let rewritten = HistoryMessage { written: Some("Ahoy.".into()), ..message(8, "AHOY!", "Mira") };
+        let history =
+            [silent, message(6, "Ahoy.", "Ida"), message(7, "", "Mira"), rewritten, message(9, "Ahoy.", "Mira")];
+        let speakers = Speakers { character: "Mira".into(), persona: "Tom".into(), others: HashMap::new() };
+        let mut hits = all();
+        stand_in(&mut hits, ALONE, &history, &speakers);
         assert_eq!(numbers(&hits), [(8, 0), (2, 0), (3, 0)]);
         assert_eq!(hits[0].message.created, Timestamp(8));
+        let mut hits = all();
+        stand_in(&mut hits, Talk { timed: true, ..ALONE }, &history, &speakers);
+        assert_eq!(numbers(&hits), [(1, 0), (2, 0), (3, 0)], "of another day");
     }
 }

@@ -17,6 +17,7 @@ pub(super) fn forget(store: &mut Write<'_>, id: MemoryId, now: Timestamp) -> Res
     store.memories_mut().soft_delete(id, now)?;
     store.memories_mut().soft_delete_all(&ids, now)?;
     for id in ids {
+        store.messages_mut().forget_words_of(id)?;
         store.memories_mut().withdraw(id.0)?;
     }
     for message in known.into_iter().flat_map(|memory| memory.sources) {
@@ -39,6 +40,7 @@ pub(super) fn forget_all(store: &mut Write<'_>, ids: &[MemoryId], now: Timestamp
         quoted.extend(forget_summaries(store, message, now)?.into_iter().map(|id| id.0));
         quoted.insert(message.0);
     }
+    ids.iter().try_for_each(|id| store.messages_mut().forget_words_of(*id))?;
     store.memories_mut().soft_delete_all(&ids, now)?;
     store.memories_mut().withdraw_all(&quoted)
 }
@@ -72,7 +74,9 @@ pub(super) fn with_merged(store: &Write<'_>, ids: &[MemoryId]) -> Result<Vec<Mem
 
 pub(super) fn remember_again(store: &mut Write<'_>, id: MemoryId) -> Result<(), StoreError> {
     store.memories_mut().restore_summaries(id)?;
-    for id in store.memories_mut().restore(id)? {
+    let restored = store.memories_mut().restore(id)?;
+    restored.iter().try_for_each(|id| store.messages_mut().remember_words_of(*id))?;
+    for id in restored {
         let known = store.memories().get(id)?;
         let mut sources = known.into_iter().flat_map(|memory| memory.sources);
         sources.try_for_each(|message| store.messages_mut().tell_again(message))?;

@@ -21,6 +21,9 @@ use super::signals::Place;
 const CHATS: usize = 64;
 /// Pieces of a passage that are looked at together, to find the place that the question is about: a short sentence.
 const SENTENCE: usize = 12;
+/// So many of them a question is to be met in together: some fifty pieces, a message of everyday talk. In a long one each piece
+/// is met somewhere, whatever it tells of.
+const TOGETHER: usize = 4;
 /// A piece that more passages have tells them apart too little (memory.md, section 3, item 4).
 const COMMON: f64 = 0.3;
 
@@ -159,7 +162,7 @@ impl<'a> Meaning<'a> {
         near.scaled()
     }
 
-    /// How well each rare enough piece of what is asked is met somewhere in a message, from 0 to 1 over the first of `places`
+    /// How well each rare enough piece of what is asked is met in one part of a message, from 0 to 1 over the first of `places`
     /// that have so many `pieces` together, and where in it. Of a message that nothing has read nothing is known.
     pub(crate) fn met(
         &self,
@@ -266,19 +269,27 @@ impl TellingPieces {
         self.weights.is_empty()
     }
 
-    /// Late interaction: each piece takes its best match in the passage.
+    /// Late interaction: each piece takes its best match in the passage, near the others.
     fn met_in(&self, passage: &[i8]) -> InPassage {
         let length = SENTENCE * self.dimensions.get();
         let sentences: Vec<Vec<i32>> =
             passage.chunks(length).map(|sentence| best_products(&self.vectors, sentence, self.dimensions)).collect();
-        let nothing = || vec![0; self.weights.len()];
-        let best = sentences.iter().cloned().reduce(|best, sentence| larger(&best, &sentence)).unwrap_or_else(nothing);
+        let best = self.met_together(&sentences);
         let end = |sentence: usize| (sentence * length).min(passage.len());
         // What is looked for may stand on both sides of a border.
         let two = (1..).zip(sentences.windows(2)).map(|(at, two)| (2 * end(at), self.score(&larger(&two[0], &two[1]))));
         let one = (0..).zip(&sentences).map(|(at, one)| (end(at) + end(at + 1), self.score(one)));
         let twice_the_middle = two.chain(one).max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(at, _)| at);
         InPassage { best, at: twice_the_middle as f32 / (2 * passage.len().max(1)) as f32 }
+    }
+
+    /// The best matches in that part of a passage where they are best together.
+    fn met_together(&self, sentences: &[Vec<i32>]) -> Vec<i32> {
+        let together = |some: &[Vec<i32>]| some.iter().skip(1).fold(some[0].clone(), |best, one| larger(&best, one));
+        let parts = sentences.windows(TOGETHER.min(sentences.len()).max(1)).map(together);
+        let scored = parts.map(|best| (self.score(&best), best));
+        let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        best.map_or_else(|| vec![0; self.weights.len()], |(_, best)| best)
     }
 
     fn score(&self, best: &[i32]) -> f32 {
@@ -370,6 +381,17 @@ mod tests {
         assert_eq!((met.best, met.at), (vec![9_000, 9_000], 0.7));
         assert_eq!(asked.met_in(&[90, 0]), InPassage { best: vec![9_000, 0], at: 0.5 });
         assert_eq!(asked.met_in(&[]), InPassage { best: vec![0, 0], at: 0.0 });
+    }
+
+    #[test]
+    fn what_is_met_all_over_a_long_passage_is_met_less_than_in_one_place() {
+        let asked = asked(&[[100, 0], [0, 100]]);
+        let mut passage = vec![[1, 1]; 10 * SENTENCE];
+        (passage[0], passage[10 * SENTENCE - 1]) = ([90, 0], [0, 90]);
+        assert_eq!(asked.met_in(&passage.concat()).best, [100, 9_000]);
+        passage.truncate(TOGETHER * SENTENCE);
+        passage[TOGETHER * SENTENCE - 1] = [0, 90];
+        assert_eq!(asked.met_in(&passage.concat()).best, [9_000, 9_000], "an everyday message is one place");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Messages that stay in their chat, and that nothing tells again.
 
-use domain::MessageId;
+use domain::{MemoryId, MessageId};
 use rusqlite::params;
 
 use crate::StoreError;
@@ -23,20 +23,30 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Undoes [`Self::tell_no_more`], unless a memory that was made from it is forgotten still.
+    /// Undoes [`Self::tell_no_more`] for the words of which no memory is forgotten still.
     pub fn tell_again(&mut self, id: MessageId) -> Result<(), StoreError> {
-        let forgotten = "SELECT 1 FROM forgotten_source WHERE message = ?1
-             UNION ALL SELECT 1 FROM memory JOIN memory_source ON memory_source.memory = memory.number
-             WHERE memory_source.message = ?1 AND memory.deleted IS NOT NULL AND memory.origin <> 'keyframe'";
-        if self.conn.prepare_cached(forgotten)?.exists([Col(id)])? {
-            return Ok(());
-        }
-        self.conn.prepare_cached("UPDATE swipe SET untold = 0 WHERE message = ?1")?.execute([Col(id)])?;
+        let untold = "UPDATE swipe SET untold = 0 WHERE message = ?1 AND id NOT IN (SELECT swipe FROM forgotten)";
+        self.conn.prepare_cached(untold)?.execute([Col(id)])?;
         self.conn.prepare_cached("DELETE FROM message_text WHERE message = ?1")?.execute([Col(id)])?;
         let shown = "INSERT INTO message_text (message, chat, position, text)
              SELECT message, chat, position, text FROM message_shown WHERE message = ?1";
         self.conn.prepare_cached(shown)?.execute([Col(id)])?;
         self.conn.prepare_cached("UPDATE message SET importance = NULL WHERE id = ?1")?.execute([Col(id)])?;
+        Ok(())
+    }
+
+    /// Notes that the words a memory was made from are forgotten with it, for [`Self::tell_again`]; whatever becomes of the memory.
+    pub fn forget_words_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
+        let words = "INSERT OR IGNORE INTO forgotten (memory, swipe)
+             SELECT memory.id, memory_source.swipe FROM memory
+             JOIN memory_source ON memory_source.memory = memory.number WHERE memory.id = ?1";
+        self.conn.prepare_cached(words)?.execute([Col(memory)])?;
+        Ok(())
+    }
+
+    /// Undoes [`Self::forget_words_of`].
+    pub fn remember_words_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM forgotten WHERE memory = ?1")?.execute([Col(memory)])?;
         Ok(())
     }
 }
