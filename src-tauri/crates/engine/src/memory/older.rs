@@ -33,8 +33,8 @@ const LOOKED_AT: usize = 120;
 const PIECES: usize = 5_000;
 /// Of the best score; what fits worse is not about the question.
 const FLOOR: f32 = 0.3;
-/// Bytes of all excerpts, each with its title, where what is asked for may never have been told: two hundred tokens, about.
-const DOUBTFUL: usize = 700;
+/// Bytes of all excerpts, each with its title, where what is asked for may never have been told: a hundred and seventy tokens, about.
+const DOUBTFUL: usize = 600;
 /// What words say of a message counts three quarters of what it means.
 const WORDS: f32 = 0.75;
 /// So do who said it, and when.
@@ -353,7 +353,7 @@ mod tests {
             only_a_few(&mut lines);
             lines.iter().map(|line| line.text.len()).collect::<Vec<_>>()
         };
-        assert_eq!(left(&[300, 500, 200, 200, 1]), [300, 200, 200]);
+        assert_eq!(left(&[300, 400, 200, 100, 1]), [300, 200, 100]);
         assert_eq!(left(&[DOUBTFUL + 1, 100]), [DOUBTFUL + 1, 100]);
         assert!(left(&[]).is_empty());
     }
