@@ -122,8 +122,9 @@ impl<'m> Ranked<'m> {
         Self { candidate, memory, content: Saying::of(memory, user).content(), vital, said: 0.0 }
     }
 
+    /// In the measure of the candidate's own score: what is like none keeps it.
     fn score(&self) -> f32 {
-        LAMBDA * self.candidate.score + (1.0 - LAMBDA) * (1.0 - self.said)
+        self.candidate.score - (1.0 - LAMBDA) / LAMBDA * self.said
     }
 
     /// What was so once is like what is so now, and no reason to leave that out; nor the other way round.
@@ -256,7 +257,7 @@ mod tests {
             .zip([0.6, 0.8])
             .map(|(memory, score)| Ranked::new(candidate(memory, score), memory, &[], false));
         let scores: Vec<f32> = diversify(ranked.collect()).iter().map(|candidate| candidate.score).collect();
-        assert_eq!(scores, [0.9, 0.8]);
+        assert_eq!(scores, [0.8, 0.6]);
     }
 
     #[test]
