@@ -142,11 +142,3 @@ pub struct Chat {
     pub created: Timestamp,
     pub updated: Timestamp,
 }
-
-impl Chat {
-    /// Nothing that was sent has been withdrawn since `earlier`, and the user plays the same persona.
-    pub fn goes_on_as(&self, earlier: &Self) -> bool {
-        let (now, then) = (&self.window, &earlier.window);
-        self.persona == earlier.persona && now.fingerprint == then.fingerprint && now.frozen == then.frozen
-    }
-}

@@ -103,6 +103,8 @@ pub(crate) struct Collected {
     /// Nobody asked for a prompt yet.
     pub(crate) in_passing: bool,
     pub(crate) notices: Vec<String>,
+    /// What had been withdrawn from prompts before anything was read.
+    pub(crate) withdrawals: i64,
     timings: AssemblyTimings,
     started: Instant,
 }
@@ -157,6 +159,7 @@ impl Engine {
         options: &TurnOptions,
     ) -> Answer<Collected> {
         let started = Instant::now();
+        let withdrawals = self.store().read(|store| store.memories().withdrawals()).await?;
         // Another model or budget finds its own anchor: it may move back then, and only then.
         if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
             chat.window.anchor = None;
@@ -276,6 +279,7 @@ impl Engine {
             task: None,
             in_passing: false,
             notices: notice.into_iter().chain(notice_of_details).collect(),
+            withdrawals,
             timings: AssemblyTimings { collect_ms: millis(started), ..AssemblyTimings::default() },
             started,
         };

@@ -47,8 +47,8 @@ impl Engine {
     }
 
     /// Before the model is called: the epoch, the context blocks frozen with their messages, and the variables as the turn's
-    /// texts have set them. Where what was called to mind was withdrawn while the prompt was made, or somebody else plays by now,
-    /// the next turn begins anew.
+    /// texts have set them. Where something was withdrawn from prompts meanwhile, what this one is made of is not kept, and the
+    /// next turn begins anew.
     pub(crate) async fn keep_plan(&self, collected: &Collected, made: &Made) -> Answer<()> {
         let chat = collected.chat.clone();
         let window = made.assembled.window.clone();
@@ -63,17 +63,18 @@ impl Engine {
             head: made.head_changes.clone(),
         };
         let (variables_before, variables) = (collected.variables_before.clone(), made.variables.clone());
+        let withdrawals = collected.withdrawals;
         let (id, drawn) = (chat.id, collected.story.drawn().to_vec());
         if !drawn.is_empty() {
             self.events().changed(Changed::Settings, Some(id.to_string()));
         }
         self.store()
             .checkpoint(move |store| {
-                let undisturbed = store.chats().get(id)?.is_some_and(|found| found.goes_on_as(&chat));
+                let undisturbed = store.memories().withdrawals()? == withdrawals;
                 for (message, blocks) in blocks.iter().filter(|_| undisturbed) {
                     store.messages_mut().set_context_block(*message, Some(&frozen::write(blocks)))?;
                 }
-                for (message, importance) in &judged {
+                for (message, importance) in judged.iter().filter(|_| undisturbed) {
                     store.messages_mut().set_importance(*message, Some(*importance))?;
                 }
                 memory::keep_covers(store, &covers)?;

@@ -167,9 +167,10 @@ impl Engine {
         let (id, before, running) = (planned.id, planned.window.clone(), self.running().clone());
         let (window, head_at, head) = (made.assembled.window.clone(), made.head_at, made.head_changes.clone());
         let (blocks, judged) = (made.assembled.context_blocks.clone(), made.assembled.judged.clone());
+        let withdrawals = collected.withdrawals;
         let kept = self.store().checkpoint(move |store| {
             let Some(chat) = store.chats().get(id)?.filter(|chat| chat.window == before) else { return Ok(false) };
-            if !running.none_in(id) {
+            if !running.none_in(id) || store.memories().withdrawals()? != withdrawals {
                 return Ok(false);
             }
             // The words that were only guessed have no block to keep.

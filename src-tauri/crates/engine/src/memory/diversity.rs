@@ -23,30 +23,24 @@ pub(super) struct Doubles {
     said_by: HashMap<MemoryId, Vec<(Source, String)>>,
 }
 
-/// What a memory says, and the signs in it, which are no words: "C++" is not "C#".
+/// What a memory says.
 struct Said<'m> {
     memory: &'m Memory,
     saying: Saying,
-    signs: String,
 }
 
 impl<'m> Said<'m> {
     fn new(memory: &'m Memory, user: &[String]) -> Self {
-        let ends = |sign: &char| sign.is_alphanumeric() || sign.is_whitespace() || ".,;:!?'\"\u{2019}".contains(*sign);
-        let signs = memory.text.chars().filter(|sign| !ends(sign)).collect();
-        Self { memory, saying: Saying::of(memory, user), signs }
+        Self { memory, saying: Saying::of(memory, user) }
     }
 
     /// Nothing is lost where only this one of the two is told. It may be less sure only if it is what the other one is, word for
     /// word.
     fn stands_for(&self, other: &Self) -> bool {
-        if !self.signs.starts_with(&other.signs) {
-            return false;
+        match self.saying.is(&other.saying) {
+            true => self.memory.rank() > other.memory.rank(),
+            false => self.saying.has(&other.saying) && self.memory.confidence >= other.memory.confidence,
         }
-        if self.saying.words == other.saying.words {
-            return self.memory.rank() > other.memory.rank();
-        }
-        self.saying.has(&other.saying) && self.memory.confidence >= other.memory.confidence
     }
 }
 
@@ -208,7 +202,8 @@ mod tests {
 
     #[test]
     fn signs_that_are_no_words_count() {
-        assert_eq!(doubles(&of(&["Tom likes C++.", "Tom likes C#."])), [""; 0]);
+        assert_eq!(doubles(&of(&["Tom likes C++.", "Tom likes C#.", "Tom likes C."])), [""; 0]);
+        assert_eq!(doubles(&of(&["It is -5 outside, Tom says.", "It is 5 outside, Tom says."])), [""; 0]);
     }
 
     #[test]

@@ -47,9 +47,11 @@ impl Engine {
         let (merged, parts, now) = (merged.parse::<MemoryId>()?, ids(&parts)?, self.now());
         self.store()
             .write(move |store| {
+                parts.iter().try_for_each(|id| store.memories_mut().restore(*id).map(drop))?;
+                // What gave way to the two gives way to one of them.
+                parts.first().map(|part| store.memories_mut().take_over(&[merged], *part)).transpose()?;
                 store.memories_mut().soft_delete(merged, now)?;
-                store.memories_mut().withdraw(merged.0)?;
-                parts.into_iter().try_for_each(|id| store.memories_mut().restore(id).map(drop))
+                store.memories_mut().withdraw(merged.0)
             })
             .await?;
         self.memories_changed("");

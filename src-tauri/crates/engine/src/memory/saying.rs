@@ -25,6 +25,9 @@ const TAKES_BACK: [&str; 26] = [
     "would", "maybe", "perhaps", "almost", "nearly", "without", "except", "only", "though", "instead", "nicht", "kein",
     "nie",
 ];
+/// What parts sentences, and their parts.
+const STOPS: [char; 14] =
+    ['.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '\u{2014}', '\u{2013}', '\u{2019}', '\u{2026}'];
 /// What may stand between the user and what they do.
 const ADVERBS: [&str; 8] = ["also", "always", "currently", "just", "now", "nowadays", "really", "still"];
 /// Of the words of each, the part that stands in the other too, where their meanings are near.
@@ -40,6 +43,8 @@ pub(super) struct Saying {
     stops: BTreeSet<usize>,
     names: BTreeSet<String>,
     numbers: BTreeSet<String>,
+    /// What stands in it besides words and stops: "C++" is not "C#".
+    signs: String,
 }
 
 impl Saying {
@@ -55,8 +60,15 @@ impl Saying {
     }
 
     fn written(text: &str, own: bool, user: &[String]) -> Self {
-        let mut saying =
-            Self { words: Vec::new(), stops: BTreeSet::new(), names: BTreeSet::new(), numbers: BTreeSet::new() };
+        let signs =
+            text.chars().filter(|sign| !sign.is_alphanumeric() && !sign.is_whitespace() && !STOPS.contains(sign));
+        let mut saying = Self {
+            words: Vec::new(),
+            stops: BTreeSet::new(),
+            names: BTreeSet::new(),
+            numbers: BTreeSet::new(),
+            signs: signs.collect(),
+        };
         for piece in text.split_whitespace() {
             let capital = piece.chars().find(|letter| letter.is_alphanumeric()).is_some_and(char::is_uppercase);
             for word in words(piece) {
@@ -101,8 +113,16 @@ impl Saying {
         self.words.iter().filter(|word| *word != USER).count() >= TELLING
     }
 
+    /// It is what `other` says, word for word.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.words == other.words && self.signs == other.signs
+    }
+
     /// It begins with all that `other` says, and takes nothing of it back.
     pub(super) fn has(&self, other: &Self) -> bool {
+        if self.signs != other.signs {
+            return false;
+        }
         let Some(rest) = self.words.strip_prefix(other.words.as_slice()).filter(|rest| !rest.is_empty()) else {
             return false;
         };
@@ -116,6 +136,7 @@ impl Saying {
         let denied = |saying: &Self| saying.words.iter().filter(|word| TAKES_BACK.contains(&word.as_str())).count();
         self.names == other.names
             && self.numbers == other.numbers
+            && self.signs == other.signs
             && denied(self) == denied(other)
             && self.shares(other) >= SHARED
             && other.shares(self) >= SHARED

@@ -57,7 +57,8 @@ pub(super) fn stand_in(hits: &mut [Hit], talk: Talk, history: &[HistoryMessage],
                 && !message.text.is_empty()
                 && *message.written.as_ref().unwrap_or(&message.text) == text
         };
-        if let Some(shown) = history.iter().find(same) {
+        // The last one stays in the window the longest.
+        if let Some(shown) = history.iter().rev().find(same) {
             (hit.message.id, hit.message.created) = (shown.id, shown.created);
         }
     }
@@ -135,8 +136,11 @@ mod tests {
         let speakers = Speakers { character: "Mira".into(), persona: "Tom".into(), others: HashMap::new() };
         let mut hits = all();
         stand_in(&mut hits, ALONE, &history, &speakers);
-        assert_eq!(numbers(&hits), [(8, 0), (2, 0), (3, 0)]);
-        assert_eq!(hits[0].message.created, Timestamp(8));
+        assert_eq!(numbers(&hits), [(9, 0), (2, 0), (3, 0)]);
+        assert_eq!(hits[0].message.created, Timestamp(9));
+        let mut hits = all();
+        stand_in(&mut hits, ALONE, &history[..4], &speakers);
+        assert_eq!(numbers(&hits)[0], (8, 0), "as it was said, and not as it is sent");
         let mut hits = all();
         stand_in(&mut hits, Talk { timed: true, ..ALONE }, &history, &speakers);
         assert_eq!(numbers(&hits), [(1, 0), (2, 0), (3, 0)], "of another day");

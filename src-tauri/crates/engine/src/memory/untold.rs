@@ -73,9 +73,10 @@ pub(super) fn with_merged(store: &Write<'_>, ids: &[MemoryId]) -> Result<Vec<Mem
 }
 
 pub(super) fn remember_again(store: &mut Write<'_>, id: MemoryId) -> Result<(), StoreError> {
-    store.memories_mut().restore_summaries(id)?;
+    let forgotten = store.memories().forgotten_at(id)?;
     let restored = store.memories_mut().restore(id)?;
     restored.iter().try_for_each(|id| store.messages_mut().remember_words_of(*id))?;
+    forgotten.map(|at| store.memories_mut().restore_summaries(id, at)).transpose()?;
     for id in restored {
         let known = store.memories().get(id)?;
         let mut sources = known.into_iter().flat_map(|memory| memory.sources);

@@ -10,3 +10,11 @@ CREATE INDEX forgotten_swipe ON forgotten (swipe);
 CREATE TRIGGER forgotten_rewritten AFTER UPDATE OF text ON swipe
 WHEN substr(new.text, 1, length(old.text)) <> old.text
 BEGIN DELETE FROM forgotten WHERE swipe = new.id; END;
+INSERT OR IGNORE INTO forgotten (memory, swipe)
+    SELECT memory.id, memory_source.swipe FROM memory
+    JOIN memory_source ON memory_source.memory = memory.number JOIN swipe ON swipe.id = memory_source.swipe
+    WHERE memory.deleted IS NOT NULL AND memory.origin <> 'keyframe' AND swipe.untold = 1;
+
+-- How often something was withdrawn from prompts: a turn that was made before that does not keep what it was made of.
+CREATE TABLE withdrawal (number INTEGER NOT NULL) STRICT;
+INSERT INTO withdrawal (number) VALUES (0);

@@ -328,6 +328,7 @@ impl MemoriesMut<'_> {
     /// Takes what quotes the memory, the message or the document out of every context block and digest, so that no later prompt has it.
     /// The chats that had it begin a new epoch.
     pub fn withdraw(&mut self, quoted: Uuid) -> Result<(), StoreError> {
+        self.count_withdrawal()?;
         let id = quoted.to_string();
         self.conn
             .prepare_cached(

@@ -147,6 +147,18 @@ impl Memories<'_> {
             unread: number("SELECT (SELECT count(*) FROM message_unread) + (SELECT count(*) FROM meaning_unread)")?,
         })
     }
+
+    /// When a memory was forgotten, if it is.
+    pub fn forgotten_at(&self, id: MemoryId) -> Result<Option<Timestamp>, StoreError> {
+        let of = "SELECT deleted FROM memory WHERE id = ?1 AND deleted IS NOT NULL";
+        let mut found = self.conn.prepare_cached(of)?;
+        Ok(found.query_row([Col(id)], |row| Ok(row.get::<_, Col<_>>(0)?.0)).optional()?)
+    }
+
+    /// How often something was withdrawn from prompts.
+    pub fn withdrawals(&self) -> Result<i64, StoreError> {
+        Ok(self.conn.prepare_cached("SELECT number FROM withdrawal")?.query_row([], |row| row.get(0))?)
+    }
 }
 
 impl MemoriesMut<'_> {
@@ -157,16 +169,19 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// The memories that keyframes were kept as, which were hidden at the same moment as `id` for telling of the same messages.
-    pub fn restore_summaries(&mut self, id: MemoryId) -> Result<(), StoreError> {
+    /// The memories that keyframes were kept as, which were hidden at the moment `id` was for telling of the same messages, unless
+    /// they tell of others that are forgotten.
+    pub fn restore_summaries(&mut self, id: MemoryId, hidden: Timestamp) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "UPDATE memory SET deleted = NULL
-                 WHERE origin = 'keyframe' AND deleted = (SELECT deleted FROM memory WHERE id = ?1) AND number IN (
+                 WHERE origin = 'keyframe' AND deleted = ?2 AND number IN (
                      SELECT other.memory FROM memory JOIN memory_source AS own ON own.memory = memory.number
-                     JOIN memory_source AS other ON other.message = own.message WHERE memory.id = ?1)",
+                     JOIN memory_source AS other ON other.message = own.message WHERE memory.id = ?1)
+                     AND NOT EXISTS (SELECT 1 FROM memory_source JOIN forgotten ON forgotten.swipe = memory_source.swipe
+                         WHERE memory_source.memory = memory.number)",
             )?
-            .execute([Col(id)])?;
+            .execute(params![Col(id), Col(hidden)])?;
         Ok(())
     }
 
@@ -182,6 +197,7 @@ impl MemoriesMut<'_> {
 
     /// [`Self::withdraw`] for many, in one walk through the chats.
     pub fn withdraw_all(&mut self, quoted: &HashSet<Uuid>) -> Result<(), StoreError> {
+        self.count_withdrawal()?;
         let ids: Vec<String> = quoted.iter().map(|id| format!("\"{id}\"")).collect();
         let ids = format!("[{}]", ids.join(","));
         let of = |column: &str, path: &str| {
@@ -212,8 +228,14 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
+    pub(crate) fn count_withdrawal(&mut self) -> Result<(), StoreError> {
+        self.conn.prepare_cached("UPDATE withdrawal SET number = number + 1")?.execute([])?;
+        Ok(())
+    }
+
     /// Takes all that was called to mind out of the context blocks and the digest of a chat, which begins a new epoch.
     pub fn withdraw_recalled(&mut self, chat: ChatId) -> Result<(), StoreError> {
+        self.count_withdrawal()?;
         self.conn
             .prepare_cached("UPDATE chat SET window_fingerprint = '', window_frozen = '' WHERE id = ?1")?
             .execute([Col(chat)])?;

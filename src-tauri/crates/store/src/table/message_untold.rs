@@ -41,6 +41,9 @@ impl MessagesMut<'_> {
              SELECT memory.id, memory_source.swipe FROM memory
              JOIN memory_source ON memory_source.memory = memory.number WHERE memory.id = ?1";
         self.conn.prepare_cached(words)?.execute([Col(memory)])?;
+        // They may be hidden just now, behind another swipe.
+        let untold = "UPDATE swipe SET untold = 1 WHERE id IN (SELECT swipe FROM forgotten WHERE memory = ?1)";
+        self.conn.prepare_cached(untold)?.execute([Col(memory)])?;
         Ok(())
     }
 
