@@ -231,6 +231,26 @@ async fn a_wish_does_not_forget_what_its_own_message_tells() {
     assert!(memories[0].text.contains("Rex"), "{memories:?}");
 }
 
+/// Group G: the wish says what is forgotten. With what it tells beside that it does not come back.
+#[tokio::test]
+async fn a_wish_comes_back_with_what_it_had_forgotten_and_with_nothing_else() {
+    let pair = Pair::open().await;
+    let bruno = pair.add("My dog is called Bruno.").await;
+    let chat = pair.chat(&pair.ada).await;
+    pair.say(&chat, "Forget that my dog is called Bruno. Remember that my dog is called Rex. Rex snores like a mill.")
+        .await;
+    let rex = pair.memories(&pair.ada).await.remove(0);
+    assert!(rex.text.contains("Rex"), "{rex:?}");
+    let sent = async || pair.say(&pair.chat(&pair.ada).await, "What did I say about my dog?").await;
+    pair.app.engine.delete_memory(rex.id.clone()).await.unwrap();
+    pair.app.engine.restore_memory(rex.id).await.unwrap();
+    let without = sent().await;
+    assert!(without.contains("Rex") && !without.contains("Bruno"), "{without}");
+    pair.app.engine.restore_memory(bruno.id).await.unwrap();
+    let with = sent().await;
+    assert!(with.contains("Forget that my dog is called Bruno"), "{with}");
+}
+
 /// C25: the scenes before are older messages too.
 #[tokio::test]
 async fn an_earlier_scene_is_recalled_when_it_is_asked_about() {

@@ -23,7 +23,9 @@ use crate::words::Kept;
 impl Engine {
     pub(crate) async fn checkpoint(&self, job: &Job, draft: &mut Draft, model: &str) -> Answer<()> {
         let (target, chat, now) = (job.target.clone(), job.chat.clone(), self.now());
-        let (text, model, insert) = (draft.text.clone(), model.to_owned(), !draft.inserted);
+        // As it ends: a text that is cut back to that would count as rewritten, and what was learned from it be lost.
+        let text = draft.text.trim_end().to_owned();
+        let (model, insert) = (model.to_owned(), !draft.inserted);
         self.store()
             .checkpoint(move |store| match insert {
                 true => target.insert(store, &chat, &text, &model, now),

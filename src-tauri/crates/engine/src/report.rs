@@ -170,6 +170,9 @@ fn of(kind: SignalKind) -> api::SignalKind {
         SignalKind::When => api::SignalKind::When,
         SignalKind::Importance => api::SignalKind::Importance,
         SignalKind::Recency => api::SignalKind::Recency,
+        SignalKind::Sentence => api::SignalKind::Sentence,
+        SignalKind::Named => api::SignalKind::Named,
+        SignalKind::Telling => api::SignalKind::Telling,
         SignalKind::Novelty => api::SignalKind::Novelty,
     }
 }

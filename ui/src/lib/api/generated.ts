@@ -1502,10 +1502,16 @@ export type SignalKind =
 "nearness" | 
 /**  How well each rare piece of the question is met in it. */
 "pieces" | 
+/**  How near the meaning of its nearest sentence is. */
+"sentence" | 
 /**  Said by the one who is asked about. */
 "who" | 
 /**  Of the time that is asked about. */
-"when" | "importance" | "recency" | 
+"when" | 
+/**  Names what is asked about, and as whose. */
+"named" | 
+/**  How much of it tells something, and does not ask. */
+"telling" | "importance" | "recency" | 
 /**  How little of it those that go before say (C11). */
 "novelty";
 

@@ -19,10 +19,16 @@ pub enum SignalKind {
     Nearness,
     /// How well each rare piece of the question is met in it.
     Pieces,
+    /// How near the meaning of its nearest sentence is.
+    Sentence,
     /// Said by the one who is asked about.
     Who,
     /// Of the time that is asked about.
     When,
+    /// Names what is asked about, and as whose.
+    Named,
+    /// How much of it tells something, and does not ask.
+    Telling,
     Importance,
     Recency,
     /// How little of it those that go before say (C11).

@@ -22,6 +22,9 @@ pub struct Searched {
     pub around: Fits,
     /// The words that no text has; none of scripts without spaces, for most runs of letters are no words.
     pub unknown: Vec<String>,
+    /// How much of what is looked for the text says that fits best by its own words, from 0 to 1: a word counts the more the fewer
+    /// texts have it, and the most if none has.
+    pub covered: f64,
 }
 
 /// Looks for `words`, in small letters, in the texts of each index that stand before a place.
@@ -53,7 +56,12 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
             searching.add(term, *having);
         }
     }
-    Searched { own: searching.own, around: searching.around, unknown }
+    // Most runs of letters are no words, so of a script without spaces what nobody said was not looked for.
+    let sought = terms.iter().filter(|(having, term)| *having > 0 || !is_spaceless(term));
+    let sought: f64 = sought.map(|(having, _)| searching.rarity(*having)).sum();
+    let best = searching.own.iter().flatten().copied().fold(0.0, f64::max);
+    let covered = if sought > 0.0 { (best / sought).min(1.0) } else { 0.0 };
+    Searched { own: searching.own, around: searching.around, unknown, covered }
 }
 
 struct Searching<'i> {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use context::frame::{Signal, SignalKind};
 use domain::chat::Role;
+use domain::script::is_spaceless;
 use jiff::civil::DateTime;
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -105,11 +106,14 @@ fn names(asked: &[&str], names: &[&str], pronouns: &[&str]) -> bool {
 
 /// A question with as many words to look for says itself what it is about.
 const TELLING: usize = 2;
+/// Letters of a script without spaces that say about as much: two words, of which one may be the question's own.
+const LETTERS: usize = 7;
 
 /// Whether a question is about what was said right before it ("And what was her name?"): it has too few words to look for. One
 /// is enough where it asks of one of the two who talk, and of nothing that was named before ("Where is my flat?").
 pub(crate) fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
-    match terms(text, &[user, character[0], character[1]]).len() {
+    let terms = terms(text, &[user, character[0], character[1]]);
+    match terms.iter().map(|term| telling_parts(term)).sum() {
         0 => true,
         TELLING.. => false,
         _ => {
@@ -119,6 +123,11 @@ pub(crate) fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
             !of_the_two || asked.iter().any(|word| NAMED_BEFORE.contains(word))
         }
     }
+}
+
+/// How many words a word counts as: of a script without spaces a run of letters is a clause.
+fn telling_parts(word: &str) -> usize {
+    if is_spaceless(word) { word.chars().count().div_ceil(LETTERS) } else { 1 }
 }
 
 /// What the user said last, newest first, as the encoder is to read it: the message before only where the last one leans back.
@@ -216,6 +225,8 @@ mod tests {
         for text in ["Where is my flat?", "Does Sam drink?", "What was the name of her dog?", "Whom did Mira kiss?"] {
             assert!(!leans_back(text), "{text}");
         }
+        assert!(leans_back("那它叫什么名字？") && leans_back("なぜ？"));
+        assert!(!leans_back("我祖母出生的村庄叫什么？") && !leans_back("妹の飼っている猫の名前は何ですか？"));
     }
 
     #[test]

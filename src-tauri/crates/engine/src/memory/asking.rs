@@ -2,6 +2,7 @@
 
 use domain::chat::Role;
 use store::Query;
+use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::about::{self, About};
 use super::terms;
@@ -52,6 +53,16 @@ pub(super) fn asks(collected: &Collected) -> bool {
     said.contains(QUESTION) || terms::words(said).any(|word| PAST.contains(&&*word))
 }
 
+/// What part of `text` asks something, from 0 to 1: an answer tells.
+pub(super) fn asking_part(text: &str) -> f32 {
+    if !text.contains(QUESTION) {
+        return 0.0;
+    }
+    let asks = |sentence: &&str| sentence.contains(QUESTION);
+    let asking: usize = text.split_sentence_bounds().filter(asks).map(str::len).sum();
+    asking as f32 / text.len() as f32
+}
+
 /// Whose words, and of when, this turn asks for.
 pub(super) fn about(collected: &Collected) -> About {
     About::of(last_said(collected), &[&collected.persona.name], &[collected.card.name(), collected.speaker()])
@@ -61,4 +72,20 @@ pub(super) fn about(collected: &Collected) -> About {
 pub(crate) fn last_said(collected: &Collected) -> &str {
     let said = collected.history.iter().rev().find(|message| message.role == Role::User);
     said.map_or("", |message| &message.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_with_a_mark_of_a_question_asks() {
+        let part = |text: &str| (asking_part(text) * 100.0).round() as i32;
+        assert_eq!(part("I live by the sea. It is loud."), 0);
+        assert_eq!(part("Where do you live?"), 100);
+        assert_eq!(part("I live here. And you now?"), 48);
+        assert_eq!(part("*nods* \"And you?\" *waves*"), 72, "the quotation mark is its end");
+        assert_eq!(part("我住在海边。你呢？"), 33);
+        assert_eq!(part(""), 0);
+    }
 }

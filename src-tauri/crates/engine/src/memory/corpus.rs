@@ -15,11 +15,13 @@ use store::{Character, NewMessage, NewSwipe, Store, StoreError, Stretch, Write};
 use uuid::Uuid;
 
 use super::about::{About, without_names};
+use super::by_words::ByWords;
 use super::encoder::Encoder;
-use super::older::{self, ByWords, Question};
+use super::older::{self, Question};
 use super::sense::Sense;
 use super::terms;
 use super::texts::TextCache;
+use super::things::things;
 use super::vectors::VectorCache;
 use crate::clock::Clock;
 use crate::convert::Speakers;
@@ -158,7 +160,8 @@ impl Conversation {
             }
             None => None,
         };
-        Ok((words, Question { about: About::of(question, user, others), several: false, meaning }))
+        let things = things(question, Role::User);
+        Ok((words, Question { about: About::of(question, user, others), things, several: false, meaning }))
     }
 }
 

@@ -6,11 +6,15 @@ use context::full_text::{parts, words};
 use domain::document::{self, MAX_PASSAGE};
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use super::interaction::Nearest;
 use super::terms::alike;
-use super::vectors::Nearest;
 
-/// Bytes of an excerpt, about: a paragraph. In a thousand tokens ten of them have room.
-const LONGEST: usize = 400;
+/// Bytes of a message that is told whole: a paragraph.
+const WHOLE: usize = 400;
+/// Bytes of an excerpt of a longer one, about: two or three sentences. In a thousand tokens fifteen of them have room.
+const LONGEST: usize = 200;
+/// The same where nothing in it is asked for by its words: one sentence, or two. Many of them have room, and one will be right.
+const GUESS: usize = 140;
 /// What the encoder finds nearest counts half as much as a word that nothing else in the message has.
 const NEAREST: f32 = 0.5;
 
@@ -51,7 +55,7 @@ impl Sought {
 /// best; without that, the first.
 pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<Nearest>) -> String {
     let text = text.trim();
-    if text.len() <= LONGEST {
+    if text.len() <= WHOLE {
         return text.to_owned();
     }
     let sentences: Vec<(usize, &str)> = text.split_sentence_bound_indices().collect();
@@ -65,13 +69,19 @@ pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<Nearest>) -> 
     // Of equals the first: a message says in the beginning what it is about.
     let best =
         (0..sentences.len()).rev().filter(|at| weights[*at] > 0.0).max_by(|a, b| weight(*a).total_cmp(&weight(*b)));
-    let met = near.as_ref().zip(nearest).map(|(near, nearest)| {
-        let into = (nearest.at * near.len() as f32) as usize;
-        near.start + into.min(near.len().saturating_sub(1))
-    });
-    let met = || sentences.iter().rposition(|(start, _)| *start <= met.unwrap_or(0));
-    let told = around(&sentences.iter().map(range).collect::<Vec<_>>(), best.or_else(met).unwrap_or(0));
+    let met = near.as_ref().zip(nearest).map_or(0, |(near, nearest)| nearest.within(near));
+    let met = || sentences.iter().rposition(|(start, _)| *start <= met);
+    let longest = if best.is_some() { LONGEST } else { GUESS };
+    let told = around(&sentences.iter().map(range).collect::<Vec<_>>(), best.or_else(met).unwrap_or(0), longest);
     marked(text, told)
+}
+
+/// The sentence of `text` in which the encoder finds the question met best.
+pub(super) fn met_best(text: &str, nearest: Nearest) -> &str {
+    let text = text.trim();
+    let met = near(text, nearest.passage).map_or(0, |near| nearest.within(&near));
+    let mut until = text.split_sentence_bound_indices().take_while(|(start, _)| *start <= met);
+    until.by_ref().last().map_or(text, |(_, sentence)| sentence)
 }
 
 /// Where the passage with that number stands; a text that has room in one is one, as to the encoder. Passages are put together
@@ -95,15 +105,15 @@ fn near(text: &str, number: usize) -> Option<Range<usize>> {
 }
 
 /// The sentence at `best`, and its neighbours while there is room, those behind it first.
-fn around(sentences: &[Range<usize>], best: usize) -> Range<usize> {
+fn around(sentences: &[Range<usize>], best: usize, longest: usize) -> Range<usize> {
     let mut told = sentences[best].clone();
     let (mut before, mut behind) = (sentences[..best].iter().rev(), sentences[best + 1..].iter());
     loop {
-        let fits = |end: &&Range<usize>| end.len() + told.len() <= LONGEST;
+        let fits = |end: &&Range<usize>| end.len() + told.len() <= longest;
         let (next, last) = (behind.next().filter(fits), before.next().filter(fits));
         match (next, last) {
             (None, None) => return told,
-            (Some(next), _) if last.is_none_or(|last| told.len() + next.len() + last.len() > LONGEST) => {
+            (Some(next), _) if last.is_none_or(|last| told.len() + next.len() + last.len() > longest) => {
                 told.end = next.end
             }
             (_, Some(last)) => {

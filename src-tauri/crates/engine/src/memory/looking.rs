@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use context::frame::HistoryMessage;
-use domain::chat::Chat;
+use domain::chat::{Chat, Role};
 use domain::{MessageId, PersonaId};
 use store::{Read, StoreError, Stretch};
 
 use super::asking;
-use super::older::{self, ByWords, Older, Question};
+use super::by_words::ByWords;
+use super::older::{self, Older, Question};
 use super::sense::Understood;
 use super::texts::TextCache;
+use super::things::things;
 use crate::Engine;
 use crate::answer::Answerer;
 use crate::collect::Collected;
@@ -58,12 +60,15 @@ impl Engine {
         }
         let looking = self.looking(collected, answerer, words);
         let (about, several) = (asking::about(collected), !collected.speakers.others.is_empty());
+        let mut things = things(asking::last_said(collected), Role::User);
+        // In a group several are "you".
+        things.retain(|thing| !several || thing.is_users());
         let (cache, clock, wordless) = (self.reading().cache(), self.clock().clone(), looking.words.is_empty());
         let find = move |store: &Read<'_>, found: &ByWords, meaning: Option<Understood>| {
             if found.has_no_messages() || wordless && meaning.is_none() {
                 return Ok(Older::default());
             }
-            older::find(store, found, &Question { about, several, meaning }, (&cache, &clock))
+            older::find(store, found, &Question { about, things, several, meaning }, (&cache, &clock))
         };
         if let Some(meaning) = self.understood_at_once(collected) {
             let all_in_one = move |store: &Read<'_>| find(store, &looking.by_words(store)?, meaning);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use local::Embedding;
 
-use super::vectors::InPassage;
+use super::interaction::InPassage;
 
 /// Passages of which it stays known how they met one question: those of a few searches.
 const MET: usize = 1_000;
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn met(best: &[i32]) -> InPassage {
-        InPassage { best: best.to_vec(), at: 0.5 }
+        InPassage { best: best.to_vec(), at: 0.5, near: 0.0 }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(crate) struct Lexical {
     pub(crate) around: Scores,
     /// Words that no message has.
     pub(crate) unknown: Vec<String>,
+    /// See [`Searched::covered`](context::full_text::Searched::covered).
+    pub(crate) covered: f32,
 }
 
 impl Lexical {
@@ -38,7 +40,8 @@ impl Lexical {
             }
             scores
         };
-        Self { own: scores(&found.own), around: scores(&found.around), unknown: found.unknown }
+        let (own, around) = (scores(&found.own), scores(&found.around));
+        Self { own, around, unknown: found.unknown, covered: found.covered as f32 }
     }
 
     /// What is talked of around each message, from 0 to 1.
@@ -75,6 +78,21 @@ mod tests {
         let matter = found.matter();
         assert_eq!((matter.of((0, 12)), matter.of((0, 2)), matter.of((0, 1))), (1.0, 1.0, 0.0));
         assert_eq!(found.unknown, ["lamp"]);
+    }
+
+    #[test]
+    fn words_that_nobody_said_are_not_covered() {
+        let lamps = [&["It rained."; 9][..], &["A blue lamp.", "A blue boat."]].concat();
+        let index = index(&lamps);
+        let stretches = [Stretch { chat: ChatId(Uuid::nil()), before: 11 }];
+        let covered = |words: &str| {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            Lexical::of(&stretches, &[&index], &words).covered
+        };
+        assert!(covered("blue boat") > 0.8, "{}", covered("blue boat"));
+        assert_eq!(covered("canary"), 0.0);
+        assert!(covered("blue canary") < covered("boat canary"), "who says the rarer word says more of it");
+        assert!(covered("boat canary") < 0.5 && covered("boat lamp") < 0.6, "no text says both");
     }
 
     #[test]

@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use context::full_text::{Text, TextIndex};
 use domain::ChatId;
-use store::{NamedMessage, Read, StoreError, TextRevision};
+use store::{NamedMessage, Read, ShownText, StoreError, TextRevision};
 
+use super::asking::asking_part;
 use super::news::News;
+use super::things::{Thing, things};
 
 /// Chats whose words stay in memory: all of a pair's that a turn looks through, and some more.
 const CHATS: usize = 64;
@@ -21,6 +23,10 @@ pub(super) struct ChatTexts {
     messages: BTreeMap<i64, (i64, NamedMessage)>,
     /// By position, where there are some.
     news: BTreeMap<i64, News>,
+    /// By position, what part of it asks, where some does.
+    asking: BTreeMap<i64, f32>,
+    /// By position, where it names some.
+    things: BTreeMap<i64, Vec<Thing>>,
 }
 
 impl ChatTexts {
@@ -39,6 +45,19 @@ impl ChatTexts {
         news.filter_map(|(position, news)| Some((self.message(*position)?, news)))
     }
 
+    /// What part of the message at `position` asks something, from 0 to 1.
+    pub(super) fn asking(&self, position: i64) -> f32 {
+        self.asking.get(&position).copied().unwrap_or(0.0)
+    }
+
+    /// Those before a position that name one of `things`, and the first of these.
+    pub(super) fn naming(&self, things: &[Thing], before: i64) -> impl Iterator<Item = (NamedMessage, &Thing)> {
+        let named = self.things.range(..before);
+        let named =
+            named.filter_map(|(position, named)| Some((position, named.iter().find(|of| things.contains(of))?)));
+        named.filter_map(|(position, thing)| Some((self.message(*position)?, thing)))
+    }
+
     /// The position behind the last message.
     pub(super) fn end(&self) -> i64 {
         self.messages.last_key_value().map_or(0, |(position, _)| position + 1)
@@ -48,6 +67,13 @@ impl ChatTexts {
         let mut texts = Self::default();
         texts.renew(store, chat, revision)?;
         Ok(texts)
+    }
+
+    fn understand(&mut self, changed: &ShownText) {
+        let (position, text) = (changed.message.position, changed.text.as_str());
+        put(&mut self.news, position, News::of(text));
+        put(&mut self.asking, position, Some(asking_part(text)).filter(|part| *part > 0.0));
+        put(&mut self.things, position, Some(things(text, changed.message.role)).filter(|things| !things.is_empty()));
     }
 
     /// Reads what has changed.
@@ -60,14 +86,11 @@ impl ChatTexts {
         if let Some(kept) = &kept {
             self.messages.retain(|_, (change, _)| kept.contains(change));
             self.news.retain(|position, _| self.messages.contains_key(position));
+            self.asking.retain(|position, _| self.messages.contains_key(position));
+            self.things.retain(|position, _| self.messages.contains_key(position));
         }
         self.messages.extend(changed.iter().map(|text| (text.message.position, (text.change, text.message))));
-        for text in &changed {
-            match News::of(&text.text) {
-                Some(news) => self.news.insert(text.message.position, news),
-                None => self.news.remove(&text.message.position),
-            };
-        }
+        changed.iter().for_each(|text| self.understand(text));
         let texts = changed.iter().map(|text| Text {
             place: text.message.position,
             stamp: text.change,
@@ -78,6 +101,14 @@ impl ChatTexts {
         self.revision = revision;
         Ok(())
     }
+}
+
+/// What is known of the text at `position`, where there is something.
+fn put<T>(known: &mut BTreeMap<i64, T>, position: i64, value: Option<T>) {
+    match value {
+        Some(value) => known.insert(position, value),
+        None => known.remove(&position),
+    };
 }
 
 /// The texts of a chat as they were looked through last. Making an index twice takes longer than to wait for it.

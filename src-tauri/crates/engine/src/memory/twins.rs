@@ -7,7 +7,7 @@ use context::frame::HistoryMessage;
 use domain::chat::Role;
 use store::StoreError;
 
-use super::older::Hit;
+use super::hit::Hit;
 use crate::convert::Speakers;
 use crate::history::said;
 
@@ -20,20 +20,16 @@ pub(crate) struct Talk {
     pub(crate) timed: bool,
 }
 
-/// Of `hits`, best first, those stay whose words no better one has: what was said again is as old as it was said last. As many
-/// as `told` get their words, which `read` knows; those behind stay without.
+/// Of `hits`, best first, those stay whose words no better one has, as `read` knows them: what was said again is as old as it was
+/// said last.
 pub(super) fn say_once(
     hits: &mut Vec<Hit>,
     talk: Talk,
-    told: usize,
     mut read: impl FnMut(&Hit) -> Result<String, StoreError>,
 ) -> Result<(), StoreError> {
     let mut known: HashMap<(Role, String), usize> = HashMap::new();
     let mut once: Vec<Hit> = Vec::with_capacity(hits.len());
-    let mut all = std::mem::take(hits).into_iter();
-    while once.len() < told
-        && let Some(mut hit) = all.next()
-    {
+    for mut hit in std::mem::take(hits) {
         hit.text = read(&hit)?;
         let twin = known.entry((hit.message.role, hit.text.clone())).or_insert(once.len());
         match once.get_mut(*twin).filter(|_| hit.message.role == Role::User || !talk.several) {
@@ -42,13 +38,12 @@ pub(super) fn say_once(
         }
     }
     *hits = once;
-    hits.extend(all);
     Ok(())
 }
 
 /// What has the words of a message in `history` stands for that one: the plan knows whether it is in the window.
 pub(super) fn stand_in(hits: &mut [Hit], talk: Talk, history: &[HistoryMessage], speakers: &Speakers) {
-    for hit in hits.iter_mut().filter(|hit| !hit.text.is_empty() && !talk.timed) {
+    for hit in hits.iter_mut().filter(|_| !talk.timed) {
         let (id, role) = (hit.message.id, hit.message.role);
         let (text, speaker) = (said(role, hit.text.clone()), speakers.of(id, role));
         let same = |message: &&HistoryMessage| {
@@ -88,33 +83,26 @@ mod tests {
         hits.iter().map(|hit| (hit.message.id.0.as_u128(), hit.twins)).collect()
     }
 
-    fn once(talk: Talk, told: usize) -> Vec<Hit> {
+    fn once(talk: Talk) -> Vec<Hit> {
         let texts = ["", "Ahoy.", "Ahoy.", "Ahoy.", "The lamp is lit.", "Ahoy.", "The lamp is lit."];
         let mut hits: Vec<Hit> = (1..=6).map(|number| hit(number, Role::Character)).collect();
         hits[2].message.role = Role::User;
-        say_once(&mut hits, talk, told, |hit| Ok(texts[hit.message.id.0.as_u128() as usize].to_owned())).unwrap();
+        say_once(&mut hits, talk, |hit| Ok(texts[hit.message.id.0.as_u128() as usize].to_owned())).unwrap();
         hits
     }
 
     #[test]
     fn of_the_same_words_one_stays_with_the_best_score_and_the_latest_day() {
-        let hits = once(ALONE, 9);
+        let hits = once(ALONE);
         assert_eq!(numbers(&hits), [(5, 2), (3, 0), (6, 1)], "the third is the user's");
         assert_eq!(hits.iter().map(|hit| hit.score).collect::<Vec<_>>(), [1.0, 1.0 / 3.0, 0.25]);
-        let at_some_time = once(Talk { timed: true, ..ALONE }, 9);
+        let at_some_time = once(Talk { timed: true, ..ALONE });
         assert_eq!(numbers(&at_some_time), [(1, 2), (3, 0), (4, 1)], "the one of that time");
     }
 
     #[test]
-    fn as_many_as_are_told_are_read() {
-        let hits = once(ALONE, 2);
-        assert_eq!(numbers(&hits), [(2, 1), (3, 0), (4, 0), (5, 0), (6, 0)]);
-        assert_eq!(hits.iter().filter(|hit| !hit.text.is_empty()).count(), 2);
-    }
-
-    #[test]
     fn the_same_words_of_two_characters_are_two_things() {
-        assert_eq!(once(Talk { several: true, ..ALONE }, 9).len(), 6);
+        assert_eq!(once(Talk { several: true, ..ALONE }).len(), 6);
     }
 
     #[test]

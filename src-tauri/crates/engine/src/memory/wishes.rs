@@ -91,7 +91,7 @@ fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<
     let Some(found) = found.find(|found| has_all(&found.memory)) else { return Ok(None) };
     untold::forget(store, found.memory.id, said.now)?;
     // The wish says once more what is to be forgotten.
-    store.messages_mut().tell_no_more(said.message)?;
+    store.messages_mut().forget_words_in(said.message, found.memory.id)?;
     Ok(Some(Done::Forgot(found.memory)))
 }
 

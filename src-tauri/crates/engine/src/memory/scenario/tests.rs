@@ -113,6 +113,23 @@ async fn a_branch_stays_one_when_what_both_began_with_is_edited_or_was_deleted_i
     }
 }
 
+/// Group B: nobody says that it is another dog now. Of the long message the sentence is told that names it.
+#[tokio::test]
+async fn an_old_value_is_not_told_without_the_last_word_on_it() {
+    let first = r#"
+{"step":"say","pair":"p","chat":"main","who":"user","text":"My dog is a terrier called Bruno.","time":"2026-03-02T09:00"}
+"#;
+    let fog = "The fog came in over the quay, and a stray dog howled all night. ".repeat(8);
+    let last = format!(
+        r#"{{"step":"say","pair":"p","chat":"main","who":"user","text":"{fog}I have to walk my dog. Come, Quillon! {fog}","id":"last","time":"2026-03-09T09:00"}}"#
+    );
+    let ask = r#"{"step":"probe","id":"q","pair":"p","chat":"main","text":"What is my dog called?"}"#;
+    let answer = played(&[BEFORE, first, &last, &small_talk("main", 60), ask].join("\n")).await.remove(0);
+    assert!(answer.memory.contains("Bruno") && answer.memory.contains("my dog. Come, Quillon!"), "{answer:?}");
+    let place = |word: &str| answer.items.iter().position(|item| item.text.contains(word));
+    assert!(place("Bruno") < place("Quillon"), "right behind what is older: {answer:?}");
+}
+
 #[tokio::test]
 async fn an_error_names_the_step() {
     let folder = tempdir().unwrap();

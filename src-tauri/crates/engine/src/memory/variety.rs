@@ -1,0 +1,139 @@
+//! What two messages say, a third one in the same words need not say: phrases of every evening fit many a question a little, and
+//! there are hundreds of them (C11). Pure.
+
+use std::collections::HashMap;
+
+use context::frame::SignalKind;
+use context::full_text::words;
+
+use super::excerpt::met_best;
+use super::hit::Hit;
+
+/// Of the words of two sentences, the part that is common to sentences that have nothing to do with each other.
+const COMMON: f32 = 0.4;
+/// So many may say the same: what is told again may be told otherwise this time.
+const TOLD: usize = 2;
+
+/// A hit, and what of it is about the question.
+struct Phrase {
+    hit: Hit,
+    /// Of the sentence that fits best, by number, each once and in order.
+    words: Vec<usize>,
+    /// How much of it those before it say that say the most, from 0 to 1.
+    said: [f32; TOLD],
+}
+
+impl Phrase {
+    fn repeats(&self) -> f32 {
+        self.said[TOLD - 1]
+    }
+
+    /// What fits counts as much as that it is new (MMR with lambda 0.5).
+    fn score(&self) -> f32 {
+        self.hit.score - self.repeats()
+    }
+
+    fn hear(&mut self, before: &[usize]) {
+        let mut likeness = likeness(&self.words, before);
+        for said in &mut self.said {
+            if likeness > *said {
+                std::mem::swap(said, &mut likeness);
+            }
+        }
+    }
+
+    fn scored(mut self) -> Hit {
+        let repeats = self.repeats();
+        self.hit.score = self.score();
+        if repeats > 0.0 {
+            self.hit.signals.push(SignalKind::Novelty.is(1.0 - repeats));
+        }
+        self.hit
+    }
+}
+
+/// Puts `hits`, best first, into the order in which each is worth most behind those before it. Of a hit in which nobody knows
+/// where the question is met, nothing is known.
+pub(super) fn vary(hits: &mut Vec<Hit>) {
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut phrases: Vec<Phrase> = Vec::with_capacity(hits.len());
+    for hit in hits.drain(..) {
+        let phrase = hit.nearest.map_or("", |nearest| met_best(&hit.text, nearest));
+        let number = |word: String| {
+            let next = numbers.len();
+            *numbers.entry(word).or_insert(next)
+        };
+        let mut words: Vec<usize> = words(phrase).map(number).collect();
+        words.sort_unstable();
+        words.dedup();
+        phrases.push(Phrase { hit, words, said: [0.0; TOLD] });
+    }
+    while let Some(best) = first_of_the_best(&phrases) {
+        let next = phrases.remove(best);
+        phrases.iter_mut().for_each(|other| other.hear(&next.words));
+        hits.push(next.scored());
+    }
+}
+
+fn first_of_the_best(phrases: &[Phrase]) -> Option<usize> {
+    (0..phrases.len()).rev().max_by(|one, other| phrases[*one].score().total_cmp(&phrases[*other].score()))
+}
+
+/// Of the words of both the part that both have, beyond what is [`COMMON`]; 1 if they have the same.
+fn likeness(one: &[usize], other: &[usize]) -> f32 {
+    let common = one.iter().filter(|word| other.binary_search(word).is_ok()).count();
+    let part = common as f32 / (one.len() + other.len() - common).max(1) as f32;
+    ((part - COMMON) / (1.0 - COMMON)).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::chat::Role;
+    use domain::{MessageId, Timestamp};
+    use store::NamedMessage;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::memory::interaction::Nearest;
+
+    fn hits(texts: &[&str], known: bool) -> Vec<Hit> {
+        let hit = |(at, text): (i64, &&str)| {
+            let id = MessageId(Uuid::from_u128(at as u128));
+            let message = NamedMessage { id, position: at, role: Role::User, created: Timestamp(at) };
+            let mut hit = Hit::new(message, 0, 0.9 - at as f32 / 100.0);
+            hit.text = (*text).to_owned();
+            hit.nearest = known.then_some(Nearest { passage: 0, at: 0.0 });
+            hit
+        };
+        (0..).zip(texts).map(hit).collect()
+    }
+
+    fn varied(texts: &[&str], known: bool) -> Vec<(i64, i32)> {
+        let mut hits = hits(texts, known);
+        vary(&mut hits);
+        hits.iter().map(|hit| (hit.message.position, (hit.score * 100.0).round() as i32)).collect()
+    }
+
+    const EVENING: [&str; 4] = [
+        "Somebody left a novel at the mill. *waves*",
+        "Somebody left a novel at the quay.",
+        "Somebody left a novel at the mill. It rained.",
+        "My parrot is called Zebulon.",
+    ];
+
+    #[test]
+    fn a_third_message_that_says_the_same_goes_behind_what_is_new() {
+        assert_eq!(varied(&EVENING, true), [(0, 90), (1, 89), (3, 87), (2, 30)]);
+    }
+
+    #[test]
+    fn what_is_told_twice_may_be_told_otherwise() {
+        assert_eq!(varied(&["I live in Elm Lane.", "I live in Oak Lane."], true), [(0, 90), (1, 89)]);
+    }
+
+    #[test]
+    fn where_the_encoder_does_not_know_what_fits_nothing_changes() {
+        assert_eq!(varied(&EVENING, false), [(0, 90), (1, 89), (2, 88), (3, 87)]);
+        assert_eq!(varied(&[], true), []);
+    }
+}
