@@ -19,54 +19,54 @@ use tests::planted::{Plan, Size, Table, play};
 /// Groups of which nothing may ever fail.
 const GATES: [&str; 3] = ["F ", "G ", "J "];
 
+/// Of two sizes, the cases that have one.
+type Floors = [(usize, &'static [(&'static str, f64)]); 2];
+
 /// What falls short of its goal as yet: percents a few points below what is measured, so that it gets no worse unnoticed. To be
 /// raised with recall, and to go where the goal is met. No encoder is asked here, so a question that shares no word with the
 /// answer cannot find it.
 /// Where eight are asked, one more makes 12 points.
-const FLOORS: [(usize, &[(&str, f64)]); 2] = [
+const FLOORS: Floors = [
     (
         1_000,
         &[
-            ("A no word, 1000 tokens", 8.0),
-            ("B never a stale one alone", 74.0),
-            ("B the newest, older ones dated", 75.0),
-            ("B what was before", 81.0),
-            ("C before a trip", 75.0),
-            ("D several facts", 68.0),
-            ("L Chinese", 62.0),
-            ("L Japanese", 62.0),
+            ("A no word, 1000 tokens", 15.0),
+            ("B never a stale one alone", 81.0),
+            ("B the newest, older ones dated", 81.0),
+            ("B what was before", 87.0),
+            ("D several facts", 72.0),
         ],
     ),
     (
         5_000,
         &[
-            ("A no word, 1000 tokens", 6.0),
-            ("A shared words, 1000 tokens", 96.0),
-            ("A some words, 1000 tokens", 93.0),
-            ("B never a stale one alone", 68.0),
-            ("B the newest, older ones dated", 62.0),
-            ("B what was before", 87.0),
+            ("A no word, 1000 tokens", 8.0),
+            ("A shared words, 1000 tokens", 97.0),
+            ("B never a stale one alone", 82.0),
+            ("B the newest, older ones dated", 81.0),
+            ("B what was before", 90.0),
         ],
     ),
 ];
 
-/// The same where the encoder has read everything. A machine that is so slow that it is not waited for has words alone, so the
-/// floor of what shares no word is far below what is measured (87).
-const BY_MEANING: &[(&str, f64)] = &[
-    ("A no word, 1000 tokens", 30.0),
-    ("A shared words, 1000 tokens", 93.0),
-    ("A some words, 1000 tokens", 93.0),
-    ("B never a stale one alone", 90.0),
-    ("B the newest, older ones dated", 90.0),
-    ("B what was before", 87.0),
-    ("C before a trip", 75.0),
-    ("C yesterday", 81.0),
-    ("D several facts", 68.0),
-    ("L Chinese", 62.0),
-    ("L Japanese", 62.0),
+/// The same where the encoder has read everything. A machine that is so slow that it is not waited for has words alone for some
+/// questions, so the floor of what shares no word is below what is measured (100, and 83).
+const BY_MEANING: Floors = [
+    (1_000, &[("A no word, 1000 tokens", 75.0), ("B never a stale one alone", 96.0), ("B what was before", 93.0)]),
+    (
+        5_000,
+        &[
+            ("A no word, 1000 tokens", 65.0),
+            ("B never a stale one alone", 96.0),
+            ("B the newest, older ones dated", 95.0),
+            ("B what was before", 93.0),
+            (FAR_OFF, 75.0),
+        ],
+    ),
 ];
 
-/// Where nothing is to be found, excerpts are called up all the same. No floor could fail; so it is told when the goal is met.
+/// Where nothing is to be found, excerpts are called up all the same. By words alone no floor could fail; so it is told when the
+/// goal is met.
 const FAR_OFF: &str = "H nothing to find: tokens";
 
 async fn table(messages: usize, models: Option<PathBuf>) -> Table {
@@ -94,11 +94,12 @@ fn tell_why(plan: &Plan, table: &Table, answers: &[Probed], group: &str) {
 /// The gates, and every goal or its floor.
 fn hold(floors: &[(&str, f64)], table: &Table) {
     for (name, percent, goal) in table.cases() {
-        if name == FAR_OFF {
+        let floor = floors.iter().find(|(case, _)| *case == name).map(|(_, floor)| *floor);
+        if name == FAR_OFF && floor.is_none() {
             assert!(percent < f64::from(goal), "{name} meets its goal: hold it to that");
             continue;
         }
-        let floor = floors.iter().find(|(case, _)| *case == name).map_or(f64::from(goal), |(_, floor)| *floor);
+        let floor = floor.unwrap_or(f64::from(goal));
         let least = if GATES.iter().any(|gate| name.starts_with(gate)) { 100.0 } else { floor };
         assert!(percent >= least, "{name}: {percent:.1} of {least} %, failed: {:?}\n{table}", table.failed(name));
     }
@@ -117,5 +118,10 @@ async fn five_thousand_messages() {
 /// The encoder that comes with the app has read all of it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_messages_by_their_meaning() {
-    hold(BY_MEANING, &table(1_000, Some(models_dir())).await);
+    hold(BY_MEANING[0].1, &table(BY_MEANING[0].0, Some(models_dir())).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_thousand_messages_by_their_meaning() {
+    hold(BY_MEANING[1].1, &table(BY_MEANING[1].0, Some(models_dir())).await);
 }
