@@ -22,8 +22,8 @@ pub struct Searched {
     pub around: Fits,
     /// The words that no text has; none of scripts without spaces, for most runs of letters are no words.
     pub unknown: Vec<String>,
-    /// How much of what is looked for the text says that fits best by its own words, from 0 to 1: a word counts the more the fewer
-    /// texts have it, and the most if none has.
+    /// How well the text fits that fits best by its own words, beside one of mean length that has all that is looked for once, from
+    /// 0 to 1: a word counts the more the fewer texts have it, and the most if none has.
     pub covered: f64,
 }
 

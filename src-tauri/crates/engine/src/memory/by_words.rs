@@ -1,8 +1,11 @@
 //! What the words of a question say about the messages of several chats.
 
+use std::collections::HashSet;
+use std::slice;
 use std::sync::Arc;
 
 use context::full_text::TextIndex;
+use domain::chat::Role;
 use domain::script::is_spaceless;
 use store::{NamedMessage, Read, StoreError, Stretch};
 
@@ -18,6 +21,9 @@ use super::things::Thing;
 const LOOKED_AT: usize = 120;
 /// Who is asked for "my dog" and says "my dog" talks of the same one: a third of a hint, for others may tell of it as well.
 pub(super) const NAMED: f32 = 0.25;
+
+/// Of a message that asks as much as it tells.
+const HALF: f32 = 0.5;
 
 /// What the words of a question say about messages.
 #[derive(Default)]
@@ -70,27 +76,33 @@ impl ByWords {
         Some(Hit { since: Some(Since::News(news.clone())), ..Hit::new(message, stretch, hit.score) })
     }
 
-    /// The messages that name one of `things`, and which, with the stretches they stand in.
-    fn naming(&self, things: &[Thing]) -> impl Iterator<Item = (usize, NamedMessage, &Thing)> {
+    /// The messages that name one of `things`, and which, with the stretches they stand in. Where `several` talk, "yours" may be
+    /// anybody's in the words of all but the user.
+    fn naming(&self, things: &[Thing], several: bool) -> impl Iterator<Item = (usize, NamedMessage, &Thing)> {
         let chats = self.stretches.iter().zip(&self.chats).enumerate();
-        chats.flat_map(|(stretch, (of, chat))| {
+        let naming = chats.flat_map(|(stretch, (of, chat))| {
             chat.naming(things, of.before).map(move |(message, thing)| (stretch, message, thing))
-        })
+        });
+        naming.filter(move |(_, message, _)| !several || message.role == Role::User)
     }
 
     /// [`NAMED`] for each message that names one of `things`.
-    pub(super) fn named(&self, things: &[Thing]) -> Scores {
+    pub(super) fn named(&self, things: &[Thing], several: bool) -> Scores {
         let mut named = Scores::unknown(&self.stretches);
-        self.naming(things).for_each(|(stretch, message, _)| named.add((stretch, message.position), NAMED));
+        self.naming(things, several).for_each(|(stretch, message, _)| named.add((stretch, message.position), NAMED));
         named
     }
 
-    /// The newest message that names one of `things`, where the first of `hits` that does is older. It fits nearly as well.
-    pub(super) fn last_word(&self, hits: &[Hit], things: &[Thing]) -> Option<Hit> {
-        let (stretch, newest, thing) =
-            self.naming(things).max_by_key(|(stretch, message, _)| (message.created, *stretch, message.position))?;
-        let named = self.named(things);
-        let older = hits.iter().find(|hit| named.knows(hit.place()))?;
+    /// The newest message that names `thing` and does not only ask, where the first of `hits` that does is older. It fits nearly
+    /// as well.
+    pub(super) fn last_word(&self, hits: &[Hit], thing: &Thing, several: bool) -> Option<Hit> {
+        let telling =
+            |(stretch, message, _): &(usize, NamedMessage, &Thing)| self.asking((*stretch, message.position)) < HALF;
+        let naming: Vec<_> = self.naming(slice::from_ref(thing), several).filter(telling).collect();
+        let newest = naming.iter().max_by_key(|(stretch, message, _)| (message.created, *stretch, message.position));
+        let (stretch, newest, thing) = *newest?;
+        let places: HashSet<Place> = naming.iter().map(|(stretch, message, _)| (*stretch, message.position)).collect();
+        let older = hits.iter().find(|hit| places.contains(&hit.place()))?;
         let since = Some(Since::LastWord(thing.clone()));
         let last = older.message.created < newest.created;
         last.then(|| Hit { since, ..Hit::new(newest, stretch, older.score.next_down()) })

@@ -15,6 +15,10 @@ const WHOLE: usize = 400;
 const LONGEST: usize = 200;
 /// The same where nothing in it is asked for by its words: one sentence, or two. Many of them have room, and one will be right.
 const GUESS: usize = 140;
+/// Bytes of a text that is one sentence to the encoder, whatever its signs say.
+const SHORT: usize = 60;
+/// Bytes of signs and spaces between two words at the most.
+const BETWEEN: usize = 200;
 /// What the encoder finds nearest counts half as much as a word that nothing else in the message has.
 const NEAREST: f32 = 0.5;
 
@@ -28,6 +32,14 @@ impl Sought {
         parts.sort_unstable();
         parts.dedup();
         Self(parts)
+    }
+
+    /// What both are about.
+    pub(super) fn and(&self, other: Self) -> Self {
+        let mut both = [self.0.as_slice(), &other.0].concat();
+        both.sort_unstable();
+        both.dedup();
+        Self(both)
     }
 
     /// Which of it is in each of `sentences`, each counting the more the fewer sentences have it.
@@ -58,7 +70,7 @@ pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<Nearest>) -> 
     if text.len() <= WHOLE {
         return text.to_owned();
     }
-    let sentences: Vec<(usize, &str)> = text.split_sentence_bound_indices().collect();
+    let sentences = sentences(text);
     let range = |(start, sentence): &(usize, &str)| *start..start + sentence.len();
     let weights = sought.weights(&sentences.iter().map(|(_, sentence)| *sentence).collect::<Vec<_>>());
     let near = nearest.and_then(|nearest| near(text, nearest.passage));
@@ -80,8 +92,22 @@ pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<Nearest>) -> 
 pub(super) fn met_best(text: &str, nearest: Nearest) -> &str {
     let text = text.trim();
     let met = near(text, nearest.passage).map_or(0, |near| nearest.within(&near));
-    let mut until = text.split_sentence_bound_indices().take_while(|(start, _)| *start <= met);
-    until.by_ref().last().map_or(text, |(_, sentence)| sentence)
+    if text.len() <= SHORT {
+        return text;
+    }
+    let sentences = sentences(text).into_iter().take_while(|(start, _)| *start <= met);
+    sentences.last().map_or(text, |(_, sentence)| sentence)
+}
+
+/// The sentences of `text` and where they stand. Unicode's rule looks ahead through whatever stands between two of them, for each
+/// letter of it: a text that has more of that than anybody writes is cut into lines.
+fn sentences(text: &str) -> Vec<(usize, &str)> {
+    let between = text.split(char::is_alphanumeric).map(str::len).max().unwrap_or(0);
+    if between <= BETWEEN {
+        return text.split_sentence_bound_indices().collect();
+    }
+    let start = |line: &str| line.as_ptr().addr() - text.as_ptr().addr();
+    text.split_inclusive('\n').map(|line| (start(line), line)).collect()
 }
 
 /// Where the passage with that number stands; a text that has room in one is one, as to the encoder. Passages are put together
@@ -107,21 +133,17 @@ fn near(text: &str, number: usize) -> Option<Range<usize>> {
 /// The sentence at `best`, and its neighbours while there is room, those behind it first.
 fn around(sentences: &[Range<usize>], best: usize, longest: usize) -> Range<usize> {
     let mut told = sentences[best].clone();
-    let (mut before, mut behind) = (sentences[..best].iter().rev(), sentences[best + 1..].iter());
+    let (mut before, mut behind) = (sentences[..best].iter().rev().peekable(), sentences[best + 1..].iter().peekable());
     loop {
-        let fits = |end: &&Range<usize>| end.len() + told.len() <= longest;
-        let (next, last) = (behind.next().filter(fits), before.next().filter(fits));
-        match (next, last) {
-            (None, None) => return told,
-            (Some(next), _) if last.is_none_or(|last| told.len() + next.len() + last.len() > longest) => {
-                told.end = next.end
-            }
-            (_, Some(last)) => {
-                told.start = last.start;
-                told.end = next.map_or(told.end, |next| next.end);
-            }
-            (Some(next), None) => told.end = next.end,
+        // Where the next one has no room, none beyond it has: room only shrinks.
+        let room = longest.saturating_sub(told.len());
+        let next = behind.next_if(|next| next.len() <= room);
+        let room = room - next.map_or(0, ExactSizeIterator::len);
+        let last = before.next_if(|last| last.len() <= room);
+        if next.is_none() && last.is_none() {
+            return told;
         }
+        told = last.map_or(told.start, |last| last.start)..next.map_or(told.end, |next| next.end);
     }
 }
 
@@ -152,6 +174,31 @@ mod tests {
         let end = told(&format!("{fog}Nobody camps at the reef."), &["reef"], None);
         assert!(end.starts_with('…') && end.ends_with("the reef."), "{end}");
         assert_eq!(told("At the reef.", &["moon"], None), "At the reef.");
+    }
+
+    #[test]
+    fn sentences_around_it_have_their_room_and_none_is_jumped_over() {
+        let told = |lengths: &[usize], best: usize, longest: usize| {
+            let mut end = 0;
+            let ranges: Vec<Range<usize>> = lengths
+                .iter()
+                .map(|length| {
+                    end += length;
+                    end - length..end
+                })
+                .collect();
+            around(&ranges, best, longest)
+        };
+        assert_eq!(told(&[20, 20, 500, 20], 1, 140), 0..40);
+        assert_eq!(told(&[20, 90, 60, 60], 2, 200), 110..230);
+        assert_eq!(told(&[20, 60, 60, 60], 2, 200), 0..200);
+        assert_eq!(told(&[500], 0, 100), 0..500);
+    }
+
+    #[test]
+    fn what_nobody_writes_is_not_looked_through_for_ever() {
+        let spaces = format!("Hm?. {}My reef.\nThe end.", " ".repeat(1_000_000));
+        assert!(told(&spaces, &["end"], None).ends_with("The end."));
     }
 
     #[test]

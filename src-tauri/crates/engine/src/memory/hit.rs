@@ -23,7 +23,7 @@ pub(crate) struct Hit {
     pub(super) text: String,
     /// Which of the stretches it stands in.
     pub(crate) stretch: usize,
-    /// From 0 to 1.
+    /// From 0 to 1; less where it only asks, or says what others say.
     pub(crate) score: f32,
     /// What it is made of.
     pub(crate) signals: Vec<Signal>,
@@ -79,7 +79,7 @@ pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &
     let own = match &since {
         None => None,
         Some(Since::News(news)) => Some(news.sought()),
-        Some(Since::LastWord(thing)) => Some(thing.sought(role)),
+        Some(Since::LastWord(thing)) => Some(sought.and(thing.sought(role))),
     };
     let text = excerpt(&said(role, text), own.as_ref().unwrap_or(sought), nearest);
     if text.is_empty() {

@@ -78,7 +78,7 @@ pub(crate) fn find(
     let talk = Talk { timed: question.about.names_a_date(), several: question.several };
     twins::say_once(&mut hits, talk, |hit| text_of(store, &words.stretches, hit))?;
     variety::vary(&mut hits);
-    with_what_came_since(store, words, &question.things, &mut hits)?;
+    with_what_came_since(store, words, question, &mut hits)?;
     Ok(Older { hits, lacking, talk })
 }
 
@@ -87,21 +87,21 @@ pub(crate) fn find(
 fn with_what_came_since(
     store: &Read<'_>,
     words: &ByWords,
-    things: &[Thing],
+    Question { things, several, .. }: &Question,
     hits: &mut Vec<Hit>,
 ) -> Result<(), StoreError> {
     let told = &hits[..hits.len().min(CANDIDATES)];
     // Of several that it is news to, the first fits best.
     let mut since: BTreeMap<Place, Hit> = BTreeMap::new();
-    for news in told.iter().filter_map(|hit| words.news_since(hit)).chain(words.last_word(told, things)) {
+    let last_words = things.iter().filter_map(|thing| words.last_word(told, thing, *several));
+    for news in told.iter().filter_map(|hit| words.news_since(hit)).chain(last_words) {
         since.entry(news.place()).or_insert(news);
     }
     for mut news in since.into_values() {
         news.text = text_of(store, &words.stretches, &news)?;
         match hits.iter_mut().find(|hit| hit.place() == news.place()) {
-            // It is told for itself, before what it came after.
-            Some(known) if known.score >= news.score => known.since = news.since,
-            Some(known) => *known = Hit { signals: std::mem::take(&mut known.signals), ..news },
+            // It is told for itself, and before what it is news to.
+            Some(known) => (known.score, known.since) = (known.score.max(news.score), news.since),
             None => hits.push(news),
         }
     }
@@ -113,7 +113,7 @@ fn judged_by_meaning(
     store: &Read<'_>,
     words: &ByWords,
     meaning: &Meaning<'_>,
-    Question { about, things, .. }: &Question,
+    Question { about, things, several, .. }: &Question,
     clock: &Clock,
 ) -> Result<Vec<Hit>, StoreError> {
     let (near, around) = (meaning.near(), &words.said.around);
@@ -125,7 +125,7 @@ fn judged_by_meaning(
     if about.given() > 0.0 {
         likely.add_all(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))), HINTS);
     }
-    let named = words.named(things);
+    let named = words.named(things, *several);
     likely.add_all(&named, 1.0);
     let mut hits = words.first(&likely);
     let places: Vec<Place> = hits.iter().map(Hit::place).collect();
@@ -178,9 +178,9 @@ const ALL_WORDS: f32 = 3.5;
 const BY_WORDS: f32 = 4.0;
 
 /// Without meanings a hint counts as much as a message's own words. A longer message says more, and one that asks less.
-fn judged_by_words(words: &ByWords, Question { about, things, .. }: &Question, clock: &Clock) -> Vec<Hit> {
+fn judged_by_words(words: &ByWords, Question { about, things, several, .. }: &Question, clock: &Clock) -> Vec<Hit> {
     let mut likely = by_words(&words.said);
-    let named = words.named(things);
+    let named = words.named(things, *several);
     likely.add_to_known(&named);
     if about.given() > 0.0 {
         likely.add_to_known(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))));
@@ -209,7 +209,8 @@ fn best_first(hits: &mut [Hit]) {
 
 /// Leaves what is good enough for a prompt; `ranked` is in order.
 pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<T>, score: impl Fn(&T) -> f32) {
-    let floor = ranked.first().map_or(0.0, &score) * FLOOR;
+    let best = ranked.first().map_or(0.0, &score);
+    let floor = best.min(best * FLOOR);
     ranked.retain(|one| score(one) >= floor);
 }
 
@@ -258,6 +259,7 @@ mod tests {
             scores
         };
         assert_eq!(left(&[0.9, 0.5, 0.1]), [0.9, 0.5]);
+        assert_eq!(left(&[-0.1, -0.2]), [-0.1]);
         assert_eq!(left(&[]), [0.0; 0]);
     }
 }

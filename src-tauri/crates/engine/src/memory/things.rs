@@ -7,20 +7,58 @@ use super::excerpt::Sought;
 use super::terms::says_nothing;
 
 /// What may stand between whose it is and what it is.
-const BETWEEN: [&str; 8] = ["own", "old", "new", "dear", "poor", "little", "big", "favourite"];
+const BETWEEN: [&str; 27] = [
+    "beautiful",
+    "best",
+    "big",
+    "dear",
+    "elder",
+    "eldest",
+    "favorite",
+    "favourite",
+    "first",
+    "former",
+    "good",
+    "great",
+    "last",
+    "left",
+    "little",
+    "new",
+    "next",
+    "old",
+    "older",
+    "oldest",
+    "other",
+    "own",
+    "poor",
+    "right",
+    "second",
+    "younger",
+    "youngest",
+];
+/// Things that one text names at the most.
+const MOST: usize = 24;
 
 /// Something of the user's or of the character's.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Thing {
     of: Role,
+    /// Its stem: "dogs" are the same as "dog".
     noun: String,
+    as_said: String,
+}
+
+impl PartialEq for Thing {
+    fn eq(&self, other: &Self) -> bool {
+        self.of == other.of && self.noun == other.noun
+    }
 }
 
 impl Thing {
     /// What an excerpt of somebody's words is to be about that is to name it.
     pub(super) fn sought(&self, by: Role) -> Sought {
         let whose = if self.of == by { "my" } else { "your" };
-        Sought::of(&[whose.to_owned(), self.noun.clone()])
+        Sought::of(&[whose.to_owned(), self.as_said.clone()])
     }
 
     pub(super) fn is_users(&self) -> bool {
@@ -28,7 +66,7 @@ impl Thing {
     }
 }
 
-/// The things that `text` of somebody who talks names.
+/// The things that `text` of somebody who talks names, each once.
 pub(crate) fn things(text: &str, by: Role) -> Vec<Thing> {
     let (own, other) = match by {
         Role::User => (Role::User, Role::Character),
@@ -38,7 +76,7 @@ pub(crate) fn things(text: &str, by: Role) -> Vec<Thing> {
     let words: Vec<String> = words(text).collect();
     let thing = |of: Role, noun: &String| {
         let noun = Some(noun).filter(|noun| !says_nothing(noun))?;
-        Some(Thing { of, noun: Terms::default().of(noun).concat() })
+        Some(Thing { of, noun: Terms::default().of(noun).concat(), as_said: noun.clone() })
     };
     let whose = |(at, word): (usize, &String)| {
         let of = if word == "my" { own } else { other };
@@ -52,7 +90,13 @@ pub(crate) fn things(text: &str, by: Role) -> Vec<Thing> {
         let has = ["i", "you"].contains(&who.as_str()) && ["have", "own"].contains(&have.as_str());
         (asks && has).then(|| thing(of, noun))?
     };
-    words.iter().enumerate().filter_map(whose).chain(words.windows(5).filter_map(having)).collect()
+    let mut things: Vec<Thing> = Vec::new();
+    for thing in words.iter().enumerate().filter_map(whose).chain(words.windows(5).filter_map(having)) {
+        if things.len() < MOST && !things.contains(&thing) {
+            things.push(thing);
+        }
+    }
+    things
 }
 
 #[cfg(test)]
@@ -72,6 +116,15 @@ mod tests {
         assert_eq!(named("My dog, and your own cat.", Role::User), [dog[0].clone(), (false, "cat".to_owned())]);
         assert_eq!(named("Which dog do I have?", Role::User), dog);
         assert_eq!(named("What dogs did you own?", Role::Character), dog);
+    }
+
+    #[test]
+    fn what_kind_of_thing_it_is_is_not_the_thing() {
+        assert_eq!(named("What is my favorite color?", Role::User), [(true, "color".to_owned())]);
+        assert_eq!(named("My younger sister and my older brother.", Role::User).len(), 2);
+        assert_eq!(named(&"my dog, my cats, ".repeat(1_000), Role::User).len(), 2);
+        let pony = things("My ponies are calm.", Role::User);
+        assert_eq!(pony, things("My pony is calm.", Role::User));
     }
 
     #[test]

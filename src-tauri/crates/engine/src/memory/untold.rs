@@ -75,13 +75,12 @@ pub(super) fn with_merged(store: &Write<'_>, ids: &[MemoryId]) -> Result<Vec<Mem
 pub(super) fn remember_again(store: &mut Write<'_>, id: MemoryId) -> Result<(), StoreError> {
     let forgotten = store.memories().forgotten_at(id)?;
     let restored = store.memories_mut().restore(id)?;
-    let mut told: HashSet<MessageId> = HashSet::new();
-    for id in &restored {
-        told.extend(store.messages_mut().remember_words_of(*id)?);
-    }
+    restored.iter().try_for_each(|id| store.messages_mut().remember_words_of(*id))?;
     forgotten.map(|at| store.memories_mut().restore_summaries(id, at)).transpose()?;
     for id in restored {
-        told.extend(store.memories().get(id)?.into_iter().flat_map(|memory| memory.sources));
+        let known = store.memories().get(id)?;
+        let mut sources = known.into_iter().flat_map(|memory| memory.sources);
+        sources.try_for_each(|message| store.messages_mut().tell_again(message))?;
     }
-    told.into_iter().try_for_each(|message| store.messages_mut().tell_again(message))
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! What a passage is about: its meaning among what was said right before and right behind it (memory.md, section 3, item 5).
 //!
-//! The encoder would have to read every message three times over, once by itself and with each of its neighbours. The mean of
-//! vectors that it made of each by itself says nearly the same, and costs no reading.
+//! The encoder would have to read every message three times over, once by itself and with each of its neighbours. The
+//! vectors that it made of each by itself, put together, say nearly the same, and cost no reading.
 
 use local::Embedding;
 

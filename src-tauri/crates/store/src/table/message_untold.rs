@@ -47,7 +47,8 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// [`Self::tell_no_more`], and notes that it is so for as long as `memory` is forgotten: what the message shows says it too.
+    /// [`Self::tell_no_more`], and notes that it is so for good, whatever becomes of `memory`: what the message shows is that it be
+    /// forgotten.
     pub fn forget_words_in(&mut self, message: MessageId, memory: MemoryId) -> Result<(), StoreError> {
         let shown = "INSERT OR IGNORE INTO forgotten (memory, swipe)
              SELECT ?2, swipe.id FROM swipe JOIN message ON message.id = swipe.message
@@ -56,14 +57,12 @@ impl MessagesMut<'_> {
         self.tell_no_more(message)
     }
 
-    /// Undoes [`Self::forget_words_of`] and [`Self::forget_words_in`], and says which messages have such words.
-    pub fn remember_words_of(&mut self, memory: MemoryId) -> Result<Vec<MessageId>, StoreError> {
-        let messages = "SELECT DISTINCT swipe.message FROM forgotten JOIN swipe ON swipe.id = forgotten.swipe
-             WHERE forgotten.memory = ?1";
-        let mut messages = self.conn.prepare_cached(messages)?;
-        let messages = messages.query_map([Col(memory)], |row| Ok(row.get::<_, Col<MessageId>>(0)?.0))?;
-        let messages = messages.collect::<Result<_, _>>()?;
-        self.conn.prepare_cached("DELETE FROM forgotten WHERE memory = ?1")?.execute([Col(memory)])?;
-        Ok(messages)
+    /// Undoes [`Self::forget_words_of`]; what [`Self::forget_words_in`] noted stays.
+    pub fn remember_words_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
+        let words =
+            "DELETE FROM forgotten WHERE memory = ?1 AND swipe IN (SELECT memory_source.swipe FROM memory_source
+             JOIN memory ON memory.number = memory_source.memory WHERE memory.id = ?1)";
+        self.conn.prepare_cached(words)?.execute([Col(memory)])?;
+        Ok(())
     }
 }

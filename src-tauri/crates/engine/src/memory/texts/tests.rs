@@ -39,9 +39,25 @@ async fn furnish(store: &Store) {
 }
 
 /// What a search says of it, and where its messages stand.
-fn seen(texts: &ChatTexts) -> (Vec<i64>, Searched) {
+#[derive(Debug, PartialEq)]
+struct Seen {
+    positions: Vec<i64>,
+    searched: Searched,
+    /// What is known of each beside its words.
+    asking: BTreeMap<i64, f32>,
+    things: BTreeMap<i64, Vec<Thing>>,
+    news: BTreeMap<i64, News>,
+}
+
+fn seen(texts: &ChatTexts) -> Seen {
     let searched = search(&[(&texts.index, i64::MAX)], ["lamp", "parrot", "gull", "rain"]);
-    (texts.messages(i64::MAX).map(|message| message.position).collect(), searched)
+    Seen {
+        positions: texts.messages(i64::MAX).map(|message| message.position).collect(),
+        searched,
+        asking: texts.asking.clone(),
+        things: texts.things.clone(),
+        news: texts.news.clone(),
+    }
 }
 
 /// Whether the cache knows what one knows that reads everything anew.
@@ -58,8 +74,19 @@ async fn whatever_happens_to_a_chat_its_words_follow() {
     assert!(is_current(&store, &cache).await, "of a chat that is not there nothing is known");
     furnish(&store).await;
     assert!(is_current(&store, &cache).await);
-    store.write(|w| w.messages_mut().edit(message_id(3), "A gull.")).await.unwrap();
+    store.write(|w| w.messages_mut().edit(message_id(3), "Is it my gull? I live in Oak Lane now.")).await.unwrap();
     assert!(is_current(&store, &cache).await, "edited");
+    let known = store
+        .read({
+            let cache = Arc::clone(&cache);
+            move |read| cache.of(read, CHAT)
+        })
+        .await
+        .unwrap();
+    let Seen { asking, things, news, .. } = seen(&known);
+    assert_eq!((asking.len(), things.len(), news.len()), (1, 1, 1), "it asks, names a thing and has news");
+    store.write(|w| w.messages_mut().edit(message_id(3), "A gull.")).await.unwrap();
+    assert!(is_current(&store, &cache).await, "edited again");
     store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(9))).await.unwrap();
     assert!(is_current(&store, &cache).await, "deleted");
     say(&store, 4, "Another lamp.").await;
