@@ -57,9 +57,17 @@ pub(super) fn asks(collected: &Collected) -> bool {
 /// What part of `text` asks something, from 0 to 1: an answer tells. Every message is asked that once, so sentences are cut at
 /// their marks, in one walk.
 pub(super) fn asking_part(text: &str) -> f32 {
-    let ends = |letter: char| QUESTION.contains(&letter) || ENDS.contains(&letter);
-    let asking = text.split_inclusive(ends).filter(|sentence| sentence.ends_with(QUESTION));
+    let asking = sentences(text).filter(|sentence| sentence.ends_with(QUESTION));
     asking.map(str::len).sum::<usize>() as f32 / text.len().max(1) as f32
+}
+
+/// The sentences of `text` that do not ask.
+pub(super) fn told_part(text: &str) -> String {
+    sentences(text).filter(|sentence| !sentence.ends_with(QUESTION)).collect()
+}
+
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(|letter: char| QUESTION.contains(&letter) || ENDS.contains(&letter))
 }
 
 /// Whose words, and of when, this turn asks for.
@@ -86,5 +94,6 @@ mod tests {
         assert_eq!(part("*nods* \"And you?\" *waves*"), 64);
         assert_eq!(part("我住在海边。你呢？"), 33);
         assert_eq!(part(""), 0);
+        assert_eq!(told_part("My dog? I live here. And you now?"), " I live here.");
     }
 }

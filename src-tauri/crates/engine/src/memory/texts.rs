@@ -7,7 +7,7 @@ use context::full_text::{Text, TextIndex};
 use domain::ChatId;
 use store::{NamedMessage, Read, ShownText, StoreError, TextRevision};
 
-use super::asking::asking_part;
+use super::asking::{asking_part, told_part};
 use super::news::News;
 use super::things::{Thing, things};
 
@@ -25,7 +25,7 @@ pub(super) struct ChatTexts {
     news: BTreeMap<i64, News>,
     /// By position, what part of it asks, where some does.
     asking: BTreeMap<i64, f32>,
-    /// By position, where it names some.
+    /// By position, where it tells of some.
     things: BTreeMap<i64, Vec<Thing>>,
 }
 
@@ -73,7 +73,8 @@ impl ChatTexts {
         let (position, text) = (changed.message.position, changed.text.as_str());
         put(&mut self.news, position, News::of(text));
         put(&mut self.asking, position, Some(asking_part(text)).filter(|part| *part > 0.0));
-        put(&mut self.things, position, Some(things(text, changed.message.role)).filter(|things| !things.is_empty()));
+        let named = things(&told_part(text), changed.message.role);
+        put(&mut self.things, position, Some(named).filter(|named| !named.is_empty()));
     }
 
     /// Reads what has changed.
