@@ -22,9 +22,6 @@ const LOOKED_AT: usize = 120;
 /// Who is asked for "my dog" and says "my dog" talks of the same one: a third of a hint, for others may tell of it as well.
 pub(super) const NAMED: f32 = 0.25;
 
-/// Of a message that asks as much as it tells.
-const HALF: f32 = 0.5;
-
 /// What the words of a question say about messages.
 #[derive(Default)]
 pub(crate) struct ByWords {
@@ -93,12 +90,9 @@ impl ByWords {
         named
     }
 
-    /// The newest message that names `thing` and does not only ask, where the first of `hits` that does is older. It fits nearly
-    /// as well.
+    /// The newest message that tells of `thing`, where the first of `hits` that does is older. It fits nearly as well.
     pub(super) fn last_word(&self, hits: &[Hit], thing: &Thing, several: bool) -> Option<Hit> {
-        let telling =
-            |(stretch, message, _): &(usize, NamedMessage, &Thing)| self.asking((*stretch, message.position)) < HALF;
-        let naming: Vec<_> = self.naming(slice::from_ref(thing), several).filter(telling).collect();
+        let naming: Vec<_> = self.naming(slice::from_ref(thing), several).collect();
         let newest = naming.iter().max_by_key(|(stretch, message, _)| (message.created, *stretch, message.position));
         let (stretch, newest, thing) = *newest?;
         let places: HashSet<Place> = naming.iter().map(|(stretch, message, _)| (*stretch, message.position)).collect();

@@ -74,7 +74,10 @@ async fn whatever_happens_to_a_chat_its_words_follow() {
     assert!(is_current(&store, &cache).await, "of a chat that is not there nothing is known");
     furnish(&store).await;
     assert!(is_current(&store, &cache).await);
-    store.write(|w| w.messages_mut().edit(message_id(3), "Is it my gull? I live in Oak Lane now.")).await.unwrap();
+    store
+        .write(|w| w.messages_mut().edit(message_id(3), "Is it your gull? My gull lives. I live in Oak Lane now."))
+        .await
+        .unwrap();
     assert!(is_current(&store, &cache).await, "edited");
     let known = store
         .read({
