@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn the_nearest_sentence_is_as_near_as_all_of_its_pieces_together() {
         let asked = asked(&[[100, 0]]);
-        let mut passage = vec![[-50, 0]; 3 * SENTENCE];
+        let mut passage = [[-50, 0]; 3 * SENTENCE];
         passage[SENTENCE..2 * SENTENCE].fill([60, 80]);
         assert!((asked.met_in(&passage.concat()).near - 1.0).abs() < 1e-6);
         passage[SENTENCE] = [-127, -127];

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_short_line_among_long_ones_is_about_what_itself_says() {
-        let long = embedding(&vec![[0, 100]; BESIDE]);
+        let long = embedding(&[[0, 100]; BESIDE]);
         let line = among(&embedding(&[[100, 0]]), [Some(&long), Some(&long)]);
         assert_eq!(line, among(&embedding(&[[50, 0]; 9]), [Some(&long), Some(&long)]));
         assert!((line[0] - line[1]).abs() < 1e-6, "both of them together count as much as it does: {line:?}");
