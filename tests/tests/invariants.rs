@@ -270,8 +270,12 @@ async fn a_promise_outlives_the_small_talk_around_it() {
         assert!(sent.text.contains(PROMISE), "turn {turn}: {}", sent.text);
     }
     assert!(epochs > 2, "the window moved {epochs} times");
-    let last = app.engine.preview_prompt(chat, "And now?".into(), WhatIf::default()).await.unwrap();
-    assert!(!last.text.contains("the 3th cloud"));
+    let last = app.engine.preview_prompt(chat, "Let us go.".into(), WhatIf::default()).await.unwrap();
+    // A cloud may have been called up again; the message itself is gone.
+    let messages: Vec<&str> =
+        last.blocks.iter().filter(|block| block.kind == "message").map(|block| block.text.as_str()).collect();
+    let shown = [3, 39].map(|turn: i32| messages.contains(&format!("And what of the {turn}th cloud?").as_str()));
+    assert_eq!(shown, [false, true], "{messages:?}");
     let row = last.blocks.iter().find(|block| block.text.contains(PROMISE)).unwrap();
     assert!(row.reason.contains("a promise"), "{}", row.reason);
 }
