@@ -156,7 +156,7 @@ fn is_same_talk(one: Timestamp, other: Timestamp) -> bool {
 /// A model spells out words that it has not learned. What it says of a text that it spells is of no use: the nearest of such
 /// texts are those that are spelled alike.
 fn knows_the_words(text: &str, pieces: usize) -> bool {
-    // "Sister's" has two words and a sign, and both are pieces.
+    // The sign in "sister's" is a piece of its own, and no word.
     let endings = text.matches(APOSTROPHES).count();
     let words = super::terms::words(text).count();
     pieces.saturating_sub(MARKS + endings) as f32 <= PIECES_A_WORD * words as f32

@@ -43,7 +43,10 @@ pub(super) fn say_once(
 
 /// What has the words of a message in `history` stands for that one: the plan knows whether it is in the window.
 pub(super) fn stand_in(hits: &mut [Hit], talk: Talk, history: &[HistoryMessage], speakers: &Speakers) {
-    for hit in hits.iter_mut().filter(|_| !talk.timed) {
+    if talk.timed {
+        return;
+    }
+    for hit in hits {
         let (id, role) = (hit.message.id, hit.message.role);
         let (text, speaker) = (said(role, hit.text.clone()), speakers.of(id, role));
         let same = |message: &&HistoryMessage| {
