@@ -106,11 +106,17 @@ export class Memories {
 
 	look = (view: View): void => {
 		this.view = view;
+		this.#askForLastTurn();
 	};
 
 	/** A turn has ended. */
 	turned(chat: string): void {
-		if (this.open && this.view === "turn" && this.#of?.id === chat) void this.turn.last(chat);
+		if (this.#of?.id === chat) this.#askForLastTurn();
+	}
+
+	/** Where it is looked at. */
+	#askForLastTurn(): void {
+		if (this.open && this.view === "turn" && this.#of) void this.turn.last(this.#of.id);
 	}
 
 	close = (): void => {
@@ -127,11 +133,13 @@ export class Memories {
 			[this.items, this.more, this.loaded, this.failure, this.draft, this.merging, this.#order, this.#pages] = [[], false, false, null, null, null, [], 1];
 			this.receipts.clear();
 		}
-		if (this.#of?.id !== of.id) {
+		const another = this.#of?.id !== of.id;
+		this.#of = of;
+		if (another) {
 			this.tried.clear();
 			this.turn.clear();
+			this.#askForLastTurn();
 		}
-		this.#of = of;
 		await this.load();
 	}
 

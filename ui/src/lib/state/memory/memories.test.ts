@@ -147,6 +147,26 @@ test("a long list comes page by page, and another search begins with the first",
 	expect(shell.asked.findLast(({ operation }) => operation === "find_memories")?.args).toMatchObject({ pages: 1 });
 });
 
+test("the last turn is that of the chat beside it, and is asked for again when one ends", async () => {
+	const recalled = ({ chat }: { chat: string }) => ({ items: [], tokens: chat === "chat" ? 1 : 2, budget: 9, notices: [] });
+	const { list, shell } = memories([], { recalled });
+	await list.follow(MIRA);
+	expect(shell.count("recalled")).toBe(0);
+	list.look("turn");
+	await vi.waitFor(() => expect(list.turn.found?.tokens).toBe(1));
+	await list.follow({ ...MIRA, id: "other" });
+	await vi.waitFor(() => expect(list.turn.found?.tokens).toBe(2));
+	list.turned("chat");
+	expect(shell.count("recalled")).toBe(2);
+	list.turned("other");
+	list.close();
+	list.turned("other");
+	expect(shell.count("recalled")).toBe(3);
+	list.show(null);
+	await list.follow(MIRA);
+	await vi.waitFor(() => expect(list.turn.found?.tokens).toBe(1));
+});
+
 test("memory that is off in the chat is told of", async () => {
 	const { list } = memories([], { layered_settings: () => ({ settings: [{ key: "memory", value: false }], contradictions: [], model: null, character: null }) });
 	await list.follow(MIRA);
