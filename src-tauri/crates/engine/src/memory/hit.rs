@@ -81,6 +81,8 @@ pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &
         Some(Since::News(news)) => Some(news.sought()),
         Some(Since::LastWord(thing)) => Some(sought.and(thing.sought(role))),
     };
+    // What it is told for besides may stand elsewhere in it than what the encoder finds nearest to the question.
+    let nearest = nearest.filter(|_| own.is_none());
     let text = excerpt(&said(role, text), own.as_ref().unwrap_or(sought), nearest);
     if text.is_empty() {
         return None;
@@ -100,4 +102,36 @@ pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &
     };
     let excerpt = Candidate::new(BlockKind::Excerpt, source, reason, text);
     Some(excerpt.scored(score).because(signals).titled(title).about(vec![id]))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::chat::Role;
+    use domain::{MessageId, Timestamp};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::memory::things::things;
+
+    #[test]
+    fn what_was_said_last_of_something_is_told_where_it_is_named() {
+        let text =
+            format!("I saw a stray dog. {}\n\nI have to walk my dog. Come, Zebulon!", "It rained all day. ".repeat(30));
+        let message = NamedMessage { id: MessageId(Uuid::nil()), position: 7, role: Role::User, created: Timestamp(0) };
+        let told = |since| {
+            let hit = Hit {
+                text: text.clone(),
+                nearest: Some(Nearest { passage: 0, at: 0.0 }),
+                since,
+                ..Hit::new(message, 0, 0.9)
+            };
+            let speakers =
+                Speakers { character: "Mira".to_owned(), persona: "Tom".to_owned(), others: Default::default() };
+            let sought = Sought::of(&["dog".to_owned(), "called".to_owned()]);
+            candidate(hit, &sought, &speakers, &Clock::stopped(Timestamp(0))).unwrap().text
+        };
+        assert!(told(None).starts_with("I saw a stray dog."), "{}", told(None));
+        let thing = things("What is my dog called?", Role::User).remove(0);
+        assert!(told(Some(Since::LastWord(thing))).ends_with("Come, Zebulon!"));
+    }
 }

@@ -12,11 +12,15 @@ use store::StoreError;
 
 use super::signals::Place;
 
-/// Pieces of a passage that are looked at together, to find the place that the question is about: a short sentence.
+/// Pieces of a passage that are looked at together: a short sentence.
 const SENTENCE: usize = 12;
 /// So many of them a question is to be met in together: one sentence, or two. In a long text each piece is met somewhere, whatever
 /// it tells of.
 const TOGETHER: usize = 2;
+/// Pieces after which a sentence may begin, to find the one that the question is about.
+const STEP: usize = 4;
+/// Steps of a sentence.
+const STEPS: usize = SENTENCE / STEP;
 
 /// The pieces that are asked for, and what each counts: more the fewer passages have it.
 pub(super) struct TellingPieces {
@@ -37,34 +41,45 @@ impl TellingPieces {
 
     /// Late interaction: each piece takes its best match in the passage, near the others.
     fn met_in(&self, passage: &[i8]) -> InPassage {
-        let length = SENTENCE * self.dimensions.get();
-        let sentences: Vec<Vec<i32>> =
-            passage.chunks(length).map(|sentence| best_products(&self.vectors, sentence, self.dimensions)).collect();
-        let best = self.met_together(&sentences);
-        let end = |sentence: usize| (sentence * length).min(passage.len());
-        // What is looked for may stand on both sides of a border.
-        let two = (1..).zip(sentences.windows(2)).map(|(at, two)| (2 * end(at), self.score(&larger(&two[0], &two[1]))));
-        let one = (0..).zip(&sentences).map(|(at, one)| (end(at) + end(at + 1), self.score(one)));
-        let twice_the_middle = two.chain(one).max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(at, _)| at);
-        let near = passage.chunks(length).map(|sentence| self.nearness(sentence)).fold(-1.0, f32::max);
-        InPassage { best, at: twice_the_middle as f32 / (2 * passage.len().max(1)) as f32, near }
+        let steps = passage.chunks(STEP * self.dimensions.get());
+        let steps: Vec<Part> = steps.map(|step| self.part(step)).collect();
+        let sentences: Vec<Part> = steps.chunks(STEPS).map(Part::of).collect();
+        let near = sentences.iter().map(|sentence| self.nearness(sentence)).fold(-1.0, f32::max);
+        let (fit, at) = self.place_in(&steps);
+        InPassage { best: self.met_together(&sentences), near, fit, at }
     }
 
-    /// The cosine of the whole question and of all pieces of a sentence.
-    fn nearness(&self, sentence: &[i8]) -> f32 {
+    fn part(&self, pieces: &[i8]) -> Part {
         let mut sum = vec![0_i32; self.dimensions.get()];
-        for piece in sentence.chunks_exact(self.dimensions.get()) {
+        for piece in pieces.chunks_exact(self.dimensions.get()) {
             sum.iter_mut().zip(piece).for_each(|(sum, number)| *sum += i32::from(*number));
         }
+        let best = best_products(&self.vectors, pieces, self.dimensions);
+        Part { best, sum, pieces: pieces.len() / self.dimensions }
+    }
+
+    /// How well the sentence fits that is nearest to the whole question and has most of its pieces, and where its middle is, from
+    /// 0 to 1. Of equals the first.
+    fn place_in(&self, steps: &[Part]) -> (f32, f32) {
+        let sentences = steps.windows(STEPS.min(steps.len()).max(1)).map(Part::of);
+        let fits = (0..).zip(sentences).map(|(step, sentence): (usize, Part)| {
+            (self.score(&sentence.best) + self.nearness(&sentence), 2 * step * STEP + sentence.pieces)
+        });
+        let best = fits.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let twice_all: usize = steps.iter().map(|step| 2 * step.pieces).sum();
+        best.map_or((f32::MIN, 0.0), |(fit, twice_the_middle)| (fit, twice_the_middle as f32 / twice_all as f32))
+    }
+
+    /// The cosine of the whole question and of all pieces of a stretch.
+    fn nearness(&self, Part { sum, .. }: &Part) -> f32 {
         let length = sum.iter().map(|number| (*number as f32).powi(2)).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-        self.mean.iter().zip(&sum).map(|(asked, number)| asked * *number as f32).sum::<f32>() / length
+        self.mean.iter().zip(sum).map(|(asked, number)| asked * *number as f32).sum::<f32>() / length
     }
 
     /// The best matches in that part of a passage where they are best together.
-    fn met_together(&self, sentences: &[Vec<i32>]) -> Vec<i32> {
-        let together = |some: &[Vec<i32>]| some.iter().skip(1).fold(some[0].clone(), |best, one| larger(&best, one));
-        let parts = sentences.windows(TOGETHER.min(sentences.len()).max(1)).map(together);
-        let scored = parts.map(|best| (self.score(&best), best));
+    fn met_together(&self, sentences: &[Part]) -> Vec<i32> {
+        let parts = sentences.windows(TOGETHER.min(sentences.len()).max(1)).map(Part::of);
+        let scored = parts.map(|Part { best, .. }| (self.score(&best), best));
         let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
         best.map_or_else(|| vec![0; self.weights.len()], |(_, best)| best)
     }
@@ -81,10 +96,35 @@ impl TellingPieces {
 pub(super) struct InPassage {
     /// The best product of each.
     pub(super) best: Vec<i32>,
-    /// Where in it they are met best, from its beginning at 0 to its end at 1.
-    pub(super) at: f32,
     /// How near the nearest sentence is to the whole question.
     pub(super) near: f32,
+    /// How well the sentence fits that the question is about, as far as can be told.
+    pub(super) fit: f32,
+    /// Where that is, from the passage's beginning at 0 to its end at 1.
+    pub(super) at: f32,
+}
+
+/// Pieces of a passage that stand beside each other.
+struct Part {
+    /// The best product of each piece of the question.
+    best: Vec<i32>,
+    /// Of all their vectors.
+    sum: Vec<i32>,
+    pieces: usize,
+}
+
+impl Part {
+    /// All of `parts`, one behind the other; there is one.
+    fn of(parts: &[Self]) -> Self {
+        let Self { best, sum, pieces } = &parts[0];
+        let mut all = Self { best: best.clone(), sum: sum.clone(), pieces: *pieces };
+        for part in &parts[1..] {
+            all.best.iter_mut().zip(&part.best).for_each(|(best, other)| *best = (*best).max(*other));
+            all.sum.iter_mut().zip(&part.sum).for_each(|(sum, other)| *sum += other);
+            all.pieces += part.pieces;
+        }
+        all
+    }
 }
 
 /// Where in a message the question is met best.
@@ -102,10 +142,6 @@ impl Nearest {
         let into = (self.at * near.len() as f32) as usize;
         near.start + into.min(near.len().saturating_sub(1))
     }
-}
-
-fn larger(one: &[i32], other: &[i32]) -> Vec<i32> {
-    one.iter().zip(other).map(|(one, other)| *one.max(other)).collect()
 }
 
 /// A passage, and how it met each piece.
@@ -165,9 +201,22 @@ mod tests {
         passage[7 * SENTENCE - 1] = [90, 0];
         passage[7 * SENTENCE] = [0, 90];
         let met = asked.met_in(&passage.concat());
-        assert_eq!((met.best, met.at), (vec![9_000, 9_000], 0.7));
-        assert_eq!(asked.met_in(&[90, 0]), InPassage { best: vec![9_000, 0], at: 0.5, near: 0.6 });
-        assert_eq!(asked.met_in(&[]), InPassage { best: vec![0, 0], at: 0.0, near: -1.0 });
+        assert_eq!((met.best, (met.at * 100.0).round()), (vec![9_000, 9_000], 68.0));
+        let InPassage { best, near, at, .. } = asked.met_in(&[90, 0]);
+        assert_eq!((best, near, at), (vec![9_000, 0], 0.6, 0.5));
+        let InPassage { best, near, at, .. } = asked.met_in(&[]);
+        assert_eq!((best, near, at), (vec![0, 0], -1.0, 0.0));
+    }
+
+    #[test]
+    fn of_two_places_that_have_what_is_asked_for_the_one_that_is_nearer_to_all_of_it_is_told() {
+        let asked = asked(&[[100, 0]]);
+        let mut passage = vec![[-50, 10]; 10 * SENTENCE];
+        passage[5] = [90, 0];
+        passage[98..98 + SENTENCE].fill([60, 80]);
+        passage[100] = [90, 0];
+        let at = asked.met_in(&passage.concat()).at;
+        assert!((0.82..0.92).contains(&at), "{at}");
     }
 
     #[test]

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn met(best: &[i32]) -> InPassage {
-        InPassage { best: best.to_vec(), at: 0.5, near: 0.0 }
+        InPassage { best: best.to_vec(), near: 0.0, fit: 0.0, at: 0.5 }
     }
 
     #[test]

@@ -188,11 +188,10 @@ impl<'a> Meaning<'a> {
         };
         let newly = meet(&asked, unknown.iter().filter_map(read))?;
         self.asked.keep(&asked.pieces, newly.iter().map(|(_, number, in_passage)| (*number, in_passage.clone())));
-        for (place, number, InPassage { best, at, near }) in known.into_iter().chain(newly) {
-            let score = asked.score(&best);
-            met.raise(place, score);
+        for (place, number, InPassage { best, near, fit, at }) in known.into_iter().chain(newly) {
+            met.raise(place, asked.score(&best));
             sentences.raise(place, near);
-            passages.entry(place).or_default().push((number, score, at));
+            passages.entry(place).or_default().push((number, fit, at));
         }
         let nearest = passages.into_iter().map(|(place, passages)| (place, nearest(passages))).collect();
         Ok(MetIn { pieces: met.scaled(), sentences: sentences.scaled(), nearest })
