@@ -115,8 +115,10 @@ mod tests {
 
     #[test]
     fn what_was_said_last_of_something_is_told_where_it_is_named() {
-        let text =
-            format!("I saw a stray dog. {}\n\nI have to walk my dog. Come, Zebulon!", "It rained all day. ".repeat(30));
+        let text = format!(
+            "I saw a stray dog. {}\n\nI have to walk my dog. Come, Zebulon!",
+            "It rained on my hat. ".repeat(90)
+        );
         let message = NamedMessage { id: MessageId(Uuid::nil()), position: 7, role: Role::User, created: Timestamp(0) };
         let told = |since| {
             let hit = Hit {
