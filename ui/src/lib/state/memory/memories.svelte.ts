@@ -116,7 +116,8 @@ export class Memories {
 
 	/** Where it is looked at. */
 	#askForLastTurn(): void {
-		if (this.open && this.view === "turn" && this.#of) void this.turn.last(this.#of.id);
+		const chat = this.#of?.id;
+		if (this.open && this.view === "turn" && chat) void this.turn.last(chat);
 	}
 
 	close = (): void => {
