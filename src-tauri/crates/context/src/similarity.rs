@@ -2,6 +2,7 @@
 //! less than any index would cost to keep (memory.md, section 2).
 
 use std::num::NonZero;
+use std::sync::LazyLock;
 use std::thread;
 
 use pulp::{Arch, Simd, WithSimd};
@@ -12,6 +13,8 @@ const BYTE: f32 = 127.0;
 const FINE: f32 = 2_047.0;
 /// Rows for which another thread is worth its start.
 const ROWS_A_THREAD: usize = 16_384;
+/// To ask for them reads files.
+static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
 
 /// Vectors of one length, as bytes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -64,7 +67,7 @@ impl Rows {
                 *product *= scale * of_row;
             }
         };
-        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(self.len() / ROWS_A_THREAD).max(1);
+        let threads = CORES.min(self.len() / ROWS_A_THREAD).max(1);
         let rows = self.len().div_ceil(threads);
         if threads == 1 {
             part(&self.numbers, &self.scales, &mut products);

@@ -108,7 +108,7 @@ impl<'i> Searching<'i> {
     /// Adds what a term says that so many texts have.
     fn add(&mut self, term: &str, having: usize) {
         let rare = self.rarity(having);
-        let mut windows: Vec<(usize, usize)> = Vec::new();
+        let mut windows: Vec<(usize, usize)> = Vec::with_capacity(self.texts as usize);
         for (place, text, times) in self.having(term) {
             let (index, end) = (self.indexes[place].0, self.ends[place]);
             self.own[place][text] += rare * weight(f64::from(times), index.length(text, text) / self.mean_length);

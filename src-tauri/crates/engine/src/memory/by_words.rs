@@ -1,6 +1,5 @@
 //! What the words of a question say about the messages of several chats.
 
-use std::collections::HashSet;
 use std::slice;
 use std::sync::Arc;
 
@@ -73,31 +72,31 @@ impl ByWords {
         Some(Hit { since: Some(Since::News(news.clone())), ..Hit::new(message, stretch, hit.score) })
     }
 
-    /// The messages that name one of `things`, and which, with the stretches they stand in. Where `several` talk, "yours" may be
-    /// anybody's in the words of all but the user.
-    fn naming(&self, things: &[Thing], several: bool) -> impl Iterator<Item = (usize, NamedMessage, &Thing)> {
+    /// The messages that name one of `things`, with the stretches they stand in. Where `several` talk, "yours" may be anybody's in
+    /// the words of all but the user.
+    fn naming(&self, things: &[Thing], several: bool) -> impl Iterator<Item = (usize, NamedMessage)> {
         let chats = self.stretches.iter().zip(&self.chats).enumerate();
-        let naming = chats.flat_map(|(stretch, (of, chat))| {
-            chat.naming(things, of.before).map(move |(message, thing)| (stretch, message, thing))
-        });
-        naming.filter(move |(_, message, _)| !several || message.role == Role::User)
+        let naming = chats
+            .flat_map(|(stretch, (of, chat))| chat.naming(things, of.before).map(move |message| (stretch, message)));
+        naming.filter(move |(_, message)| !several || message.role == Role::User)
     }
 
     /// [`NAMED`] for each message that names one of `things`.
     pub(super) fn named(&self, things: &[Thing], several: bool) -> Scores {
         let mut named = Scores::unknown(&self.stretches);
-        self.naming(things, several).for_each(|(stretch, message, _)| named.add((stretch, message.position), NAMED));
+        self.naming(things, several).for_each(|(stretch, message)| named.add((stretch, message.position), NAMED));
         named
     }
 
     /// The newest message that tells of `thing`, where the first of `hits` that does is older. It fits nearly as well.
     pub(super) fn last_word(&self, hits: &[Hit], thing: &Thing, several: bool) -> Option<Hit> {
-        let naming: Vec<_> = self.naming(slice::from_ref(thing), several).collect();
-        let newest = naming.iter().max_by_key(|(stretch, message, _)| (message.created, *stretch, message.position));
-        let (stretch, newest, thing) = *newest?;
-        let places: HashSet<Place> = naming.iter().map(|(stretch, message, _)| (*stretch, message.position)).collect();
-        let older = hits.iter().find(|hit| places.contains(&hit.place()))?;
-        let since = Some(Since::LastWord(thing.clone()));
+        let named = |(stretch, position): Place| self.chats[stretch].named_at(position, thing);
+        let tells = |role: Role| !several || role == Role::User;
+        let older = hits.iter().find(|hit| tells(hit.message.role) && named(hit.place()).is_some())?;
+        let naming = self.naming(slice::from_ref(thing), several);
+        let (stretch, newest) =
+            naming.max_by_key(|(stretch, message)| (message.created, *stretch, message.position))?;
+        let since = Some(Since::LastWord(named((stretch, newest.position))?.clone()));
         let last = older.message.created < newest.created;
         last.then(|| Hit { since, ..Hit::new(newest, stretch, older.score.next_down()) })
     }

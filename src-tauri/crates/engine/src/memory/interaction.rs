@@ -78,8 +78,8 @@ impl TellingPieces {
 
     /// The best matches in that part of a passage where they are best together.
     fn met_together(&self, sentences: &[Part]) -> Vec<i32> {
-        let parts = sentences.windows(TOGETHER.min(sentences.len()).max(1)).map(Part::of);
-        let scored = parts.map(|Part { best, .. }| (self.score(&best), best));
+        let parts = sentences.windows(TOGETHER.min(sentences.len()).max(1)).map(Part::best_of);
+        let scored = parts.map(|best| (self.score(&best), best));
         let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
         best.map_or_else(|| vec![0; self.weights.len()], |(_, best)| best)
     }
@@ -116,14 +116,20 @@ struct Part {
 impl Part {
     /// All of `parts`, one behind the other; there is one.
     fn of(parts: &[Self]) -> Self {
-        let Self { best, sum, pieces } = &parts[0];
-        let mut all = Self { best: best.clone(), sum: sum.clone(), pieces: *pieces };
+        let mut sum = parts[0].sum.clone();
         for part in &parts[1..] {
-            all.best.iter_mut().zip(&part.best).for_each(|(best, other)| *best = (*best).max(*other));
-            all.sum.iter_mut().zip(&part.sum).for_each(|(sum, other)| *sum += other);
-            all.pieces += part.pieces;
+            sum.iter_mut().zip(&part.sum).for_each(|(sum, other)| *sum += other);
         }
-        all
+        Self { best: Self::best_of(parts), sum, pieces: parts.iter().map(|part| part.pieces).sum() }
+    }
+
+    /// The best products in any of `parts`; there is one.
+    fn best_of(parts: &[Self]) -> Vec<i32> {
+        let mut best = parts[0].best.clone();
+        for part in &parts[1..] {
+            best.iter_mut().zip(&part.best).for_each(|(best, other)| *best = (*best).max(*other));
+        }
+        best
     }
 }
 

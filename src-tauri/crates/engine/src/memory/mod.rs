@@ -30,6 +30,7 @@ mod keyframes;
 mod learning;
 mod looking;
 mod many;
+mod naming;
 mod nearness;
 mod news;
 mod older;
@@ -66,12 +67,12 @@ use std::time::Duration;
 
 use context::frame::{BlockKind, Candidate, Share, Source};
 use context::importance::{IMPORTANT, judge};
-use domain::PersonaId;
 use domain::chat::Chat;
 use domain::document::DocumentOwner;
 use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
 use domain::settings::Values;
+use domain::{MessageId, PersonaId};
 use store::{Among, Company, Query, StoreError};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
@@ -112,8 +113,10 @@ type Late<T> = Result<Answer<T>, Elapsed>;
 
 /// What was looked for side by side: one that is late does not take the others with it.
 struct Found {
-    standing: Late<Standing>,
-    called: Late<Vec<Called>>,
+    /// What the facts are told as.
+    facts: Recalled,
+    /// Messages whose words the facts say.
+    repeated: HashSet<MessageId>,
     older: Late<Older>,
 }
 
@@ -136,6 +139,12 @@ impl Recalled {
     /// Memories, not excerpts of this chat.
     pub(crate) fn count(&self) -> usize {
         self.each().filter(|candidate| candidate.kind.share() == Some(Share::Memory)).count()
+    }
+
+    fn add(&mut self, facts: Self) {
+        self.digest.extend(facts.digest);
+        self.context.extend(facts.context);
+        self.notices.extend(facts.notices);
     }
 
     /// What was found in time; else the turn tells that `what` is missing, and why.
@@ -204,11 +213,10 @@ impl Engine {
             Vec::new()
         });
         let mut recalled = Recalled { digest, ..Recalled::default() };
-        if let Some(Found { standing, called, older }) = found {
-            let standing = recalled.unless_late("Memory", "it", standing).unwrap_or_default();
-            let called = recalled.unless_late("Memory", "it", called).unwrap_or_default();
+        if let Some(Found { facts, repeated, older }) = found {
+            recalled.add(facts);
             let older = recalled.unless_late("What was said before", "it", older).unwrap_or_default();
-            self.lay_out(collected, &mut recalled, &Facts::new(standing, called, &collected.persona.name), older);
+            recalled.context.extend(self.excerpts(collected, &repeated, older));
         }
         if let Some(keyframes) = keyframes.and_then(|found| recalled.unless_late("The story so far", "it", found)) {
             recalled.tell_story(keyframes);
@@ -247,14 +255,30 @@ impl Engine {
 
     async fn find(&self, collected: &Collected, answerer: &Answerer, standing: impl Ahead<Standing>) -> Found {
         let words = asking::telling_words(collected);
+        // Threads of the store look side by side, and what is known of the people is laid out meanwhile.
+        let facts = self.facts(collected, standing, asking::query(&words));
+        let older = timeout(PATIENCE, self.older(collected, answerer, words));
+        let ((facts, repeated), older) = tokio::join!(facts, older);
+        Found { facts, repeated, older }
+    }
+
+    async fn facts(
+        &self,
+        collected: &Collected,
+        standing: impl Ahead<Standing>,
+        words: Query,
+    ) -> (Recalled, HashSet<MessageId>) {
         let standing = async { Ok(standing.await?) };
-        // Threads of the store look side by side.
-        let (standing, called, older) = tokio::join!(
-            timeout(PATIENCE, standing),
-            timeout(PATIENCE, self.called(collected, asking::query(&words))),
-            timeout(PATIENCE, self.older(collected, answerer, words)),
-        );
-        Found { standing, called, older }
+        let (standing, called) =
+            tokio::join!(timeout(PATIENCE, standing), timeout(PATIENCE, self.called(collected, words)));
+        let mut recalled = Recalled::default();
+        let standing = recalled.unless_late("Memory", "it", standing).unwrap_or_default();
+        let called = recalled.unless_late("Memory", "it", called).unwrap_or_default();
+        let facts = Facts::new(standing, called, &collected.persona.name);
+        let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
+        recalled.digest = facts.digest(now, self.clock());
+        recalled.context = facts.context(now, self.clock());
+        (recalled, facts.repeated())
     }
 
     /// What is remembered of the people whatever is said, read at once; `None` where memory is off.
@@ -298,27 +322,23 @@ impl Engine {
         }
     }
 
-    fn lay_out(
+    /// What was said before, as the lines of a prompt; but for what the facts say already.
+    fn excerpts(
         &self,
         collected: &Collected,
-        recalled: &mut Recalled,
-        facts: &Facts,
+        repeated: &HashSet<MessageId>,
         Older { mut hits, lacking, talk }: Older,
-    ) {
-        let repeated = facts.repeated();
+    ) -> Vec<Candidate> {
         twins::stand_in(&mut hits, talk, &collected.history, &collected.speakers);
         hits.retain(|hit| !repeated.contains(&hit.message.id) || spoken::says_more(&hit.text));
         older::leave_the_best(&mut hits);
-        let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
-        recalled.digest.extend(facts.digest(now, self.clock()));
-        recalled.context.extend(facts.context(now, self.clock()));
         let sought = Sought::of(&asking::telling_words(collected));
         let excerpt = |hit| hit::candidate(hit, &sought, &collected.speakers, self.clock());
         let mut excerpts: Vec<Candidate> = hits.into_iter().filter_map(excerpt).collect();
         if lacking {
             older::only_a_few(&mut excerpts);
         }
-        recalled.context.extend(excerpts);
+        excerpts
     }
 
     /// Messages that left the window and that the user, or their importance, keeps word for word.

@@ -76,8 +76,9 @@ pub(crate) fn find(
         None => (judged_by_words(words, question, clock), false),
     };
     let talk = Talk { timed: question.about.names_a_date(), several: question.several };
-    twins::say_once(&mut hits, talk, |hit| text_of(store, &words.stretches, hit))?;
-    variety::vary(&mut hits);
+    read_texts(store, &words.stretches, &mut hits)?;
+    twins::say_once(&mut hits, talk);
+    variety::vary(&mut hits, CANDIDATES);
     with_what_came_since(store, words, question, &mut hits)?;
     Ok(Older { hits, lacking, talk })
 }
@@ -97,8 +98,9 @@ fn with_what_came_since(
     for news in told.iter().filter_map(|hit| words.news_since(hit)).chain(last_words) {
         since.entry(news.place()).or_insert(news);
     }
-    for mut news in since.into_values() {
-        news.text = text_of(store, &words.stretches, &news)?;
+    let mut since: Vec<Hit> = since.into_values().collect();
+    read_texts(store, &words.stretches, &mut since)?;
+    for news in since {
         match hits.iter_mut().find(|hit| hit.place() == news.place()) {
             // It is told for itself, and before what it is news to.
             Some(known) => (known.score, known.since) = (known.score.max(news.score), news.since),
@@ -158,9 +160,16 @@ fn most_named(things: &[Thing]) -> f32 {
     if things.is_empty() { 0.0 } else { NAMED }
 }
 
-fn text_of(store: &Read<'_>, stretches: &[Stretch], hit: &Hit) -> Result<String, StoreError> {
-    let found = store.messages().at(stretches[hit.stretch].chat, &[hit.message.position])?;
-    Ok(found.into_iter().map(|message| message.text).collect())
+fn read_texts(store: &Read<'_>, stretches: &[Stretch], hits: &mut [Hit]) -> Result<(), StoreError> {
+    for (number, stretch) in stretches.iter().enumerate() {
+        let mut in_it: Vec<&mut Hit> = hits.iter_mut().filter(|hit| hit.stretch == number).collect();
+        let positions = in_it.iter().map(|hit| hit.message.position);
+        let mut texts = store.message_texts().at(stretch.chat, positions)?;
+        for hit in &mut in_it {
+            hit.text = texts.remove(&hit.message.position).unwrap_or_default();
+        }
+    }
+    Ok(())
 }
 
 /// Its own words count one, those around it two, what is talked of there a half: round numbers, measured on no chat but that

@@ -2,6 +2,7 @@
 //! in doubt is left out.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use super::terms::{self, alike, same_stem, words};
 
@@ -89,7 +90,8 @@ impl Said {
 
 /// In figures, or in words of English or German.
 pub(super) fn is_number(word: &str) -> bool {
-    word.contains(|letter: char| letter.is_numeric()) || NUMBERS.split(' ').any(|number| number == word)
+    static NUMBERS_IN_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| NUMBERS.split(' ').collect());
+    word.contains(|letter: char| letter.is_numeric()) || NUMBERS_IN_WORDS.contains(word)
 }
 
 #[cfg(test)]

@@ -60,14 +60,14 @@ pub(super) fn alike(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
-    // Most words begin otherwise, and all are compared with all.
-    if one.chars().next() != other.chars().next() {
+    // All are compared with all, and most begin otherwise.
+    let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    if common + 1 < STEM {
         return false;
     }
-    let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-    let rest = |word: &str| word.chars().count() - common;
-    let (rest, both) = (rest(one).max(rest(other)), rest(one) + rest(other));
-    common >= STEM && rest <= ENDING || common + 1 >= STEM && both == 1
+    let rest = |word: &str| word.chars().skip(common).count();
+    let (longer, both) = (rest(one).max(rest(other)), rest(one) + rest(other));
+    common >= STEM && longer <= ENDING || both == 1
 }
 
 /// The same word, whatever its English ending.

@@ -8,6 +8,7 @@ use domain::ChatId;
 use store::{NamedMessage, Read, ShownText, StoreError, TextRevision};
 
 use super::asking::{asking_part, told_part};
+use super::naming::Naming;
 use super::news::News;
 use super::things::{Thing, things};
 
@@ -25,8 +26,8 @@ pub(super) struct ChatTexts {
     news: BTreeMap<i64, News>,
     /// By position, what part of it asks, where some does.
     asking: BTreeMap<i64, f32>,
-    /// By position, where it tells of some.
-    things: BTreeMap<i64, Vec<Thing>>,
+    /// What they tell of.
+    naming: Naming,
 }
 
 impl ChatTexts {
@@ -50,12 +51,14 @@ impl ChatTexts {
         self.asking.get(&position).copied().unwrap_or(0.0)
     }
 
-    /// Those before a position that name one of `things`, and the first of these.
-    pub(super) fn naming(&self, things: &[Thing], before: i64) -> impl Iterator<Item = (NamedMessage, &Thing)> {
-        let named = self.things.range(..before);
-        let named =
-            named.filter_map(|(position, named)| Some((position, named.iter().find(|of| things.contains(of))?)));
-        named.filter_map(|(position, thing)| Some((self.message(*position)?, thing)))
+    /// Those before a position that name one of `things`.
+    pub(super) fn naming(&self, things: &[Thing], before: i64) -> impl Iterator<Item = NamedMessage> {
+        self.naming.of(things, before).into_iter().filter_map(|position| self.message(position))
+    }
+
+    /// `thing` as the message at `position` names it, if it does.
+    pub(super) fn named_at(&self, position: i64, thing: &Thing) -> Option<&Thing> {
+        self.naming.at(position, thing)
     }
 
     /// The position behind the last message.
@@ -73,8 +76,7 @@ impl ChatTexts {
         let (position, text) = (changed.message.position, changed.text.as_str());
         put(&mut self.news, position, News::of(text));
         put(&mut self.asking, position, Some(asking_part(text)).filter(|part| *part > 0.0));
-        let named = things(&told_part(text), changed.message.role);
-        put(&mut self.things, position, Some(named).filter(|named| !named.is_empty()));
+        self.naming.put(position, things(&told_part(text), changed.message.role));
     }
 
     /// Reads what has changed.
@@ -88,7 +90,7 @@ impl ChatTexts {
             self.messages.retain(|_, (change, _)| kept.contains(change));
             self.news.retain(|position, _| self.messages.contains_key(position));
             self.asking.retain(|position, _| self.messages.contains_key(position));
-            self.things.retain(|position, _| self.messages.contains_key(position));
+            self.naming.retain(|position| self.messages.contains_key(&position));
         }
         self.messages.extend(changed.iter().map(|text| (text.message.position, (text.change, text.message))));
         changed.iter().for_each(|text| self.understand(text));

@@ -1,5 +1,7 @@
 //! What somebody has, by how it is talked of: "my dog" in the user's words is "your dog" in those of the other one. In English. Pure.
 
+use std::hash::{Hash, Hasher};
+
 use context::full_text::{Terms, words};
 use domain::chat::Role;
 
@@ -51,6 +53,14 @@ pub(crate) struct Thing {
 impl PartialEq for Thing {
     fn eq(&self, other: &Self) -> bool {
         self.of == other.of && self.noun == other.noun
+    }
+}
+
+impl Eq for Thing {}
+
+impl Hash for Thing {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.of, &self.noun).hash(state);
     }
 }
 

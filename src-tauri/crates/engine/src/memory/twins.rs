@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use context::frame::HistoryMessage;
 use domain::chat::Role;
-use store::StoreError;
 
 use super::hit::Hit;
 use crate::convert::Speakers;
@@ -20,25 +19,24 @@ pub(crate) struct Talk {
     pub(crate) timed: bool,
 }
 
-/// Of `hits`, best first, those stay whose words no better one has, as `read` knows them: what was said again is as old as it was
-/// said last.
-pub(super) fn say_once(
-    hits: &mut Vec<Hit>,
-    talk: Talk,
-    mut read: impl FnMut(&Hit) -> Result<String, StoreError>,
-) -> Result<(), StoreError> {
-    let mut known: HashMap<(Role, String), usize> = HashMap::new();
-    let mut once: Vec<Hit> = Vec::with_capacity(hits.len());
-    for mut hit in std::mem::take(hits) {
-        hit.text = read(&hit)?;
-        let twin = known.entry((hit.message.role, hit.text.clone())).or_insert(once.len());
-        match once.get_mut(*twin).filter(|_| hit.message.role == Role::User || !talk.several) {
-            Some(better) => better.has_twin(hit, talk.timed),
-            None => once.push(hit),
+/// Of `hits`, best first, those stay whose words no better one has: what was said again is as old as it was said last.
+pub(super) fn say_once(hits: &mut Vec<Hit>, talk: Talk) {
+    let mut known: HashMap<(Role, &str), usize> = HashMap::new();
+    let numbered = hits.iter().enumerate();
+    let firsts: Vec<usize> =
+        numbered.map(|(at, hit)| *known.entry((hit.message.role, &hit.text)).or_insert(at)).collect();
+    let mut once: Vec<Option<Hit>> = Vec::with_capacity(hits.len());
+    for (hit, first) in hits.drain(..).zip(firsts) {
+        let better = once.get_mut(first).and_then(Option::as_mut);
+        match better.filter(|_| hit.message.role == Role::User || !talk.several) {
+            Some(better) => {
+                better.has_twin(hit, talk.timed);
+                once.push(None);
+            }
+            None => once.push(Some(hit)),
         }
     }
-    *hits = once;
-    Ok(())
+    hits.extend(once.into_iter().flatten());
 }
 
 /// What has the words of a message in `history` stands for that one: the plan knows whether it is in the window.
@@ -90,7 +88,8 @@ mod tests {
         let texts = ["", "Ahoy.", "Ahoy.", "Ahoy.", "The lamp is lit.", "Ahoy.", "The lamp is lit."];
         let mut hits: Vec<Hit> = (1..=6).map(|number| hit(number, Role::Character)).collect();
         hits[2].message.role = Role::User;
-        say_once(&mut hits, talk, |hit| Ok(texts[hit.message.id.0.as_u128() as usize].to_owned())).unwrap();
+        hits.iter_mut().for_each(|hit| hit.text = texts[hit.message.id.0.as_u128() as usize].to_owned());
+        say_once(&mut hits, talk);
         hits
     }
 

@@ -54,36 +54,64 @@ impl Phrase {
     }
 }
 
-/// Puts `hits`, best first, into the order in which each is worth most behind those before it. Of a hit in which nobody knows
-/// where the question is met, nothing is known.
-pub(super) fn vary(hits: &mut Vec<Hit>) {
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut phrases: Vec<Phrase> = Vec::with_capacity(hits.len());
-    for hit in hits.drain(..) {
+/// Puts the first `count` of `hits`, best first, into the order in which each is worth most behind those before it; what is
+/// behind them is in no order. Of a hit in which nobody knows where the question is met, nothing is known.
+pub(super) fn vary(hits: &mut Vec<Hit>, count: usize) {
+    let mut numbers = Numbers::default();
+    let mut left = hits.drain(..).peekable();
+    let (mut varied, mut phrases) = (Vec::<Phrase>::new(), Vec::<Phrase>::new());
+    while varied.len() < count {
+        let best = first_of_the_best(&phrases);
+        // What repeats nothing may still fit worse than what does: only then nobody needs to know what it says.
+        let fits = |next: &Hit| best.is_none_or(|best| next.score > phrases[best].score());
+        if let Some(hit) = left.next_if(fits) {
+            let mut phrase = Phrase { words: numbers.of(&hit), hit, said: [0.0; TOLD] };
+            varied.iter().for_each(|before| phrase.hear(&before.words));
+            phrases.push(phrase);
+        } else if let Some(best) = best {
+            let next = phrases.remove(best);
+            phrases.iter_mut().for_each(|other| other.hear(&next.words));
+            varied.push(next);
+        } else {
+            break;
+        }
+    }
+    let rest: Vec<Hit> = left.collect();
+    hits.extend(varied.into_iter().chain(phrases).map(Phrase::scored).chain(rest));
+}
+
+/// A number for each word.
+#[derive(Default)]
+struct Numbers(HashMap<String, usize>);
+
+impl Numbers {
+    /// Of the words of what of a hit is about the question, each once and in order.
+    fn of(&mut self, hit: &Hit) -> Vec<usize> {
         let phrase = hit.nearest.map_or("", |nearest| met_best(&hit.text, nearest));
         let number = |word: String| {
-            let next = numbers.len();
-            *numbers.entry(word).or_insert(next)
+            let next = self.0.len();
+            *self.0.entry(word).or_insert(next)
         };
         let mut words: Vec<usize> = words(phrase).map(number).collect();
         words.sort_unstable();
         words.dedup();
-        phrases.push(Phrase { hit, words, said: [0.0; TOLD] });
-    }
-    while let Some(best) = first_of_the_best(&phrases) {
-        let next = phrases.remove(best);
-        phrases.iter_mut().for_each(|other| other.hear(&next.words));
-        hits.push(next.scored());
+        words
     }
 }
 
+/// Of equals the first.
 fn first_of_the_best(phrases: &[Phrase]) -> Option<usize> {
     (0..phrases.len()).rev().max_by(|one, other| phrases[*one].score().total_cmp(&phrases[*other].score()))
 }
 
-/// Of the words of both the part that both have, beyond what is [`COMMON`]; 1 if they have the same.
+/// Of the words of both, which are in order, the part that both have, beyond what is [`COMMON`]; 1 if they have the same.
 fn likeness(one: &[usize], other: &[usize]) -> f32 {
-    let common = one.iter().filter(|word| other.binary_search(word).is_ok()).count();
+    let (mut left, mut common) = (other, 0);
+    for word in one {
+        let before = left.iter().take_while(|other| *other < word).count();
+        left = &left[before..];
+        common += usize::from(left.first() == Some(word));
+    }
     let part = common as f32 / (one.len() + other.len() - common).max(1) as f32;
     ((part - COMMON) / (1.0 - COMMON)).max(0.0)
 }
@@ -112,7 +140,7 @@ mod tests {
 
     fn varied(texts: &[&str], known: bool) -> Vec<(i64, i32)> {
         let mut hits = hits(texts, known);
-        vary(&mut hits);
+        vary(&mut hits, texts.len());
         hits.iter().map(|hit| (hit.message.position, (hit.score * 100.0).round() as i32)).collect()
     }
 
@@ -126,6 +154,15 @@ mod tests {
     #[test]
     fn a_third_message_that_says_the_same_goes_behind_what_is_new() {
         assert_eq!(varied(&EVENING, true), [(0, 90), (1, 89), (3, 87), (2, 78)]);
+    }
+
+    #[test]
+    fn what_has_no_room_is_worth_no_more_than_what_has() {
+        let mut hits = hits(&[EVENING[0], EVENING[1], EVENING[2], EVENING[3], "It rained."], true);
+        vary(&mut hits, 3);
+        let told: Vec<i64> = hits.iter().map(|hit| hit.message.position).collect();
+        assert_eq!(told[..3], [0, 1, 3]);
+        assert!(hits[3..].iter().all(|hit| hit.score <= hits[2].score));
     }
 
     #[test]

@@ -124,21 +124,6 @@ impl Messages<'_> {
         Ok(position)
     }
 
-    /// The messages at those places of a chat, in their order; what is deleted, or not to be told again, is left out.
-    pub fn at(&self, chat: ChatId, positions: &[i64]) -> Result<Vec<WindowMessage>, StoreError> {
-        let mut statement = self.conn.prepare_cached(&format!(
-            "SELECT {WINDOW_COLUMNS}
-             FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
-             WHERE message.chat = ?1 AND message.position = ?2 AND message.deleted IS NULL
-                 AND EXISTS (SELECT 1 FROM message_text WHERE chat = ?1 AND position = ?2)",
-        ))?;
-        let mut found = Vec::with_capacity(positions.len());
-        for position in positions {
-            found.extend(statement.query_row(params![Col(chat), position], window_from_row).optional()?);
-        }
-        Ok(found)
-    }
-
     /// What the character said up to `position` that contains `word`, which is in capitals, in capitals or not; oldest first.
     pub fn containing(&self, chat: ChatId, word: &str, position: i64) -> Result<Vec<String>, StoreError> {
         let texts = self

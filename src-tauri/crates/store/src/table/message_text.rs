@@ -1,7 +1,7 @@
 //! The texts of messages as they are shown: not deleted, the chosen swipe, and written to its end. Triggers keep them; see the
 //! migrations.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use domain::chat::Role;
 use domain::{ChatId, MessageId, Timestamp};
@@ -76,6 +76,22 @@ impl MessageTexts<'_> {
                 Ok(ShownText { change: row.get(0)?, message, text: row.get(5)? })
             })?
             .collect::<Result<_, _>>()?;
+        Ok(texts)
+    }
+
+    /// The text at each of `positions` of a chat, where there is one.
+    pub fn at(
+        &self,
+        chat: ChatId,
+        positions: impl IntoIterator<Item = i64>,
+    ) -> Result<HashMap<i64, String>, StoreError> {
+        let mut statement =
+            self.conn.prepare_cached("SELECT text FROM message_text WHERE chat = ?1 AND position = ?2")?;
+        let mut texts = HashMap::new();
+        for position in positions {
+            let text = statement.query_row(params![Col(chat), position], |row| row.get(0)).optional()?;
+            texts.extend(text.map(|text| (position, text)));
+        }
         Ok(texts)
     }
 

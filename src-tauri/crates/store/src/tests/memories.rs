@@ -305,7 +305,7 @@ async fn a_message_is_told_again_once_no_memory_of_it_is_forgotten_any_more() {
     learn(&store, 2, "An old dog.", 1).await;
     learn(&store, 3, "A boat and a dog.", 1).await;
     store.write(|w| w.memories_mut().soft_delete(id(3), Timestamp(50))).await.unwrap();
-    let told = async || !store.read(|r| r.messages().at(CHAT, &[0])).await.unwrap().is_empty();
+    let told = async || !store.read(|r| r.message_texts().at(CHAT, [0])).await.unwrap().is_empty();
     let forget = async |number: u128, at: i64| {
         let forget = move |w: &mut crate::Write<'_>| {
             w.messages_mut().forget_words_of(id(number))?;

@@ -45,7 +45,7 @@ struct Seen {
     searched: Searched,
     /// What is known of each beside its words.
     asking: BTreeMap<i64, f32>,
-    things: BTreeMap<i64, Vec<Thing>>,
+    naming: Naming,
     news: BTreeMap<i64, News>,
 }
 
@@ -55,7 +55,7 @@ fn seen(texts: &ChatTexts) -> Seen {
         positions: texts.messages(i64::MAX).map(|message| message.position).collect(),
         searched,
         asking: texts.asking.clone(),
-        things: texts.things.clone(),
+        naming: texts.naming.clone(),
         news: texts.news.clone(),
     }
 }
@@ -86,8 +86,9 @@ async fn whatever_happens_to_a_chat_its_words_follow() {
         })
         .await
         .unwrap();
-    let Seen { asking, things, news, .. } = seen(&known);
-    assert_eq!((asking.len(), things.len(), news.len()), (1, 1, 1), "it asks, names a thing and has news");
+    let Seen { asking, news, .. } = seen(&known);
+    let gulls = known.naming(&things("my gull", Role::User), i64::MAX).count();
+    assert_eq!((asking.len(), gulls, news.len()), (1, 1, 1), "it asks, names a thing and has news");
     store.write(|w| w.messages_mut().edit(message_id(3), "A gull.")).await.unwrap();
     assert!(is_current(&store, &cache).await, "edited again");
     store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(9))).await.unwrap();
