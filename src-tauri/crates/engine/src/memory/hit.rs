@@ -79,7 +79,7 @@ pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &
     let own = match &since {
         None => None,
         Some(Since::News(news)) => Some(news.sought()),
-        Some(Since::LastWord(thing)) => Some(sought.and(thing.sought(role))),
+        Some(Since::LastWord(thing)) => Some(sought.and(thing.sought())),
     };
     // What it is told for besides may stand elsewhere in it than what the encoder finds nearest to the question.
     let nearest = nearest.filter(|_| own.is_none());

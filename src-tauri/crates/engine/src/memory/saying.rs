@@ -29,7 +29,7 @@ const TAKES_BACK: [&str; 26] = [
 const STOPS: [char; 14] =
     ['.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '\u{2014}', '\u{2013}', '\u{2019}', '\u{2026}'];
 /// What may stand between the user and what they do.
-const ADVERBS: [&str; 8] = ["also", "always", "currently", "just", "now", "nowadays", "really", "still"];
+pub(super) const ADVERBS: [&str; 8] = ["also", "always", "currently", "just", "now", "nowadays", "really", "still"];
 /// Of the words of each, the part that stands in the other too, where their meanings are near.
 const SHARED: f32 = 0.5;
 /// Words that a saying has at the least, besides the user.

@@ -1,11 +1,14 @@
 //! What somebody has, by how it is talked of: "my dog" in the user's words is "your dog" in those of the other one. In English. Pure.
 
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::sync::LazyLock;
 
 use context::full_text::{Terms, words};
 use domain::chat::Role;
 
 use super::excerpt::Sought;
+use super::saying::ADVERBS;
 use super::terms::says_nothing;
 
 /// What may stand between whose it is and what it is.
@@ -38,6 +41,17 @@ const BETWEEN: [&str; 27] = [
     "younger",
     "youngest",
 ];
+/// Stems of what somebody does that tells of what they have: who asks where you live asks for your home.
+const DOING: [&str; 2] = ["live", "work"];
+/// Different words for one thing.
+const SAME: [(&str, &str); 6] = [
+    ("live", "home"),
+    ("flat", "home"),
+    ("house", "home"),
+    ("apartment", "home"),
+    ("work", "job"),
+    ("employer", "job"),
+];
 /// Things that one text names at the most.
 const MOST: usize = 24;
 
@@ -45,9 +59,10 @@ const MOST: usize = 24;
 #[derive(Debug, Clone)]
 pub(crate) struct Thing {
     of: Role,
-    /// Its stem: "dogs" are the same as "dog".
+    /// Its stem: "dogs" are the same as "dog"; and of [`SAME`] the second.
     noun: String,
-    as_said: String,
+    /// The words that name it.
+    as_said: Vec<String>,
 }
 
 impl PartialEq for Thing {
@@ -65,10 +80,9 @@ impl Hash for Thing {
 }
 
 impl Thing {
-    /// What an excerpt of somebody's words is to be about that is to name it.
-    pub(super) fn sought(&self, by: Role) -> Sought {
-        let whose = if self.of == by { "my" } else { "your" };
-        Sought::of(&[whose.to_owned(), self.as_said.clone()])
+    /// What an excerpt of the text is to be about that is to name it so.
+    pub(super) fn sought(&self) -> Sought {
+        Sought::of(&self.as_said)
     }
 
     pub(super) fn is_users(&self) -> bool {
@@ -84,29 +98,60 @@ pub(crate) fn things(text: &str, by: Role) -> Vec<Thing> {
         Role::Narrator | Role::Tool | Role::Event => return Vec::new(),
     };
     let words: Vec<String> = words(text).collect();
-    let thing = |of: Role, noun: &String| {
-        let noun = Some(noun).filter(|noun| !says_nothing(noun))?;
-        Some(Thing { of, noun: Terms::default().of(noun).concat(), as_said: noun.clone() })
+    let thing = |of: Role, word: &String, whose: Option<&String>| {
+        let word = Some(word).filter(|word| !says_nothing(word))?;
+        Some(Thing { of, noun: noun(word), as_said: whose.into_iter().chain([word]).cloned().collect() })
     };
     let whose = |(at, word): (usize, &String)| {
         let of = if word == "my" { own } else { other };
         let possessive = ["my", "your"].contains(&word.as_str()).then(|| &words[at + 1..])?;
-        thing(of, possessive.iter().find(|word| !BETWEEN.contains(&word.as_str()))?)
+        thing(of, possessive.iter().find(|word| !BETWEEN.contains(&word.as_str()))?, Some(word))
     };
     let having = |five: &[String]| {
         let [which, noun, helps, who, have] = five else { return None };
         let asks = ["which", "what"].contains(&which.as_str()) && ["do", "did"].contains(&helps.as_str());
         let of = if who == "i" { own } else { other };
         let has = ["i", "you"].contains(&who.as_str()) && ["have", "own"].contains(&have.as_str());
-        (asks && has).then(|| thing(of, noun))?
+        (asks && has).then(|| thing(of, noun, None))?
     };
+    let doing = |(at, word): (usize, &String)| {
+        let of = match word.as_str() {
+            "i" => own,
+            "you" => other,
+            _ => return None,
+        };
+        let does = words[at + 1..].iter().find(|word| !ADVERBS.contains(&word.as_str()))?;
+        DOING.contains(&stem(does).as_str()).then(|| thing(of, does, None))?
+    };
+    let being = |two: &[String]| {
+        let [at, place] = two else { return None };
+        (at == "at" && ["home", "work"].contains(&place.as_str())).then(|| thing(own, place, None))?
+    };
+    let each = || words.iter().enumerate();
     let mut things: Vec<Thing> = Vec::new();
-    for thing in words.iter().enumerate().filter_map(whose).chain(words.windows(5).filter_map(having)) {
+    for thing in each()
+        .filter_map(whose)
+        .chain(words.windows(5).filter_map(having))
+        .chain(each().filter_map(doing))
+        .chain(words.windows(2).filter_map(being))
+    {
         if things.len() < MOST && !things.contains(&thing) {
             things.push(thing);
         }
     }
     things
+}
+
+fn stem(word: &str) -> String {
+    Terms::default().of(word).concat()
+}
+
+/// What `word` names, whatever its ending.
+fn noun(word: &str) -> String {
+    static NOUNS: LazyLock<HashMap<String, &str>> =
+        LazyLock::new(|| SAME.iter().map(|(word, noun)| (stem(word), *noun)).collect());
+    let stem = stem(word);
+    NOUNS.get(&stem).map_or(stem, |noun| (*noun).to_owned())
 }
 
 #[cfg(test)]
@@ -126,6 +171,19 @@ mod tests {
         assert_eq!(named("My dog, and your own cat.", Role::User), [dog[0].clone(), (false, "cat".to_owned())]);
         assert_eq!(named("Which dog do I have?", Role::User), dog);
         assert_eq!(named("What dogs did you own?", Role::Character), dog);
+    }
+
+    #[test]
+    fn what_somebody_does_tells_of_what_they_have() {
+        let job = [(true, "job".to_owned())];
+        for text in ["For whom do I work?", "My job wears me out.", "I still worked for Ida.", "At work they shout."] {
+            assert_eq!(named(text, Role::User), job, "{text}");
+        }
+        assert_eq!(named("Do you work today?", Role::Character), job);
+        for text in ["Where do I live?", "My flat is cold.", "Once I lived here.", "Which house do I own?"] {
+            assert_eq!(named(text, Role::User), [(true, "home".to_owned())], "{text}");
+        }
+        assert_eq!(named("I would work, you know. Alive!", Role::User), []);
     }
 
     #[test]
