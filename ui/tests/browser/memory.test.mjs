@@ -189,6 +189,18 @@ test("what came back in the last turn is shown with why, and what was missing", 
 	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
+test("while a reply is written, the last turn is said to be the one before it", async () => {
+	await show("memory");
+	await id("choice-turn").click();
+	await id("recall-told").waitFor();
+	await id("composer").fill("Is the lamp lit?");
+	await id("composer").press("Enter");
+	await id("recall-earlier").waitFor();
+	await id("recall-told").waitFor();
+	await id("stop").waitFor({ state: "detached" });
+	await id("recall-earlier").waitFor({ state: "detached" });
+});
+
 test("memories are told month by month", async () => {
 	await show("memorytime");
 	const months = await id("memories").locator("h3").allInnerTexts();
