@@ -3,98 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{Event, Memory, SettingOwner, SettingValue, WhatIf};
-use provider::{Gate, Request, Script};
+use engine::api::{Event, SettingOwner, SettingValue, WhatIf};
+use provider::{Gate, Script};
 use serde_json::json;
-use tests::headless::{Headless, ended};
-
-const FACT: &str = "You own a boat called Zebulon.";
-const TOLD: &str = "I own a boat that is called Zebulon.";
-
-/// An app in which a model is asked to learn, and a chat with one character.
-struct Stage {
-    app: Headless,
-    character: String,
-    chat: String,
-}
-
-impl Stage {
-    async fn learning(how: &str) -> Self {
-        let app = Headless::new().await;
-        let character = card(&app, "Ada").await;
-        let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
-        let how = SettingValue::Text(how.to_owned());
-        app.engine.set_setting(SettingOwner::Global, "memory_learn".into(), Some(how)).await.unwrap();
-        Self { app, character, chat }
-    }
-
-    /// One exchange, what the model says in it, and what it answers to the jobs behind it.
-    async fn exchange(&self, said: &str, answers: &[&str]) {
-        self.app.model.reply("Is that so.");
-        answers.iter().for_each(|answer| _ = self.app.model.reply(answer));
-        self.app.say(&self.chat, said).await;
-        self.app.engine.settle().await;
-    }
-
-    async fn exchanges(&self, count: usize) {
-        for number in 0..count {
-            self.exchange(&format!("The lamp number {number} is lit now."), &[]).await;
-        }
-    }
-
-    fn asked(&self, template: &str) -> Vec<Request> {
-        let asks = |request: &Request| request.prompt.messages.iter().any(|message| message.text.contains(template));
-        self.app.model.requests().into_iter().filter(|request| request.shape.is_some() && asks(request)).collect()
-    }
-
-    async fn memories(&self) -> Vec<Memory> {
-        self.app.engine.list_memories(self.character.clone(), String::new()).await.unwrap()
-    }
-
-    /// What the next prompt of a chat would be.
-    async fn prompt(&self, chat: &str, words: &str) -> String {
-        self.app.engine.preview_prompt(chat.to_owned(), words.to_owned(), WhatIf::default()).await.unwrap().text
-    }
-
-    /// First and last message of each keyframe, from 0, and whether no model has read them.
-    fn keyframes(&self) -> Vec<(i64, i64, bool)> {
-        let conn = rusqlite::Connection::open(self.app.dir.path().join("inglenook.db")).unwrap();
-        let mut rows = conn.prepare("SELECT first, last, fallback FROM keyframe ORDER BY first").unwrap();
-        let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
-        rows.collect::<Result<_, _>>().unwrap()
-    }
-
-    async fn ceiling(&self, messages: u32) {
-        let owner = SettingOwner::Chat { id: self.chat.clone() };
-        let ceiling = Some(SettingValue::Whole(messages));
-        self.app.engine.set_setting(owner, "message_ceiling".into(), ceiling).await.unwrap();
-    }
-
-    /// The id of the message that says `text`.
-    async fn message(&self, text: &str) -> String {
-        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
-        let says = |message: &&engine::api::Message| message.swipes.iter().any(|swipe| swipe.text == text);
-        chat.page.messages.iter().find(says).unwrap().id.clone()
-    }
-}
-
-async fn card(app: &Headless, name: &str) -> String {
-    let card = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": {
-        "name": name, "description": "Keeps a lighthouse.", "personality": "", "scenario": "", "first_mes": "Good evening.",
-        "mes_example": "", "creator_notes": "", "system_prompt": "", "post_history_instructions": "",
-        "alternate_greetings": [], "tags": [], "creator": "", "character_version": "", "group_only_greetings": [],
-        "extensions": {} } });
-    let report = app.engine.import_bytes(format!("{name}.json"), card.to_string().into_bytes()).await.unwrap();
-    report.imported[0].id.clone()
-}
-
-fn fact(text: &str, importance: u8) -> String {
-    json!([{ "person": "You", "text": text, "type": "fact", "importance": importance }]).to_string()
-}
-
-fn keyframe(summary: &str) -> String {
-    json!({ "summary": summary, "analysis": "All is calm.", "rating": 8, "characters": ["Ada"] }).to_string()
-}
+use tests::headless::ended;
+use tests::learning::{FACT, Stage, TOLD, card, fact, keyframe};
 
 /// S4.58, S4.31: five extractions and two keyframes in 25 exchanges; of nothing, nothing is kept.
 #[tokio::test]
@@ -373,4 +286,65 @@ async fn a_summary_goes_with_what_is_forgotten() {
     engine.restore_memory(learned).await.unwrap();
     let told = asked().await;
     assert!(told.contains(SUMMARY) && told.contains(FACT), "{told}");
+}
+
+/// Who forgets what a model summed up forgets that, and not the messages: they were said, and nothing is wrong with them.
+#[tokio::test]
+async fn a_summary_is_forgotten_without_its_messages() {
+    const SUMMARY: &str = "You told Ada of the boat Zebulon.";
+    let stage = Stage::learning("on").await;
+    stage.exchange(TOLD, &[]).await;
+    stage.exchanges(3).await;
+    stage.exchange("Fine.", &["[]"]).await;
+    stage.exchanges(4).await;
+    stage.exchange("Fine.", &[&keyframe(SUMMARY), "[]"]).await;
+    let summary = stage.memories().await.remove(0).id;
+    let engine = &stage.app.engine;
+    let next = engine.new_chat(stage.character.clone()).await.unwrap().id;
+    let asked = async || stage.prompt(&next, "What did I tell you of the boat?").await;
+
+    engine.delete_memory(summary.clone()).await.unwrap();
+    let told = asked().await;
+    assert!(!told.contains(SUMMARY) && told.contains(TOLD), "{told}");
+    stage.exchanges(1).await;
+    assert_eq!(stage.keyframes(), [(0, 19, true)], "first sentences stand for it");
+    assert_eq!(stage.asked("go on with this conversation").len(), 1, "and no model is asked again");
+
+    engine.restore_memory(summary).await.unwrap();
+    assert!(asked().await.contains(SUMMARY));
+}
+
+/// What is learned late is as old as its words: of two that contradict each other the one counts that was said last (group B).
+#[tokio::test]
+async fn a_fact_is_dated_by_when_it_was_said() {
+    let stage = Stage::learning("on").await;
+    let says = |user: bool, text: &str| {
+        let name = if user { "Traveller" } else { "Ada" };
+        json!({ "name": name, "is_user": user, "mes": text, "send_date": "2024-03-05T10:00:00Z" }).to_string()
+    };
+    let header = json!({ "user_name": "Traveller", "character_name": "Ada" }).to_string();
+    let mut lines = vec![header, says(false, "Good evening."), says(true, TOLD), says(false, "Is that so.")];
+    lines.extend((0..6).map(|number| says(number % 2 == 0, "The lamp is lit now.")));
+    let report =
+        stage.app.engine.import_chat_with(stage.character.clone(), "old.jsonl".into(), lines.join("\n").into_bytes());
+    let old = report.await.unwrap().imported.remove(0).id;
+    let stage = Stage { chat: old, ..stage };
+    stage.exchange("Fine.", &[&fact(FACT, 7)]).await;
+    let learned = stage.memories().await.remove(0);
+    assert_eq!((learned.text.as_str(), &learned.created[..10]), (FACT, "2024-03-05"));
+}
+
+/// What is said otherwise is read again where facts were looked for in it lately.
+#[tokio::test]
+async fn what_is_reworded_is_learned_anew() {
+    let stage = Stage::learning("on").await;
+    stage.exchange(TOLD, &[]).await;
+    stage.exchanges(3).await;
+    stage.exchange("Fine.", &[&fact(FACT, 7)]).await;
+    let said = stage.message(TOLD).await;
+    stage.app.engine.edit_message(said, "I own a boat that is called Korall.".into()).await.unwrap();
+    assert!(stage.memories().await.is_empty());
+    stage.exchange("Well.", &[&fact("You own a boat called Korall.", 7)]).await;
+    let learned: Vec<String> = stage.memories().await.into_iter().map(|memory| memory.text).collect();
+    assert_eq!(learned, ["You own a boat called Korall."]);
 }

@@ -249,85 +249,6 @@ impl Engine {
         Ok(())
     }
 
-    pub async fn select_swipe(&self, message: String, index: u32) -> Answer<api::Message> {
-        let (message, place) = self.quiet_message(&message).await?;
-        self.change(message, place, move |store, id| store.swipes_mut().select(id, index)).await
-    }
-
-    pub async fn edit_message(&self, message: String, text: String) -> Answer<api::Message> {
-        let (message, place) = self.quiet_message(&message).await?;
-        let chat = self.chat(message.chat).await?;
-        let before = self.macro_state(&chat).await?;
-        let mut after = before.clone();
-        let text = self.stored_edit(&message, text).await?;
-        let text = self.resolve_edit(&chat, message.id, &text, &mut after).await?;
-        if text.trim().is_empty() {
-            return Err(bad_input("A message cannot be empty.", "Delete it instead."));
-        }
-        let edit = move |store: &mut store::Write<'_>, id| {
-            macro_variables::keep(store, &chat, &before, &after)?;
-            store.messages_mut().edit(id, &text)
-        };
-        self.change(message, place, edit).await
-    }
-
-    pub async fn delete_message(&self, message: String) -> Answer<()> {
-        let (message, _place) = self.quiet_message(&message).await?;
-        let (id, chat, now) = (message.id, message.chat, self.now());
-        self.store()
-            .write(move |store| {
-                store.messages_mut().soft_delete(id, now)?;
-                memory::withdraw(store, id)?;
-                end_epoch(store, chat)
-            })
-            .await?;
-        self.messages_changed(chat);
-        Ok(())
-    }
-
-    pub async fn restore_message(&self, message: String) -> Answer<()> {
-        let id = message.parse::<MessageId>()?;
-        let chat = self
-            .store()
-            .write(move |store| {
-                store.messages_mut().restore(&[id])?;
-                let chat = store.messages().get(id)?.map(|message| message.chat);
-                chat.map(|chat| end_epoch(store, chat)).transpose()?;
-                Ok(chat)
-            })
-            .await?;
-        if let Some(chat) = chat {
-            self.messages_changed(chat);
-        }
-        Ok(())
-    }
-
-    /// A message of a chat in which no reply is being written, and none begins while the place is held: an edit under a
-    /// running reply would change what it answers.
-    async fn quiet_message(&self, id: &str) -> Answer<(Message, Place)> {
-        let message = self.message(id.parse()?).await?;
-        let place = self.running().begin(message.chat)?;
-        Ok((message, place))
-    }
-
-    /// Changes a message; the sent prefix is not valid any more, so the epoch ends with it.
-    async fn change<F>(&self, message: Message, place: Place, work: F) -> Answer<api::Message>
-    where
-        F: FnOnce(&mut store::Write<'_>, MessageId) -> Result<(), store::StoreError> + Send + 'static,
-    {
-        let (id, chat) = (message.id, message.chat);
-        self.store()
-            .write(move |store| {
-                memory::withdraw(store, id)?;
-                work(store, id)?;
-                end_epoch(store, chat)
-            })
-            .await?;
-        drop(place);
-        self.messages_changed(chat);
-        self.shown_message(id).await
-    }
-
     pub(crate) async fn shown_message(&self, id: MessageId) -> Answer<api::Message> {
         let message = self.message(id).await?;
         let chat = self.chat(message.chat).await?;
@@ -339,7 +260,7 @@ impl Engine {
         Ok(message)
     }
 
-    fn messages_changed(&self, chat: ChatId) {
+    pub(crate) fn messages_changed(&self, chat: ChatId) {
         self.events().changed(Changed::Messages, Some(chat.to_string()));
         self.events().changed(Changed::Chats, Some(chat.to_string()));
     }
@@ -348,7 +269,7 @@ impl Engine {
         self.store().read(move |store| store.chats().get(id)).await?.ok_or_else(|| not_found("chat"))
     }
 
-    async fn message(&self, id: MessageId) -> Answer<Message> {
+    pub(crate) async fn message(&self, id: MessageId) -> Answer<Message> {
         self.store().read(move |store| store.messages().get(id)).await?.ok_or_else(|| not_found("message"))
     }
 
@@ -384,10 +305,4 @@ fn keep_newest(page: &mut MessagePage, mut room: u32) {
     let gone = page.messages.len() - kept;
     page.messages.drain(..gone);
     page.more |= gone > 0;
-}
-
-/// Makes the next prompt start a new epoch.
-fn end_epoch(store: &mut store::Write<'_>, chat: ChatId) -> Result<(), store::StoreError> {
-    let Some(found) = store.chats().get(chat)? else { return Ok(()) };
-    store.chats_mut().set_window(chat, &WindowState { fingerprint: String::new(), ..found.window })
 }

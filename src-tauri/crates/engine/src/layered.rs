@@ -14,7 +14,7 @@ use crate::Engine;
 use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
 use crate::error::{Answer, bad_input};
 use crate::turn::TurnOptions;
-use crate::{convert, layered_view, sampler_presets, story};
+use crate::{convert, layered_view, memory, sampler_presets, story};
 
 /// The setting that names a sampler preset.
 const PRESET: &str = "sampler_preset";
@@ -137,10 +137,14 @@ impl Engine {
             refuse_contradiction(setting, &resolve(&stack.layers))?;
         }
         let json = value.and_then(|value| serde_json::to_string(&value).ok());
+        let encoder = self.reading().encoder().map(|encoder| encoder.model().to_owned());
         self.store()
-            .write(move |store| match json {
-                Some(json) => store.scoped_settings_mut().set(owner, setting.key, &json),
-                None => store.scoped_settings_mut().remove(owner, setting.key),
+            .write(move |store| {
+                match json {
+                    Some(json) => store.scoped_settings_mut().set(owner, setting.key, &json)?,
+                    None => store.scoped_settings_mut().remove(owner, setting.key)?,
+                }
+                memory::switched(store, owner, setting.key, encoder.as_deref())
             })
             .await?;
         self.events().changed(Changed::Settings, owner.id().map(|id| id.to_string()));

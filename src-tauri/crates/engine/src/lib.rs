@@ -87,6 +87,7 @@ mod quick_replies;
 mod read_ahead;
 mod remote_count;
 mod report;
+mod rewording;
 mod running;
 mod said;
 mod sampler_presets;

@@ -7,6 +7,7 @@ use store::{NewMessage, NewSwipe, StoreError, Write};
 use crate::api;
 use crate::convert::{self, Speakers};
 use crate::group::Turn;
+use crate::memory;
 
 /// Where the text goes. Rows are made with the first text, so a reply that never began leaves no trace.
 #[derive(Clone)]
@@ -130,6 +131,7 @@ impl Target {
                 }
             }
             Self::NewSwipe { message, .. } => {
+                memory::reworded(store, message.id)?;
                 store.swipes_mut().add(message.id, &swipe)?;
             }
             Self::Extend { .. } => store.swipes_mut().set_text(swipe.id, text, SwipeState::Streaming)?,

@@ -4,15 +4,12 @@ use domain::chat::Role;
 use store::Query;
 
 use super::about::{self, About};
+use super::request::{self, QUESTION};
 use super::terms;
 use crate::collect::Collected;
 
-/// Marks of a question, in the scripts that have one.
-const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 /// What ends other sentences.
 const ENDS: [char; 5] = ['.', '!', '。', '！', '\n'];
-/// Words that ask for what is past without one.
-const PAST: [&str; 3] = ["remember", "remind", "recall"];
 
 /// `words`, to be looked for.
 pub(super) fn query(words: &[String]) -> Query {
@@ -50,8 +47,7 @@ pub(super) fn plain_words(collected: &Collected) -> String {
 /// Earlier messages are looked for when they may be asked about (S2.15). What a story tells shares words with all that was
 /// told before; as each excerpt stays in the window, that would only be full, and read anew, the sooner.
 pub(super) fn asks(collected: &Collected) -> bool {
-    let said = last_said(collected);
-    said.contains(QUESTION) || terms::words(said).any(|word| PAST.contains(&&*word))
+    request::asks(last_said(collected))
 }
 
 /// What part of `text` asks something, from 0 to 1: an answer tells. Every message is asked that once, so sentences are cut at

@@ -161,6 +161,8 @@ impl<'a> Gate<'a> {
         if !self.heard_in(&sources).has_names(&text) {
             return None;
         }
+        // What is learned late is no newer for it: of two that contradict each other the one counts that was said last.
+        let said = self.told.iter().filter(|text| sources.contains(&text.message)).map(|text| text.created).max()?;
         Some(Memory {
             id: MemoryId(Uuid::now_v7()),
             kind: MemoryType::of(&fact.kind),
@@ -173,7 +175,7 @@ impl<'a> Gate<'a> {
             echoes: Vec::new(),
             archived: None,
             pinned: false,
-            created: self.now,
+            created: said,
             updated: self.now,
         })
     }

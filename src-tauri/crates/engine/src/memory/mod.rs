@@ -40,6 +40,7 @@ mod reading;
 mod reading_things;
 mod receipts;
 mod recent;
+mod request;
 mod saying;
 mod scores;
 mod sense;
@@ -94,7 +95,9 @@ use older::Older;
 pub(crate) use reading::Reading;
 use sense::Understood;
 pub(crate) use wishes::{Said, obey};
-pub(crate) use withdrawal::{withdraw, withdraw_book, withdraw_chat, withdraw_document, withdraw_recalled};
+pub(crate) use withdrawal::{
+    reworded, switched, withdraw, withdraw_book, withdraw_chat, withdraw_document, withdraw_recalled,
+};
 
 /// Messages before the window that are kept word for word at the most. A tenth of the history holds fewer.
 const EXCERPTS: u32 = 200;

@@ -32,8 +32,29 @@ const REMEMBER: &[&str] = &[
     "never forget that ",
     "always remember that ",
     "keep in mind that ",
+    "remember this, ",
+    "remember, ",
+    "merk dir, dass ",
+    "merk dir: ",
+    "merke dir, dass ",
+    "merke dir: ",
+    "vergiss nicht, dass ",
+    "vergiss nie, dass ",
+    "denk daran, dass ",
 ];
-const FORGET: &[&str] = &["forget that ", "forget this: ", "forget: ", "forget about ", "forget what i said about "];
+const FORGET: &[&str] = &[
+    "forget that ",
+    "forget this: ",
+    "forget: ",
+    "forget about ",
+    "forget what i said about ",
+    "vergiss, dass ",
+    "vergiss bitte, dass ",
+    "vergiss: ",
+];
+/// Behind a bare "remember" they tell something of who talks; "remember my sister" asks.
+const OF_MYSELF: &[&str] =
+    &["i am ", "i'm ", "i’m ", "i have ", "i've ", "i’ve ", "i like ", "i hate ", "i live ", "i work "];
 /// Questions and stories about remembering, not wishes.
 const NOT_A_WISH: &[&str] = &["time ", "day ", "night ", "one time ", "it", "this"];
 
@@ -50,17 +71,23 @@ pub(super) fn says_more(text: &str) -> bool {
 }
 
 fn begins_wish(text: &str) -> bool {
-    REMEMBER.iter().chain(FORGET).any(|opening| after(politely(text), opening).is_some())
+    let wish = politely(text);
+    REMEMBER.iter().chain(FORGET).any(|opening| after(wish, opening).is_some()) || of_myself(wish).is_some()
 }
 
 fn politely(sentence: &str) -> &str {
-    skip(skip(skip(sentence, "and "), "please "), "please, ")
+    ["and ", "und ", "please ", "please, ", "bitte "].iter().fold(sentence, |rest, word| skip(rest, word))
 }
 
 fn wish(sentence: &str) -> Option<Asked> {
     let wish = politely(sentence);
     let about = |openings: &[&str]| openings.iter().find_map(|opening| after(wish, opening)).and_then(thing);
-    about(REMEMBER).map(Asked::Remember).or_else(|| about(FORGET).map(Asked::Forget))
+    let of_myself = || of_myself(wish).and_then(thing);
+    about(REMEMBER).or_else(of_myself).map(Asked::Remember).or_else(|| about(FORGET).map(Asked::Forget))
+}
+
+fn of_myself(wish: &str) -> Option<&str> {
+    after(wish, "remember ").filter(|rest| OF_MYSELF.iter().any(|start| after(rest, start).is_some()))
 }
 
 /// What is wished, if it is a thing at all.
@@ -136,6 +163,11 @@ mod tests {
             ("Remember that I live at St. James Street 5.", "+ I live at St. James Street 5"),
             ("We meet at 8 p.m. Remember that I am allergic to nuts.", "+ I am allergic to nuts"),
             ("Take plan B. Please remember that I like tea.", "+ I like tea"),
+            ("Remember I'm allergic to nuts!", "+ I'm allergic to nuts"),
+            ("Remember this, the key is under the mat.", "+ the key is under the mat"),
+            ("Bitte merk dir, dass ich keine Nüsse vertrage.", "+ ich keine Nüsse vertrage"),
+            ("Und vergiss nicht, dass wir uns am Freitag treffen.", "+ wir uns am Freitag treffen"),
+            ("Vergiss, dass ich Tee mag.", "- ich Tee mag"),
             ("Remember that Dr. J. Weber wakes Tom and I. Bye.", "+ Dr. J. Weber wakes Tom and I"),
         ] {
             assert_eq!(shown(text), wish, "{text}");
@@ -155,6 +187,9 @@ mod tests {
             "Do you remember that I am allergic to nuts?",
             "Remember that time we sailed to Lisbon.",
             "Remember that I like tea?",
+            "Remember my sister.",
+            "Remember I am the one who asks?",
+            "Vergiss es.",
             "I remember that you were there.",
             "She says, \"Remember that I love you.\"",
             "\"Remember that I love you,\" he whispers.",

@@ -105,7 +105,7 @@ impl Engine {
             archived: None,
             pinned: false,
             sources: keyframe.messages.clone(),
-            created: now,
+            created: told.last().map_or(now, |text| text.created),
             updated: now,
         };
         let kept = self.store().write(move |store| keep(store, &keyframe, &told, &memory)).await?;

@@ -10,6 +10,7 @@ use domain::{MemoryId, MessageId};
 use store::{Read, StoreError};
 
 use super::panel::shown;
+use super::request;
 use crate::Engine;
 use crate::api::{self, Origin, PromptBlock, PromptReport, Recollected, Recollection};
 use crate::clock::rfc3339;
@@ -29,6 +30,9 @@ const FOUND: [BlockKind; 9] = [
     BlockKind::Lore,
 ];
 
+/// What a trial tells whose words ask for nothing.
+const NOT_ASKED: &str = "Memory: earlier messages are looked for when something is asked, and these words tell.";
+
 /// What blocks were made of.
 #[derive(Default)]
 struct Made {
@@ -45,7 +49,10 @@ impl Engine {
         if words.trim().is_empty() {
             return Err(bad_input("There is nothing to try.", "Write what you would say."));
         }
-        self.recollection(self.preview_with(chat, words, TurnOptions::default()).await?).await
+        let asked = request::asks(&words);
+        let mut found = self.recollection(self.preview_with(chat, words, TurnOptions::default()).await?).await?;
+        found.notices.extend((!asked).then(|| NOT_ASKED.to_owned()));
+        Ok(found)
     }
 
     /// What the newest reply of a chat was written with; nothing where no reply has a manifest.

@@ -1,6 +1,7 @@
 //! Forgetting a memory, and the words it was made from with it: what was said is still in its chat, but no prompt is told of it
 //! again (memory.md, group G). What was merged into it says the same, so it goes with it; and so does what a model made of the
-//! stretch in which it was said; where that is still in reach, it is summed up anew without it.
+//! stretch in which it was said; where that is still in reach, it is summed up anew without it. Who forgets a summary forgets what
+//! the model said, and not the twenty messages that it said it of.
 
 use std::collections::HashSet;
 
@@ -16,11 +17,13 @@ pub(super) fn forget(store: &mut Write<'_>, id: MemoryId, now: Timestamp) -> Res
     let known = known(store, &ids)?;
     store.memories_mut().soft_delete(id, now)?;
     store.memories_mut().soft_delete_all(&ids, now)?;
-    for id in ids {
-        store.messages_mut().forget_words_of(id)?;
-        store.memories_mut().withdraw(id.0)?;
-    }
-    for message in known.into_iter().flat_map(|memory| memory.sources) {
+    ids.iter().try_for_each(|id| store.memories_mut().withdraw(id.0))?;
+    let (summaries, others): (Vec<_>, Vec<_>) =
+        known.into_iter().partition(|memory| memory.origin == MemoryOrigin::Keyframe);
+    summaries.iter().try_for_each(|summary| store.keyframes_mut().forget_summary(summary.id))?;
+    let words = ids.iter().filter(|id| summaries.iter().all(|summary| summary.id != **id));
+    words.copied().try_for_each(|id| store.messages_mut().forget_words_of(id))?;
+    for message in others.into_iter().flat_map(|memory| memory.sources) {
         store.messages_mut().tell_no_more(message)?;
         for summary in forget_summaries(store, message, now)? {
             store.memories_mut().withdraw(summary.0)?;

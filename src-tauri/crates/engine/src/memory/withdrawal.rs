@@ -1,8 +1,13 @@
 //! What is gone, or counts no longer, is quoted by no prompt to come. The chats that quoted it begin a new epoch.
 
 use domain::document::DocumentOwner;
+use domain::settings::Owner;
 use domain::{ChatId, DocumentId, LorebookId, MessageId, PersonaId};
 use store::{StoreError, Write};
+
+/// Messages behind one that is reworded, for which facts are looked for once more with it: those of an evening's last exchanges. An
+/// endpoint costs money, and what the user made of older facts would be learned again beside it.
+const LATELY: u32 = 20;
 
 /// Takes what quotes a message out of every prompt to come, and what was made from it too (S2.16; memory.md, group G).
 pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
@@ -10,6 +15,12 @@ pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), 
         store.memories_mut().withdraw(memory.0)?;
     }
     store.memories_mut().withdraw(message.0)
+}
+
+/// [`withdraw`] where a message is to say something else: facts are looked for once more, if it was read lately.
+pub(crate) fn reworded(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
+    withdraw(store, message)?;
+    store.messages_mut().learn_again_from(message, LATELY)
 }
 
 /// Takes what was made from a chat out of every prompt to come.
@@ -38,4 +49,27 @@ pub(crate) fn withdraw_book(store: &mut Write<'_>, book: LorebookId) -> Result<(
 pub(crate) fn withdraw_recalled(store: &mut Write<'_>, persona: Option<PersonaId>) -> Result<(), StoreError> {
     let chats = store.chats().played_as(persona)?;
     chats.into_iter().try_for_each(|chat| store.memories_mut().withdraw_recalled(chat))
+}
+
+/// The setting that says whether a chat recalls anything, and that which says whether it does from others.
+const SWITCHES: [&str; 2] = ["memory", "memory_other_chats"];
+
+/// Where a switch is set: takes all that was called to mind out of the chats in which it counts (S3.24). What `encoder` passed over
+/// while memory was off is to be read.
+pub(crate) fn switched(
+    store: &mut Write<'_>,
+    owner: Owner,
+    key: &str,
+    encoder: Option<&str>,
+) -> Result<(), StoreError> {
+    if !SWITCHES.contains(&key) {
+        return Ok(());
+    }
+    let chats = match owner {
+        Owner::Chat(chat) => vec![chat],
+        Owner::Character(character) => store.chats().ids(Some(character))?,
+        Owner::Global | Owner::Model(_) => store.chats().ids(None)?,
+    };
+    chats.into_iter().try_for_each(|chat| store.memories_mut().withdraw_recalled(chat))?;
+    encoder.map_or(Ok(()), |model| store.vectors_mut().read_anew(model))
 }

@@ -87,6 +87,18 @@ impl MessagesMut<'_> {
             .execute(params![Col(chat), position])?;
         Ok(())
     }
+
+    /// Facts are looked for from a message on once more, where they were up to it or to one of the `lately` positions behind it.
+    pub fn learn_again_from(&mut self, message: MessageId, lately: u32) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "UPDATE chat_learned SET position = message.position - 1 FROM message
+                 WHERE message.id = ?1 AND chat_learned.chat = message.chat
+                     AND chat_learned.position BETWEEN message.position AND message.position + ?2",
+            )?
+            .execute(params![Col(message), lately])?;
+        Ok(())
+    }
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Told> {

@@ -25,8 +25,11 @@ impl MessagesMut<'_> {
 
     /// Undoes [`Self::tell_no_more`] for the words of which no memory is forgotten still.
     pub fn tell_again(&mut self, id: MessageId) -> Result<(), StoreError> {
-        let untold = "UPDATE swipe SET untold = 0 WHERE message = ?1 AND id NOT IN (SELECT swipe FROM forgotten)";
-        self.conn.prepare_cached(untold)?.execute([Col(id)])?;
+        let untold = "UPDATE swipe SET untold = 0
+             WHERE message = ?1 AND untold = 1 AND id NOT IN (SELECT swipe FROM forgotten)";
+        if self.conn.prepare_cached(untold)?.execute([Col(id)])? == 0 {
+            return Ok(());
+        }
         self.conn.prepare_cached("DELETE FROM message_text WHERE message = ?1")?.execute([Col(id)])?;
         let shown = "INSERT INTO message_text (message, chat, position, text)
              SELECT message, chat, position, text FROM message_shown WHERE message = ?1";

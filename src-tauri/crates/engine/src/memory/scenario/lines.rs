@@ -113,9 +113,14 @@ impl Stage {
 
     /// Another reply in the place of one, as regenerating brings it.
     pub(super) async fn swipe(&self, message: MessageId, text: String) -> Answer<()> {
-        let new = swipe(text, self.engine.now());
-        let added = self.engine.store().write(move |store| store.swipes_mut().add(message, &new)).await?;
-        self.engine.select_swipe(message.to_string(), added.position).await.map(|_| ())
+        let message = self.engine.message(message).await?;
+        let (chat, now) = (self.engine.chat(message.chat).await?, self.engine.now());
+        let target = Target::NewSwipe { message, swipe: SwipeId(Uuid::now_v7()) };
+        let added = self.engine.store().write(move |store| {
+            target.insert(store, &chat, &text, "", now)?;
+            store.swipes_mut().set_text(target.swipe(), &text, SwipeState::Finished)
+        });
+        Ok(added.await?)
     }
 
     /// Copies what `from` says up to `after` to the chat `to`, as a branch that was imported has it. The scenario calls each

@@ -1,0 +1,100 @@
+//! What was called to mind for one prompt stands in the next ones of its chat; where it counts no longer, it stands in none
+//! (S3.24, invariant 10; memory.md, groups E and G).
+
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
+use engine::api::{SettingOwner, SettingValue};
+use tests::headless::{Headless, ended};
+
+const TOLD: &str = "My uncle named his parrot ZEBULON.";
+const ASKED: &str = "What is my uncle's parrot called?";
+const CANARY: &str = "ZEBULON";
+
+/// Two chats of one pair.
+struct Pair {
+    app: Headless,
+    first: String,
+    second: String,
+}
+
+impl Pair {
+    async fn open() -> Self {
+        let app = Headless::new().await;
+        let ada = app.character("Ada").await;
+        let first = app.engine.new_chat(ada.clone()).await.unwrap().id;
+        let second = app.engine.new_chat(ada).await.unwrap().id;
+        Self { app, first, second }
+    }
+
+    /// Whether the prompt for `text` tells of the canary.
+    async fn tells(&self, chat: &str, text: &str) -> bool {
+        self.app.model.reply("Hm.");
+        self.app.say(chat, text).await;
+        let prompt = self.app.model.last_request().unwrap().prompt;
+        prompt.messages.iter().any(|message| message.text.contains(CANARY))
+    }
+
+    async fn switch(&self, owner: SettingOwner, key: &str, on: bool) {
+        self.app.engine.set_setting(owner, key.into(), Some(SettingValue::Switch(on))).await.unwrap();
+    }
+
+    fn second(&self) -> SettingOwner {
+        SettingOwner::Chat { id: self.second.clone() }
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_is_written_anew_is_quoted_nowhere() {
+    let pair = Pair::open().await;
+    pair.app.model.reply(TOLD);
+    pair.app.say(&pair.first, "Tell me something.").await;
+    assert!(pair.tells(&pair.second, ASKED).await);
+    assert!(pair.tells(&pair.second, "I see.").await, "it stands in the window");
+
+    let mut events = pair.app.engine.subscribe();
+    pair.app.model.reply("The wind turns.");
+    pair.app.engine.regenerate(pair.first.clone()).await.unwrap();
+    ended(&mut events, &pair.first).await;
+    assert!(!pair.tells(&pair.second, ASKED).await);
+}
+
+#[tokio::test]
+async fn memory_that_is_switched_off_takes_back_what_it_told() {
+    let pair = Pair::open().await;
+    pair.tells(&pair.first, TOLD).await;
+    for (owner, key) in
+        [(pair.second(), "memory"), (SettingOwner::Global, "memory"), (pair.second(), "memory_other_chats")]
+    {
+        assert!(pair.tells(&pair.second, ASKED).await, "before {key}");
+        pair.switch(owner.clone(), key, false).await;
+        assert!(!pair.tells(&pair.second, "I see.").await, "{key}");
+        pair.switch(owner, key, true).await;
+    }
+}
+
+/// S3.31: what is wished in other words than at first is wished too.
+#[tokio::test]
+async fn a_wish_may_be_put_into_a_message_later() {
+    let pair = Pair::open().await;
+    pair.app.model.reply("Hm.");
+    let said = pair.app.say(&pair.first, "The parrot is called Zebu.").await;
+    assert!(said.0.is_some());
+    let chat = pair.app.engine.whole_chat(pair.first.clone()).await.unwrap();
+    let message = chat.page.messages.iter().rev().nth(1).unwrap().id.clone();
+    for _ in 0..2 {
+        let wish = format!("Remember that {TOLD}");
+        pair.app.engine.edit_message(message.clone(), wish).await.unwrap();
+        let known = pair.app.engine.list_memories(chat.character.clone(), String::new()).await.unwrap();
+        assert_eq!(known.len(), 1, "once, however often it is saved: {known:?}");
+        assert!(known[0].text.contains(CANARY));
+    }
+}
+
+/// S2.15: many who ask type no mark.
+#[tokio::test]
+async fn what_is_asked_without_a_mark_is_answered() {
+    let pair = Pair::open().await;
+    pair.tells(&pair.first, TOLD).await;
+    assert!(!pair.tells(&pair.second, "The parrot of my uncle flew away.").await, "a story asks nothing");
+    assert!(pair.tells(&pair.second, "Tell me what my uncle's parrot is called.").await);
+}
