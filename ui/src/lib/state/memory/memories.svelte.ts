@@ -4,6 +4,7 @@ import type { ApiError, Chat, Memory, MemoryDraft, MemoryFilter, MemoryImport, M
 import type { Api } from "../api";
 import { Later } from "../later";
 import { Recall } from "./recall.svelte";
+import { receiptsOf } from "./receipts";
 
 /** What the list needs from the window around it. */
 export interface Surroundings {
@@ -85,6 +86,8 @@ export class Memories {
 	#order: string[] = [];
 	#later = new Later();
 	#asked = 0;
+	/** What the receipts were read from may have changed since. */
+	#stale = false;
 	/** How much of a long list is looked at. */
 	#pages = 1;
 
@@ -132,10 +135,9 @@ export class Memories {
 	async follow(of: Of): Promise<void> {
 		if (this.#of?.character !== of.character) {
 			[this.items, this.more, this.loaded, this.failure, this.draft, this.merging, this.#order, this.#pages] = [[], false, false, null, null, null, [], 1];
-			this.receipts.clear();
 		}
 		const another = this.#of?.id !== of.id;
-		this.#of = of;
+		[this.#of, this.#stale] = [of, true];
 		if (another) {
 			this.tried.clear();
 			this.turn.clear();
@@ -168,8 +170,10 @@ export class Memories {
 		try {
 			const { memories: found, more } = await this.api.findMemories(of.character, query, $state.snapshot(this.filter), this.#pages);
 			const sources = found.flatMap((memory) => memory.sources);
-			const said = await this.api.receipts(sources.filter((source, at) => sources.indexOf(source) === at));
+			const said = await receiptsOf(this.api, this.#stale ? sources : sources.filter((source) => !this.receipts.has(source)));
 			if (asked !== this.#asked) return;
+			if (this.#stale) this.receipts.clear();
+			this.#stale = false;
 			for (const receipt of said) this.receipts.set(receipt.message, receipt);
 			this.items = query.trim() === "" ? this.#inPlace(found) : found;
 			[this.more, this.failure] = [more, null];
@@ -186,6 +190,7 @@ export class Memories {
 
 	/** Something was remembered, changed or forgotten, here or in the chat. */
 	async changed(): Promise<void> {
+		this.#stale = true;
 		if (this.open) await this.load();
 	}
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeShell } from "../../../../tests/unit/shell";
-import type { ApiError, FoundMemories, Memory, MemoryDraft } from "../../api/generated";
+import type { ApiError, FoundMemories, Memory, MemoryDraft, Receipt } from "../../api/generated";
 import { api } from "../api";
 import { Memories, type Of } from "./memories.svelte";
 
@@ -15,6 +15,9 @@ function memory(words: string, over: Partial<Memory> = {}): Memory {
 	return { id, type: "fact", text: text.join(" "), importance: 5, scope: "pair", character: "mira", persona: "sam", chat: null, world: null, pinned: false, origin: "rule", confidence: 10, sources: [], echoes: [], archived: null, created: "", updated: "", score: null, ...over };
 }
 
+/** Where a message was said. */
+const receipt = (message: string): Receipt => ({ message, chat: "chat", title: "Mira", name: "Sam", line: `${message}!`, created: "" });
+
 const all = (memories: Memory[]): FoundMemories => ({ memories, more: false });
 
 function memories(stored: Memory[], answers: Record<string, (args: never) => unknown> = {}) {
@@ -23,7 +26,7 @@ function memories(stored: Memory[], answers: Record<string, (args: never) => unk
 	const gone: Memory[] = [];
 	const shell = new FakeShell({
 		find_memories: ({ query }: { query: string }) => all(stored.filter(({ text }) => text.includes(query)).toSorted((a, b) => Number(b.pinned) - Number(a.pinned))),
-		receipts: ({ messages }: { messages: string[] }) => messages.map((message) => ({ message, chat: "chat", title: "Mira", name: "Sam", line: `${message}!`, created: "" })),
+		receipts: ({ messages }: { messages: string[] }) => messages.slice(0, 1_000).map(receipt),
 		pin_memory: ({ id, pinned }: { id: string; pinned: boolean }) => Object.assign(stored.find((one) => one.id === id) ?? {}, { pinned }),
 		delete_memory: ({ id }: { id: string }) => void gone.push(...stored.splice(stored.findIndex((one) => one.id === id), 1)),
 		restore_memory: () => void stored.push(...gone.splice(0)),
@@ -53,6 +56,32 @@ test("each memory comes with the words it was made from, asked for at once", asy
 	await list.follow(MIRA);
 	expect(shell.asked.at(-1)).toEqual({ operation: "receipts", args: { messages: ["u1", "u2"] } });
 	expect(list.receipts.get("u2")?.line).toBe("u2!");
+});
+
+/** The ids of each asking for receipts. */
+const receiptsAsked = (shell: FakeShell) => shell.asked.filter(({ operation }) => operation === "receipts").map(({ args }) => args.messages as string[]);
+
+test("however many words they were made from, each is asked for once, and no more at a time than the engine answers", async () => {
+	// Each begins with what the one before it ended with.
+	const summaries = Array.from({ length: 130 }, (_, summary) => memory(`m${summary} sea`, { sources: Array.from({ length: 20 }, (_, at) => `u${summary * 19 + at}`) }));
+	const { list, shell } = memories(summaries);
+	await list.follow(MIRA);
+	expect(summaries.flatMap(({ sources }) => sources).filter((source) => !list.receipts.has(source))).toEqual([]);
+	expect(receiptsAsked(shell).map((ids) => ids.length)).toEqual([1_000, 1_000, 471]);
+	expect(new Set(receiptsAsked(shell).flat()).size).toBe(2_471);
+});
+
+test("known words are asked for again once something has changed, not for looking closer, and those that are gone are known no more", async () => {
+	const gone = new Set<string>();
+	const receipts = ({ messages }: { messages: string[] }) => messages.filter((message) => !gone.has(message)).map(receipt);
+	const { list, shell } = memories([memory("a tea", { sources: ["u1"] }), memory("b cake", { sources: ["u2"] })], { receipts });
+	await list.follow(MIRA);
+	await list.narrow({ type: "fact" });
+	expect(receiptsAsked(shell)).toEqual([["u1", "u2"]]);
+	gone.add("u2");
+	await list.changed();
+	expect(receiptsAsked(shell)).toEqual([["u1", "u2"], ["u1", "u2"]]);
+	expect([...list.receipts.keys()]).toEqual(["u1"]);
 });
 
 test("what is pinned, or brought back, stays where the reader has it", async () => {

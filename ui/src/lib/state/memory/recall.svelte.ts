@@ -2,6 +2,7 @@ import { SvelteMap } from "svelte/reactivity";
 import { asApiError } from "../../api/errors";
 import type { ApiError, Receipt, Recollection } from "../../api/generated";
 import type { Api } from "../api";
+import { receiptsOf } from "./receipts";
 
 /** What comes back in a turn, and why: in one that is tried, or in the last one. */
 export class Recall {
@@ -38,7 +39,7 @@ export class Recall {
 		this.asking = true;
 		try {
 			const found = await what();
-			const said = await this.api.receipts(found.items.filter(({ chat }) => chat !== null).map(({ id }) => id));
+			const said = await receiptsOf(this.api, found.items.filter(({ chat }) => chat !== null).map(({ id }) => id));
 			if (asked !== this.#asked) return;
 			for (const receipt of said) this.receipts.set(receipt.message, receipt);
 			[this.found, this.failure] = [found, null];
