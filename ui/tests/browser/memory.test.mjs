@@ -69,6 +69,21 @@ test("a memory is changed in its place, and says so", async () => {
 	await eventually(async () => assert.equal(await focused(), "m1"));
 });
 
+test("a memory is given another type, and is found by it", async () => {
+	await show("memory");
+	await id("filter-type").selectOption("fact");
+	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 2);
+	await row("m1").getByTestId("memory-edit").click();
+	await eventually(async () => assert.equal(await id("memory-form").getByLabel("Type").inputValue(), "fact"));
+	await id("memory-type").selectOption({ label: "Relationship" });
+	await eventually(async () => assert.deepEqual(await axe(page), []));
+	await id("memory-save").click();
+	await row("m1").waitFor({ state: "detached" });
+	await eventually(async () => assert.equal(await focused(), "m3"));
+	await id("filter-type").selectOption("relationship");
+	await eventually(async () => assert.match(await row("m1").innerText(), /Relationship · importance 8/));
+});
+
 test("a memory counts with a lorebook that counts there, says so, and is narrowed down to", async () => {
 	await show("memory");
 	await row("m6").getByTestId("memory-edit").click();
@@ -108,9 +123,10 @@ test("one is written down, refused ones keep their words, and it comes first", a
 	await id("memory-save").click();
 	await id("error").getByText("A memory needs a text").waitFor();
 	await id("memory-text").fill("Wanderer is afraid of bells.");
+	await id("memory-type").selectOption("emotion");
 	await id("memory-save").click();
 	await rows().first().getByText("Wanderer is afraid of bells.").waitFor();
-	await eventually(async () => assert.match(await rows().first().innerText(), /Written by you · now.*Wanderer & Mira/s));
+	await eventually(async () => assert.match(await rows().first().innerText(), /Written by you · now.*Emotion.*Wanderer & Mira/s));
 });
 
 test("memories are searched, and the search is taken back with Escape", async () => {

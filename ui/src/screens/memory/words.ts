@@ -7,6 +7,9 @@ export interface Whose extends Of {
 	characterName: string;
 }
 
+/** What a memory may be about, in the engine's words. */
+export const TYPES: readonly string[] = ["note", "fact", "event", "relationship", "personality", "preference", "rule", "outcome", "decision", "emotion", "open_thread"];
+
 /** What the ids of a memory stand for. */
 export interface Known {
 	personas: Persona[];

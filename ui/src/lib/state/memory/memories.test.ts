@@ -31,7 +31,7 @@ function memories(stored: Memory[], answers: Record<string, (args: never) => unk
 		delete_memory: ({ id }: { id: string }) => void gone.push(...stored.splice(stored.findIndex((one) => one.id === id), 1)),
 		restore_memory: () => void stored.push(...gone.splice(0)),
 		save_memory: ({ draft }: { draft: MemoryDraft }) => {
-			const saved = memory(`${draft.id || "new"} ${draft.text}`, { scope: draft.scope });
+			const saved = memory(`${draft.id || "new"} ${draft.text}`, { type: draft.type, scope: draft.scope });
 			stored.push(saved);
 			return saved;
 		},
@@ -111,16 +111,17 @@ test("a new one comes first, with the words of a search taken back", async () =>
 	list.write();
 	expect(list.draft).toMatchObject({ id: "", scope: "pair", character: "mira", persona: "sam", chat: "chat" });
 	expect(await list.save()).toBeNull();
-	if (list.draft) list.draft.text = "Rain.";
+	if (list.draft) [list.draft.text, list.draft.type] = ["Rain.", "event"];
 	await list.save();
 	expect([ids(list), list.query, list.draft]).toEqual(["new a b", "", null]);
+	expect(list.items[0]?.type).toBe("event");
 });
 
-test("whom a memory is of stays when it is changed", async () => {
-	const { list } = memories([memory("a tea", { scope: "chat", character: null, persona: null, chat: "elsewhere" })]);
+test("whom a memory is of, and its type, stay when it is changed", async () => {
+	const { list } = memories([memory("a tea", { type: "relationship", scope: "chat", character: null, persona: null, chat: "elsewhere" })]);
 	await list.follow(MIRA);
 	list.edit(list.items[0] as Memory);
-	expect(list.draft).toMatchObject({ id: "a", scope: "chat", chat: "elsewhere", character: "mira", persona: "sam" });
+	expect(list.draft).toMatchObject({ id: "a", type: "relationship", scope: "chat", chat: "elsewhere", character: "mira", persona: "sam" });
 });
 
 test("a refused memory keeps its words and says why", async () => {
