@@ -98,3 +98,33 @@ async fn what_is_asked_without_a_mark_is_answered() {
     assert!(!pair.tells(&pair.second, "The parrot of my uncle flew away.").await, "a story asks nothing");
     assert!(pair.tells(&pair.second, "Tell me what my uncle's parrot is called.").await);
 }
+
+/// C25: who deletes a chat may keep what was learned in it; if the chat comes back, that leads there again.
+#[tokio::test]
+async fn what_was_learned_may_outlive_its_chat() {
+    let pair = Pair::open().await;
+    let engine = &pair.app.engine;
+    assert_eq!(engine.learned_in(pair.first.clone()).await.unwrap(), 0);
+    pair.tells(&pair.first, &format!("Remember that {TOLD}")).await;
+    assert_eq!(engine.learned_in(pair.first.clone()).await.unwrap(), 1);
+    let ada = engine.whole_chat(pair.first.clone()).await.unwrap().character;
+    let known = async || engine.list_memories(ada.clone(), String::new()).await.unwrap();
+
+    engine.delete_chat_but_facts(pair.first.clone()).await.unwrap();
+    assert!(matches!(&known().await[..], [kept] if kept.sources.is_empty()));
+    assert!(pair.tells(&pair.second, ASKED).await);
+    engine.restore_chat(pair.first.clone()).await.unwrap();
+    assert!(matches!(&known().await[..], [kept] if kept.sources.len() == 1));
+
+    engine.delete_chat(pair.first.clone()).await.unwrap();
+    assert!(known().await.is_empty());
+    engine.restore_chat(pair.first.clone()).await.unwrap();
+    engine.delete_chat_but_facts(pair.first.clone()).await.unwrap();
+    let Pair { app, second, .. } = pair;
+    let app = app.restart().await;
+    let pair = Pair { app, first: second.clone(), second };
+    assert!(
+        pair.tells(&pair.second, "What was the parrot called?").await,
+        "the chat is gone for good; what was learned is not"
+    );
+}

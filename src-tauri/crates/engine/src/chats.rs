@@ -16,10 +16,9 @@ use crate::characters::card_of;
 use crate::clock::rfc3339;
 use crate::convert::{self, Speakers};
 use crate::error::{Answer, bad_input, not_found};
-use crate::running::Place;
 use crate::scripts::{Run, SAID};
 use crate::words::{self, Kept, Moment, Words};
-use crate::{macro_variables, manifest, memory};
+use crate::{manifest, memory};
 
 /// Messages on the first page of an opened chat.
 const PAGE: u32 = 50;
@@ -229,10 +228,28 @@ impl Engine {
     }
 
     pub async fn delete_chat(&self, id: String) -> Answer<()> {
-        let (id, now) = (id.parse::<ChatId>()?, self.now());
+        self.delete(id.parse()?, false).await
+    }
+
+    /// How many memories [`Engine::delete_chat`] would take along that [`Engine::delete_chat_but_facts`] would not.
+    pub async fn learned_in(&self, chat: String) -> Answer<u32> {
+        let chat = chat.parse()?;
+        Ok(self.store().read(move |store| store.memories().learned_in(chat)).await?)
+    }
+
+    /// [`Engine::delete_chat`], but what was learned in it stays; not what sums it up (C25).
+    pub async fn delete_chat_but_facts(&self, id: String) -> Answer<()> {
+        self.delete(id.parse()?, true).await
+    }
+
+    async fn delete(&self, id: ChatId, but_facts: bool) -> Answer<()> {
+        let now = self.now();
         self.running().cancel(id);
         self.store()
             .write(move |store| {
+                if but_facts {
+                    store.memories_mut().outlive(id)?;
+                }
                 store.chats_mut().soft_delete(id, now)?;
                 memory::withdraw_chat(store, id)
             })
@@ -244,7 +261,11 @@ impl Engine {
 
     pub async fn restore_chat(&self, id: String) -> Answer<()> {
         let id = id.parse::<ChatId>()?;
-        self.store().write(move |store| store.chats_mut().restore(id)).await?;
+        let restore = move |store: &mut store::Write<'_>| {
+            store.chats_mut().restore(id)?;
+            store.memories_mut().live_in(id)
+        };
+        self.store().write(restore).await?;
         self.events().changed(Changed::Chats, Some(id.to_string()));
         Ok(())
     }

@@ -123,6 +123,10 @@ macro_rules! operations {
             save_draft(chat: String, text: String) -> ();
             /// Can be undone by `restore_chat` until the app ends.
             delete_chat(id: String) -> ();
+            /// How many memories `delete_chat` would take along that `delete_chat_but_facts` would not.
+            learned_in(chat: String) -> u32;
+            /// `delete_chat`, but what was learned in it stays; not what sums it up. Undone in the same way.
+            delete_chat_but_facts(id: String) -> ();
             restore_chat(id: String) -> ();
 
             /// Commits the user's words, then starts the reply.

@@ -19,6 +19,7 @@ pub(crate) mod meaning;
 pub(crate) mod memory;
 pub(crate) mod memory_archive;
 pub(crate) mod memory_many;
+pub(crate) mod memory_outliving;
 pub(crate) mod memory_row;
 pub(crate) mod memory_world;
 pub(crate) mod message;

@@ -1,0 +1,56 @@
+//! Memories that outlive the chat they were made in (C25). Summaries do not: they tell the chat over again.
+
+use domain::ChatId;
+use rusqlite::params;
+
+use super::memory::{Memories, MemoriesMut};
+use super::memory_row::{COUNTS, STANDS};
+use crate::StoreError;
+use crate::sql::Col;
+
+/// Made in the chat `?1`, and no part of it.
+const LEARNED: &str = "memory.origin <> 'keyframe' AND memory.scope <> 'chat' AND EXISTS (
+    SELECT 1 FROM memory_source JOIN message ON message.id = memory_source.message
+    WHERE memory_source.memory = memory.number AND message.chat = ?1)";
+
+impl Memories<'_> {
+    /// How many could outlive a chat.
+    pub fn learned_in(&self, chat: ChatId) -> Result<u32, StoreError> {
+        let sql = format!("SELECT count(*) FROM memory WHERE {LEARNED} AND {COUNTS}");
+        Ok(self.conn.prepare_cached(&sql)?.query_row([Col(chat)], |row| row.get(0))?)
+    }
+}
+
+impl MemoriesMut<'_> {
+    /// Takes what was learned in a chat off its words there, before these are deleted.
+    pub fn outlive(&mut self, chat: ChatId) -> Result<(), StoreError> {
+        self.conn.execute(
+            &format!(
+                "INSERT OR IGNORE INTO outlived (memory, message, swipe)
+                 SELECT memory_source.memory, memory_source.message, memory_source.swipe
+                 FROM memory_source JOIN message ON message.id = memory_source.message
+                 WHERE message.chat = ?1
+                     AND memory_source.memory IN (SELECT memory.number FROM memory WHERE {LEARNED} AND {STANDS})"
+            ),
+            [Col(chat)],
+        )?;
+        self.conn.execute(
+            "DELETE FROM memory_source WHERE (memory, message) IN (SELECT memory, message FROM outlived)
+                 AND message IN (SELECT id FROM message WHERE chat = ?1)",
+            [Col(chat)],
+        )?;
+        Ok(())
+    }
+
+    /// Undoes [`Self::outlive`].
+    pub fn live_in(&mut self, chat: ChatId) -> Result<(), StoreError> {
+        for sql in [
+            "INSERT OR IGNORE INTO memory_source (memory, message, swipe)
+                 SELECT memory, message, swipe FROM outlived WHERE message IN (SELECT id FROM message WHERE chat = ?1)",
+            "DELETE FROM outlived WHERE message IN (SELECT id FROM message WHERE chat = ?1)",
+        ] {
+            self.conn.execute(sql, params![Col(chat)])?;
+        }
+        Ok(())
+    }
+}
