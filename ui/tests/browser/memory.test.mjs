@@ -301,6 +301,49 @@ test("memory is switched off for the chat, its character or everywhere", async (
 	await id("memory-off").waitFor({ state: "detached" });
 });
 
+test("what was learned in a chat goes with it or stays, as is chosen by keyboard", async () => {
+	const dialog = page.getByRole("dialog", { name: "Delete the chat “Mira”?" });
+	const keep = dialog.getByRole("switch", { name: "Keep what was learned" });
+	const ask = async () => {
+		await id("chat-menu").focus();
+		await page.keyboard.press("Enter");
+		await page.getByRole("menu").waitFor();
+		await page.keyboard.press("End");
+		await hasFocus(page.getByRole("menuitem", { name: "Delete chat" }));
+		await page.keyboard.press("Enter");
+		await dialog.getByText("2 things that were learned in it").waitFor();
+		await hasFocus(keep);
+		assert.ok(!(await keep.isChecked()), "who says nothing deletes all of it");
+	};
+	const remove = async () => {
+		await page.keyboard.press("Tab");
+		await page.keyboard.press("Tab");
+		await page.keyboard.press("Enter");
+		await id("toast").getByText("The chat “Mira” was deleted").waitFor();
+		await hasFocus(id("chat-row").first());
+		await id("chat-row").filter({ hasText: "A first evening" }).click();
+		await id("memory").click();
+		await row("m5").waitFor();
+	};
+	await show("chat");
+	await ask();
+	await page.keyboard.press("Escape");
+	await dialog.waitFor({ state: "detached" });
+	await hasFocus(id("chat-menu"));
+	await ask();
+	await page.keyboard.press("Space");
+	await eventually(async () => assert.ok(await keep.isChecked()));
+	await remove();
+	await row("m1").waitFor();
+	await id("undo").click();
+	await page.waitForFunction(() => window.app.chat?.id === "chat0" && window.app.chat.info);
+	await ask();
+	await remove();
+	await eventually(async () => assert.equal(await row("m1").count(), 0));
+	await id("undo").click();
+	await row("m1").waitFor();
+});
+
 test("a character's memories have a page of their own", async () => {
 	await show("editormemory");
 	await id("character-memory").getByTestId("choice-timeline").click();

@@ -11,7 +11,7 @@ export const SCENES = [
 	...["failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents"],
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover"],
 	...["memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge"],
-	...["tuning", "owntexts", "toast", "lost", "broken", "drop"],
+	...["tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop"],
 	...["templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts", "cardscripts"],
 	...["books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry"],
 	...["people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended"],

@@ -228,10 +228,16 @@ export class MockEngine implements Transport {
 		this.#deleted.splice(at, 1)[0]?.undo();
 	}
 
-	#delete<T extends { id: string }>(list: T[], id: string): void {
+	/** `undoMore` brings back what went along. */
+	#delete<T extends { id: string }>(list: T[], id: string, undoMore = () => {}): void {
 		const at = list.findIndex((item) => item.id === id);
 		const [gone] = list.splice(at, 1);
-		if (gone) this.#deleted.push({ id, undo: () => list.splice(at, 0, gone) });
+		if (!gone) return;
+		const undo = () => {
+			list.splice(at, 0, gone);
+			undoMore();
+		};
+		this.#deleted.push({ id, undo });
 	}
 
 	op_startup = () => ({ version: "0.1.0", settings: this.settings, chat: this.chats[0]?.id ?? null, notices: this.scene === "interrupted" ? ["The app ended while a reply was being written. What had arrived was kept."] : [], dataDir: "/home/sam/.local/share/inglenook" });
@@ -352,7 +358,8 @@ export class MockEngine implements Transport {
 	op_remove_document = ({ id }: { id: string }) => this.#delete(this.documents, id);
 	op_restore_document = ({ id }: { id: string }) => this.#restore(id);
 	op_save_draft = ({ chat, text }: { chat: string; text: string }) => void (this.chat(chat).draft = text);
-	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id);
+	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id, this.memories.leave(id));
+	op_delete_chat_but_facts = ({ id }: { id: string }) => this.#delete(this.chats, id);
 	op_restore_chat = ({ id }: { id: string }) => this.#restore(id);
 	op_send_message = ({ chat: id, text }: { chat: string; text: string }) => {
 		if (this.models.length + this.endpoints.length === 0) throw { kind: "noModel", message: "There is no model that could answer.", hint: "Add a model file or an endpoint." } satisfies ApiError;

@@ -90,6 +90,18 @@ export class MockMemories {
 
 	constructor(private readonly emit: (event: Event) => void) {}
 
+	/** What a chat takes along when it is deleted; the returned function brings it back. */
+	leave(chat: string): () => void {
+		const gone = this.#learnedIn(chat);
+		this.items = this.items.filter((one) => !gone.includes(one));
+		this.#changed();
+		return () => {
+			this.items.push(...gone);
+			this.#changed();
+		};
+	}
+
+	op_learned_in = ({ chat }: { chat: string }): number => this.#learnedIn(chat).length;
 	op_find_memories = ({ character, query, filter }: { character: string; query: string; filter: MemoryFilter }): FoundMemories => {
 		const fits = ({ type, scope, sources, archived }: Memory) =>
 			(filter.archived === true) === (archived !== null) && (filter.type ?? type) === type && (filter.scope ?? scope) === scope && (filter.made === null || (filter.made === "words") === sources.length > 0);
@@ -167,6 +179,11 @@ export class MockMemories {
 	};
 	op_memory_storage = (): MemoryStorage => ({ memories: this.items.filter(({ archived }) => archived === null).length, memoryBytes: 412, vectors: 3_180, vectorBytes: 38_400_000, unread: 12, byMeaning: this.byMeaning });
 	op_card_lore = ({ character }: { character: string }): LoreEntry[] => (character === "c1" ? LORE : []);
+
+	#learnedIn(chat: string): Memory[] {
+		const said = RECEIPTS.flatMap((one) => (one.chat === chat ? [one.message] : []));
+		return this.items.filter(({ scope, sources, archived }) => archived === null && scope !== "chat" && sources.some((id) => said.includes(id)));
+	}
 
 	#changed(): void {
 		this.emit({ event: "changed", what: "memories", id: null });

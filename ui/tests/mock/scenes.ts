@@ -8,7 +8,7 @@ import type { MockChat, MockEngine } from "./engine";
 export const SCENES = [
 	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
-	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "toast", "lost", "broken", "drop",
+	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
@@ -72,10 +72,11 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		chat.texts = { scenario: "A storm has put out every lamp but one, and {{user}} comes in from the rain.", messageExamples: "" };
 		app.tune("text-scenario");
 	}
+	if (scene === "deleting") await app.deletion.ask("chat0", "Mira");
 	if (scene === "toast") {
 		await app.import();
 		await until(() => app.toasts.items.length === 3);
-		await app.deleteChat("chat1", "Captain Osei");
+		await app.deletion.ask("chat2", "The archive at night");
 	}
 	if (scene === "lost") engine.connection("lost");
 	if (scene === "drop") engine.drops?.over(true);

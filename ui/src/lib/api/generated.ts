@@ -115,6 +115,10 @@ export function client(call: Call) {
 		saveDraft: (chat: string, text: string) => call("save_draft", { chat, text }) as Promise<void>,
 		/** Can be undone by `restore_chat` until the app ends. */
 		deleteChat: (id: string) => call("delete_chat", { id }) as Promise<void>,
+		/** How many memories `delete_chat` would take along that `delete_chat_but_facts` would not. */
+		learnedIn: (chat: string) => call("learned_in", { chat }) as Promise<number>,
+		/** `delete_chat`, but what was learned in it stays; not what sums it up. Undone in the same way. */
+		deleteChatButFacts: (id: string) => call("delete_chat_but_facts", { id }) as Promise<void>,
 		restoreChat: (id: string) => call("restore_chat", { id }) as Promise<void>,
 		/** Commits the user's words, then starts the reply. */
 		sendMessage: (chat: string, text: string) => call("send_message", { chat, text }) as Promise<Started>,

@@ -6,6 +6,7 @@ import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
 import { Books } from "./books/books.svelte";
 import { ChatState } from "./chat.svelte";
+import { ChatDeletion } from "./deletion.svelte";
 import { Documents } from "./documents.svelte";
 import { Editor } from "./editor.svelte";
 import type { TextField } from "./fields";
@@ -47,6 +48,7 @@ export class App {
 	readonly formats: Formats;
 	readonly books: Books;
 	readonly folder: FolderImport;
+	readonly deletion: ChatDeletion;
 
 	screen = $state<Screen>("chats");
 	chat = $state.raw<ChatState | null>(null);
@@ -93,6 +95,7 @@ export class App {
 		this.formats = new Formats(this.api);
 		this.books = new Books(this.api);
 		this.folder = new FolderImport(this.api, { announce: (text) => (this.announced = text), attempt: (action) => this.attempt(action) });
+		this.deletion = new ChatDeletion(this.api, { attempt: (action) => this.attempt(action), deleted: (id, title) => this.#chatDeleted(id, title) });
 	}
 
 	/** Begins to listen and draws the first screen; the returned function ends it. */
@@ -170,19 +173,6 @@ export class App {
 		await this.attempt(() => this.api.renameChat(id, title));
 		if (this.chat?.id === id && this.chat.info) this.chat.info = { ...this.chat.info, title };
 		await this.chats.load();
-	}
-
-	async deleteChat(id: string, title: string): Promise<void> {
-		await this.attempt(async () => {
-			await this.api.deleteChat(id);
-			if (this.chat?.id === id) this.#leaveChat();
-			await this.chats.load();
-			this.undoable(t("toast.chatDeleted", { title }), async () => {
-				await this.api.restoreChat(id);
-				await this.chats.load();
-				await this.openChat(id);
-			});
-		});
 	}
 
 	/** `name` is that of the only one, or of the first. */
@@ -391,6 +381,16 @@ export class App {
 		const { chat } = this;
 		const title = this.chats.all.find(({ id }) => id === chat?.id)?.title;
 		if (chat?.info && title !== undefined && title !== chat.info.title) chat.info = { ...chat.info, title };
+	}
+
+	async #chatDeleted(id: string, title: string): Promise<void> {
+		if (this.chat?.id === id) this.#leaveChat();
+		await this.chats.load();
+		this.undoable(t("toast.chatDeleted", { title }), async () => {
+			await this.api.restoreChat(id);
+			await this.chats.load();
+			await this.openChat(id);
+		});
 	}
 
 	/** A new name or picture shows in the lists and in the open chat. */

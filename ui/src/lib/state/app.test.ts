@@ -115,8 +115,8 @@ test("the draft is saved when another chat is opened", async () => {
 });
 
 test("a deleted chat can be undone and opens again", async () => {
-	const { app, shell } = await started({ delete_chat: () => null, restore_chat: () => null });
-	await app.deleteChat("chat", "Mira");
+	const { app, shell } = await started({ learned_in: () => 0, delete_chat: () => null, restore_chat: () => null });
+	await app.deletion.ask("chat", "Mira");
 	expect(app.chat).toBeNull();
 	app.toasts.items.at(-1)?.action?.run();
 	await vi.waitFor(() => expect(app.chat?.info?.id).toBe("chat"));
