@@ -1,6 +1,6 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, CardFormat, Changed, CharacterSummary, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, Startup } from "../api/generated";
+import type { ApiError, CardFormat, Changed, CharacterSummary, ChatFileFormat, DocumentOwner, Event, ImportReport, Memory, ModelRef, Origin, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
@@ -15,6 +15,7 @@ import { FolderImport } from "./folder.svelte";
 import { ImportNews } from "./imports";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
+import { isFirstLearned } from "./memory/firstLearned";
 import { Memories } from "./memory/memories.svelte";
 import { Models } from "./models.svelte";
 import { SettingsState } from "./settings.svelte";
@@ -342,9 +343,14 @@ export class App {
 		if (event.event === "started") this.writing.add(event.chat);
 		if (event.event === "ended") this.writing.delete(event.chat);
 		if (event.chat !== this.chat?.id) return;
-		if (event.event === "remembered") this.undoable(t("toast.remembered", { text: event.memory.text }), () => this.api.deleteMemory(event.memory.id));
+		if (event.event === "remembered") this.#remembered(event.memory);
 		else if (event.event === "forgot") this.undoable(t("toast.forgot", { text: event.memory.text }), () => this.api.restoreMemory(event.memory.id));
 		else this.chat.receive(event);
+	}
+
+	#remembered({ id, text, origin }: Memory): void {
+		const explained = origin === "model" && isFirstLearned();
+		this.undoable(t("toast.remembered", { text }), () => this.api.deleteMemory(id), explained ? t("toast.firstLearned") : undefined);
 	}
 
 	async #changed(what: Changed, id: string | null): Promise<void> {
@@ -481,8 +487,10 @@ export class App {
 		this.memories.close();
 	}
 
-	/** Tells that something is gone; `undo` brings it back. */
-	undoable(text: string, undo: () => Promise<void>): void {
-		this.toasts.show({ kind: "news", text, action: { label: t("common.undo"), undo: true, run: () => void this.attempt(undo) } });
+	/** Tells that something is done, and what there is to `explain`, which stays until it is dismissed; `undo` undoes it. */
+	undoable(text: string, undo: () => Promise<void>, explain?: string): void {
+		const action = { label: t("common.undo"), undo: true, run: () => void this.attempt(undo) };
+		if (explain === undefined) this.toasts.show({ kind: "news", text, action });
+		else this.toasts.show({ kind: "news", text, detail: explain, action }, Infinity);
 	}
 }

@@ -97,6 +97,11 @@ test("what is remembered or forgotten is told in its own chat, and can be undone
 	expect(told.map((toast) => toast.text)).toEqual(["Remembered: You said: \"I own a boat\"", "Forgotten: You said: \"I own a boat\""]);
 	for (const toast of told) toast.action?.run();
 	expect([shell.count("delete_memory"), shell.count("restore_memory")]).toEqual([1, 1]);
+
+	shell.listener({ event: "remembered", chat: "chat", memory: { ...memory, origin: "model" } });
+	shell.listener({ event: "remembered", chat: "chat", memory: { ...memory, origin: "model" } });
+	const [first, second] = app.toasts.items.slice(-2);
+	expect([first?.detail, second?.detail], "the first time that a model has learned is explained").toEqual([expect.stringContaining("Memory"), undefined]);
 });
 
 test("missed events make it ask for everything it shows", async () => {

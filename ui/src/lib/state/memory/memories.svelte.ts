@@ -224,7 +224,7 @@ export class Memories {
 		if (!of) return;
 		this.refused = null;
 		void this.#readWorlds(of);
-		this.draft = { id: "", type: "fact", text: "", importance: 5, pinned: false, scope: "pair", character: of.character, persona: of.persona.id, chat: of.id, world: null };
+		this.draft = { id: "", type: this.filter.type ?? "fact", text: "", importance: 5, pinned: false, scope: "pair", character: of.character, persona: of.persona.id, chat: of.id, world: null };
 	}
 
 	edit(memory: Memory): void {
