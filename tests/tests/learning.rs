@@ -181,6 +181,11 @@ async fn what_leaves_the_window_is_covered() {
     assert!(told[0].contains("number 1") && told[1].contains("number 2"), "{told:?}");
     assert!(!told.iter().any(|text| text.contains("number 3")), "{told:?}");
     assert!(report.text.contains("The story so far:"), "{}", report.text);
+
+    let shown = stage.app.engine.keyframes(stage.character.clone()).await.unwrap();
+    assert_eq!((shown.len(), shown[3].messages, shown[3].chat.as_str()), (4, 20, stage.chat.as_str()));
+    assert!(shown[0].text.contains("number 3") && shown[3].text.contains("number 0"), "{shown:?}");
+    assert_eq!(shown[2].message, first, "the second leads to its first message");
 }
 
 /// C26: a window that is cut before twenty messages are there is covered with the cut itself.

@@ -174,6 +174,8 @@ macro_rules! operations {
 
             /// What counts with a character; with a query what fits it, best first. As many pages of it as are asked for.
             find_memories(character: String, query: String, filter: MemoryFilter, pages: u32) -> FoundMemories;
+            /// What stretches of a character's chats came to where no model has summed them up: their first sentences. The newest first, 500 at the most.
+            keyframes(character: String) -> Vec<Keyframe>;
             /// An empty `id` makes a new one.
             save_memory(draft: MemoryDraft) -> Memory;
             /// Gone from every later prompt; can be undone by `restore_memory` until the app ends.

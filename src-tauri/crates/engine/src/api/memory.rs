@@ -156,6 +156,21 @@ pub struct MemoryStorage {
     pub by_meaning: bool,
 }
 
+/// What a stretch of a chat came to, in its first sentences.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Keyframe {
+    pub id: String,
+    pub chat: String,
+    /// Its first message.
+    pub message: String,
+    /// How many messages it tells of.
+    pub messages: u32,
+    /// When the last of them was said.
+    pub said: String,
+    pub text: String,
+}
+
 /// A message that something was made from: who said it, where and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

@@ -229,7 +229,7 @@ impl Engine {
     }
 
     /// Those that may stand in the digest: of messages in the window and right before it, and of its scene.
-    pub(super) async fn keyframes(&self, collected: &Collected) -> Answer<Vec<Keyframe>> {
+    pub(super) async fn keyframes_near(&self, collected: &Collected) -> Answer<Vec<Keyframe>> {
         let Some(first) = collected.history.first().map(|message| message.id) else { return Ok(Vec::new()) };
         let (chat, after) = (collected.chat.id, collected.chat.scene_after.unwrap_or(-1));
         let read = move |store: &Read<'_>| {

@@ -47,6 +47,7 @@ mod sense;
 mod shapes;
 mod signals;
 mod spoken;
+mod story;
 mod summing_up;
 mod support;
 mod taking;
@@ -205,7 +206,7 @@ impl Engine {
         };
         let keyframes = async {
             match collected.values.memory {
-                true => Some(timeout(PATIENCE, self.keyframes(collected)).await),
+                true => Some(timeout(PATIENCE, self.keyframes_near(collected)).await),
                 false => None,
             }
         };

@@ -2,7 +2,7 @@
 //! migration.
 
 use domain::keyframe::Keyframe;
-use domain::{ChatId, KeyframeId, MemoryId};
+use domain::{CharacterId, ChatId, KeyframeId, MemoryId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::StoreError;
@@ -50,6 +50,27 @@ impl Keyframes<'_> {
             .query_row(params![Col(chat), position, whole], from_row)
             .optional()?;
         found.map(|(number, keyframe)| self.with_messages(number, keyframe)).transpose()
+    }
+
+    /// Those of first sentences of a character's chats, with when the last of their messages was said; the newest first, at most
+    /// `limit` of them.
+    pub fn of_first_sentences(
+        &self,
+        character: CharacterId,
+        limit: u32,
+    ) -> Result<Vec<(Keyframe, Timestamp)>, StoreError> {
+        let rows: Vec<((i64, Keyframe), Timestamp)> = self
+            .conn
+            .prepare_cached(
+                "SELECT keyframe.*, message.created AS said FROM keyframe
+                 JOIN chat ON chat.id = keyframe.chat
+                 JOIN message ON message.chat = keyframe.chat AND message.position = keyframe.last
+                 WHERE chat.character = ?1 AND chat.deleted IS NULL AND keyframe.fallback = 1
+                 ORDER BY said DESC, keyframe.number DESC LIMIT ?2",
+            )?
+            .query_map(params![Col(character), limit], |row| Ok((from_row(row)?, row.get::<_, Col<_>>("said")?.0)))?
+            .collect::<Result<_, _>>()?;
+        rows.into_iter().map(|((number, keyframe), said)| Ok((self.with_messages(number, keyframe)?, said))).collect()
     }
 
     fn with_messages(&self, number: i64, keyframe: Keyframe) -> Result<Keyframe, StoreError> {
