@@ -226,6 +226,37 @@ test("memories are told month by month", async () => {
 	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
+test("what no model has summed up stands in the timeline alone, and leads to where it was said", async () => {
+	const keyframes = () => page.locator("[data-keyframe]");
+	const told = () => page.locator("[data-memory], [data-keyframe]").evaluateAll((all) => all.map((one) => one.dataset.memory ?? one.dataset.keyframe));
+	await show("memorynone");
+	await id("memory-panel").getByText("Nothing is remembered yet").waitFor();
+	assert.equal(await keyframes().count(), 0);
+	await id("choice-timeline").click();
+	await eventually(async () => assert.deepEqual(await told(), ["k1", "k2"]));
+	assert.equal(await id("memory-panel").getByText("Nothing is remembered yet").count(), 0);
+	await show("memorytime");
+	await eventually(async () => assert.deepEqual((await told()).slice(0, 2), ["m1", "k1"]));
+	await eventually(async () => assert.match(await keyframes().first().innerText(), /I saw your light.*First sentences of 20 messages · this chat · \d+ min/s));
+	await eventually(async () => assert.match(await keyframes().nth(1).innerText(), /A first evening, long ago and far from here/));
+	await eventually(async () => assert.deepEqual(await axe(page), []));
+	await id("filter-type").selectOption("fact");
+	await keyframes().first().waitFor({ state: "detached" });
+	await id("filter-type").selectOption("");
+	await keyframes().first().waitFor();
+	await id("memory-panel").getByTestId("search").fill("light");
+	await keyframes().first().waitFor({ state: "detached" });
+	await page.keyboard.press("Escape");
+	await keyframes().first().waitFor();
+	await rows().first().focus();
+	await page.keyboard.press("ArrowDown");
+	await hasFocus(keyframes().first());
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "u1");
+	await keyframes().nth(1).getByTestId("keyframe-jump").click();
+	await page.waitForFunction(() => window.app.chat?.id === "chat3" && document.activeElement?.dataset.messageId === "g");
+});
+
 test("memories are narrowed down, and what leads to one shows all again", async () => {
 	await show("memory");
 	await id("filter-type").selectOption("preference");
@@ -348,6 +379,7 @@ test("a character's memories have a page of their own", async () => {
 	await show("editormemory");
 	await id("character-memory").getByTestId("choice-timeline").click();
 	await id("character-memory").locator("h3").first().waitFor();
+	await page.locator("[data-keyframe=k1]").waitFor();
 	await row("m5").focus();
 	await page.keyboard.press("Delete");
 	await row("m5").waitFor({ state: "detached" });

@@ -1,4 +1,4 @@
-import type { ApiError, Consolidation, Event, FoundMemories, LoreEntry, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, Recollected, Recollection, SignalKind } from "../../src/lib/api/generated";
+import type { ApiError, Consolidation, Event, FoundMemories, Keyframe, LoreEntry, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, Recollected, Recollection, SignalKind } from "../../src/lib/api/generated";
 import { ago } from "./data";
 
 const memory = (id: string, text: string, over: Partial<Memory> = {}): Memory => ({
@@ -40,6 +40,11 @@ const RECEIPTS = [
 	receipt("x1", "chat1", "Captain Osei", "Wanderer", "Remember that my sister Wilhelmina sails the ferry.", 52),
 	receipt("g", "chat0", "Mira", "Mira", "The rain has followed you in. Behind the counter a woman with ink on her fingers looks up from a lamp she has taken apart, and smiles as if she had been waiting for exactly this interruption.", 80),
 	receipt("u1", "chat0", "Mira", "Wanderer", "I saw your light from the road.", 79),
+];
+
+const KEYFRAMES: Keyframe[] = [
+	{ id: "k1", chat: "chat0", message: "u1", messages: 20, said: ago(0.6), text: "Wanderer: I saw your light from the road. Mira: “Every lamp, and most of the people who sit beneath them,” Mira says, pouring something dark and fragrant into a chipped cup. Wanderer: Could you draw me a map of them? Mira: “A map of all the lights? Nobody has asked me for that in years.” Her thumb finds a smear of soot on the brass and rubs at it. Wanderer: Then begin with the ones that lie." },
+	{ id: "k2", chat: "chat3", message: "g", messages: 20, said: ago(79), text: "Mira: The rain has followed you in. Wanderer: Is it always so dark on this side of the hill?" },
 ];
 
 const LORE: LoreEntry[] = [
@@ -110,6 +115,7 @@ export class MockMemories {
 		if (words.length > 0) return { memories: counts.filter(({ text }) => words.some((word) => text.toLowerCase().includes(word))).map((one) => ({ ...one, score: 1 })), more: false };
 		return { memories: counts.toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || b.importance - a.importance), more: false };
 	};
+	op_keyframes = ({ character }: { character: string }): Keyframe[] => (character === "c1" ? KEYFRAMES : []);
 	op_memory_worlds = (): string[] => ["b1"];
 	op_receipts = ({ messages }: { messages: string[] }) => messages.flatMap((id) => RECEIPTS.find(({ message }) => message === id) ?? []);
 	op_try_recall = ({ words }: { words: string }): Recollection => {

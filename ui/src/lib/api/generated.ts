@@ -163,6 +163,8 @@ export function client(call: Call) {
 		pastTurns: (chat: string, before: string | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
 		/** What counts with a character; with a query what fits it, best first. As many pages of it as are asked for. */
 		findMemories: (character: string, query: string, filter: MemoryFilter, pages: number) => call("find_memories", { character, query, filter, pages }) as Promise<FoundMemories>,
+		/** What stretches of a character's chats came to where no model has summed them up: their first sentences. The newest first, 500 at the most. */
+		keyframes: (character: string) => call("keyframes", { character }) as Promise<Keyframe[]>,
 		/** An empty `id` makes a new one. */
 		saveMemory: (draft: MemoryDraft) => call("save_memory", { draft }) as Promise<Memory>,
 		/** Gone from every later prompt; can be undone by `restore_memory` until the app ends. */
@@ -749,6 +751,19 @@ export type Imported = {
 	name: string,
 	file: string,
 	warnings: string[],
+};
+
+/**  What a stretch of a chat came to, in its first sentences. */
+export type Keyframe = {
+	id: string,
+	chat: string,
+	/**  Its first message. */
+	message: string,
+	/**  How many messages it tells of. */
+	messages: number,
+	/**  When the last of them was said. */
+	said: string,
+	text: string,
 };
 
 /**  What takes most of a prompt that is too long. */

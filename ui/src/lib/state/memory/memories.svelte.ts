@@ -1,6 +1,6 @@
 import { SvelteMap } from "svelte/reactivity";
 import { asApiError } from "../../api/errors";
-import type { ApiError, Chat, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, SettingOwner } from "../../api/generated";
+import type { ApiError, Chat, Keyframe, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, SettingOwner } from "../../api/generated";
 import type { Api } from "../api";
 import { Later } from "../later";
 import { Recall } from "./recall.svelte";
@@ -49,6 +49,8 @@ export class Memories {
 	readonly tried: Recall;
 	readonly turn: Recall;
 	items = $state.raw<Memory[]>([]);
+	/** What no model has summed up; no memories, so they are told in the timeline alone, and where it tells everything. */
+	keyframes = $state.raw<Keyframe[]>([]);
 	/** There are more than these. */
 	more = $state(false);
 	loaded = $state(false);
@@ -110,6 +112,10 @@ export class Memories {
 	look = (view: View): void => {
 		this.view = view;
 		this.#askForLastTurn();
+		if (view !== "timeline") return;
+		// Before the keyframes are read, nobody knows that there is nothing to tell.
+		this.loaded = false;
+		void this.load();
 	};
 
 	/** A turn has ended. */
@@ -134,7 +140,7 @@ export class Memories {
 	/** The chat beside the list. */
 	async follow(of: Of): Promise<void> {
 		if (this.#of?.character !== of.character) {
-			[this.items, this.more, this.loaded, this.failure, this.draft, this.merging, this.#order, this.#pages] = [[], false, false, null, null, null, [], 1];
+			[this.items, this.keyframes, this.more, this.loaded, this.failure, this.draft, this.merging, this.#order, this.#pages] = [[], [], false, false, null, null, null, [], 1];
 		}
 		const another = this.#of?.id !== of.id;
 		[this.#of, this.#stale] = [of, true];
@@ -168,7 +174,7 @@ export class Memories {
 		const asked = ++this.#asked;
 		const { query } = this;
 		try {
-			const { memories: found, more } = await this.api.findMemories(of.character, query, $state.snapshot(this.filter), this.#pages);
+			const [{ memories: found, more }, keyframes] = await Promise.all([this.api.findMemories(of.character, query, $state.snapshot(this.filter), this.#pages), this.#readKeyframes(of)]);
 			const sources = found.flatMap((memory) => memory.sources);
 			const said = await receiptsOf(this.api, this.#stale ? sources : sources.filter((source) => !this.receipts.has(source)));
 			if (asked !== this.#asked) return;
@@ -176,10 +182,10 @@ export class Memories {
 			this.#stale = false;
 			for (const receipt of said) this.receipts.set(receipt.message, receipt);
 			this.items = query.trim() === "" ? this.#inPlace(found) : found;
-			[this.more, this.failure] = [more, null];
+			[this.keyframes, this.more, this.failure] = [keyframes, more, null];
 		} catch (thrown) {
 			if (asked !== this.#asked) return;
-			[this.items, this.more, this.failure] = [[], false, asApiError(thrown)];
+			[this.items, this.keyframes, this.more, this.failure] = [[], [], false, asApiError(thrown)];
 		}
 		this.loaded = true;
 	};
@@ -350,6 +356,11 @@ export class Memories {
 			await this.api.unarchiveMemories([memory.id]);
 			await this.load();
 		});
+	}
+
+	async #readKeyframes({ character }: Of): Promise<Keyframe[]> {
+		const everything = this.view === "timeline" && this.query.trim() === "" && !this.narrowed;
+		return everything ? this.api.keyframes(character) : [];
 	}
 
 	async #readWorlds({ id, character, persona }: Of): Promise<void> {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeShell } from "../../../../tests/unit/shell";
-import type { ApiError, FoundMemories, Memory, MemoryDraft, Receipt } from "../../api/generated";
+import type { ApiError, FoundMemories, Keyframe, Memory, MemoryDraft, Receipt } from "../../api/generated";
 import { api } from "../api";
 import { Memories, type Of } from "./memories.svelte";
 
@@ -175,6 +175,51 @@ test("a long list comes page by page, and another search begins with the first",
 	expect([list.items.length, list.more]).toEqual([5, false]);
 	await list.narrow({ type: "fact" });
 	expect(shell.asked.findLast(({ operation }) => operation === "find_memories")?.args).toMatchObject({ pages: 1 });
+});
+
+/** `keyframe("k tea")`: what a stretch came to, with that id and text. */
+function keyframe(words: string): Keyframe {
+	const [id = "", ...text] = words.split(" ");
+	return { id, chat: "chat", message: "u1", messages: 20, said: "", text: text.join(" ") };
+}
+
+const told = (list: Memories) => list.keyframes.map(({ id }) => id).join(" ");
+
+test("what no model has summed up is read for the timeline, and while it tells everything", async () => {
+	const { list, shell } = memories([memory("a tea")], { keyframes: () => [keyframe("k tea")] });
+	await list.follow(MIRA);
+	expect(shell.count("keyframes")).toBe(0);
+	list.look("timeline");
+	expect(list.loaded).toBe(false);
+	await vi.waitFor(() => expect([list.loaded, ids(list), told(list)]).toEqual([true, "a", "k"]));
+	list.search("tea");
+	await vi.advanceTimersByTimeAsync(300);
+	expect([ids(list), told(list)]).toEqual(["a", ""]);
+	list.search("");
+	await vi.advanceTimersByTimeAsync(300);
+	expect(told(list)).toBe("k");
+	await list.narrow({ type: "fact" });
+	expect([told(list), shell.count("keyframes")]).toEqual(["", 2]);
+});
+
+test("it is read again once something has changed, is another's with another character, and tells why it is not there", async () => {
+	const stored = [keyframe("k tea")];
+	const refused: ApiError = { kind: "storage", message: "The disk is full.", hint: "Make room." };
+	const { list } = memories([memory("a tea")], {
+		keyframes: ({ character }: { character: string }) => {
+			if (character === "mira") return [...stored];
+			throw refused;
+		},
+	});
+	list.look("timeline");
+	await list.follow(MIRA);
+	stored.unshift(keyframe("l rain"));
+	await list.changed();
+	expect(told(list)).toBe("l k");
+	const other = list.follow({ ...MIRA, character: "osei" });
+	expect([told(list), list.loaded]).toEqual(["", false]);
+	await other;
+	expect([list.items, list.failure]).toEqual([[], refused]);
 });
 
 test("the last turn is that of the chat beside it, and is asked for again when one ends", async () => {
