@@ -57,7 +57,7 @@ impl Engine {
         let blocks = made.assembled.context_blocks.clone();
         let judged = made.assembled.judged.clone();
         let covers = collected.memory.covers.clone();
-        let before = Kept::of(&chat);
+        let (covered, before) = (!covers.is_empty(), Kept::of(&chat));
         let kept = Kept {
             head_at: Some(made.head_at),
             timed: collected.lore.timed.clone(),
@@ -88,6 +88,9 @@ impl Engine {
                 if undisturbed { store.chats_mut().set_window(chat.id, &window) } else { Ok(()) }
             })
             .await?;
+        if covered {
+            self.events().changed(Changed::Memories, Some(collected.chat.character.to_string()));
+        }
         Step::Freeze.done(id);
         Ok(())
     }

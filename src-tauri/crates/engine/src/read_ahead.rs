@@ -15,6 +15,7 @@ use tracing::Instrument as _;
 
 use crate::Engine;
 use crate::answer::Answerer;
+use crate::api::Changed;
 use crate::collect::{Aim, Collected, Made};
 use crate::error::Answer;
 use crate::macro_variables;
@@ -164,6 +165,7 @@ impl Engine {
     /// for anything, so none can have begun on the window as it was.
     async fn keep_cut(&self, collected: &Collected, made: &Made) -> Answer<bool> {
         let (planned, covers) = (&collected.chat, collected.memory.covers.clone());
+        let covered = !covers.is_empty();
         let (id, before, running) = (planned.id, planned.window.clone(), self.running().clone());
         let (window, head_at, head) = (made.assembled.window.clone(), made.head_at, made.head_changes.clone());
         let (blocks, judged) = (made.assembled.context_blocks.clone(), made.assembled.judged.clone());
@@ -185,7 +187,11 @@ impl Engine {
             store.chats_mut().set_window(id, &window)?;
             Ok(true)
         });
-        Ok(kept.await?)
+        let kept = kept.await?;
+        if kept && covered {
+            self.events().changed(Changed::Memories, Some(planned.character.to_string()));
+        }
+        Ok(kept)
     }
 }
 

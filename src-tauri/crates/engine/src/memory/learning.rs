@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::beside::Learner;
 use super::keyframes::{due, every, of_words, short};
 use crate::Engine;
+use crate::api::Changed;
 use crate::error::Answer;
 use crate::turn::TurnOptions;
 
@@ -62,7 +63,9 @@ impl Engine {
         for stretch in due(told, short, every) {
             let of = (&learner.speakers, self.now());
             let Some(keyframe) = of_words(chat, &stretch, short, of) else { continue };
-            self.store().write(move |store| store.keyframes_mut().put(&keyframe, &stretch)).await?;
+            if self.store().write(move |store| store.keyframes_mut().put(&keyframe, &stretch)).await? {
+                self.events().changed(Changed::Memories, Some(learner.chat.character.to_string()));
+            }
         }
         Ok(since)
     }
