@@ -105,7 +105,7 @@ pub(super) fn of_words(
 fn first_sentences(told: &[Told], speakers: &Speakers) -> String {
     let names: Vec<&str> = told.iter().map(|text| speakers.of(text.message, text.role)).collect();
     let line = |text: &Told| {
-        let start = sentences(&said(text.role, text.text.clone()), SENTENCES);
+        let start = whole_marks(sentences(&said(text.role, text.text.clone()), SENTENCES));
         let says = start.split_whitespace().count() >= TELLING || !start.is_ascii() && start.chars().count() >= TELLING;
         says.then(|| format!("{}: {start}", speakers.of(text.message, text.role)))
     };
@@ -124,6 +124,11 @@ fn first_sentences(told: &[Told], speakers: &Speakers) -> String {
     });
     lines.sort_by_key(|(at, ..)| *at);
     lines.into_iter().map(|(_, _, line)| line).collect::<Vec<_>>().join(" ")
+}
+
+/// Without the marks of what is done where one of them is left alone: all behind it would be done as well.
+fn whole_marks(start: String) -> String {
+    if start.matches('*').count() % 2 == 0 { start } else { start.replace('*', "") }
 }
 
 /// About.
@@ -309,10 +314,12 @@ pub(super) mod tests {
         talk[0].text = "Hm.".into();
         talk[1].text =
             "*smiles* My boat is the Zebulon. She was built in 1931, and nobody has sailed her since.".into();
-        talk[2] = told(2, Role::Character, "What a name for a boat!", false);
+        let laughs = "*She laughs at the boat. The door is shut, and behind it the wind goes on and on as if nobody had ever told \
+                      it that the night is for sleeping.* \"What a name for a boat!\"";
+        talk[2] = told(2, Role::Character, laughs, false);
         let keyframe = of_words(ChatId(Uuid::nil()), &talk, None, (&speakers(), Timestamp(1))).unwrap();
         assert!(keyframe.summary.contains("Tom: *smiles* My boat is the Zebulon."), "{}", keyframe.summary);
-        assert!(keyframe.summary.ends_with("Mira: What a name for a boat!"), "{}", keyframe.summary);
+        assert!(keyframe.summary.ends_with("Mira: She laughs at the boat."), "{}", keyframe.summary);
         assert!(!keyframe.summary.contains("Hm") && keyframe.fallback);
         assert_eq!((keyframe.first, keyframe.last, keyframe.messages.len()), (0, 2, 3));
         let long = vec![told(0, Role::User, &"We sail on Monday, if the wind is fair. ".repeat(90), false); TWENTY];
