@@ -319,6 +319,23 @@ async fn a_summary_is_forgotten_without_its_messages() {
     assert!(asked().await.contains(SUMMARY));
 }
 
+/// For good: the mark that it was forgotten outlives what was forgotten.
+#[tokio::test]
+async fn a_forgotten_summary_is_not_made_again_after_a_restart() {
+    let stage = Stage::learning("on").await;
+    stage.exchanges(4).await;
+    stage.exchange("Fine.", &["[]"]).await;
+    stage.exchanges(4).await;
+    stage.exchange("Fine.", &[&keyframe("You lit the lamps."), "[]"]).await;
+    stage.app.engine.delete_memory(stage.memories().await.remove(0).id).await.unwrap();
+
+    let Stage { app, character, chat } = stage;
+    let stage = Stage { app: app.restart().await, character, chat };
+    stage.exchanges(2).await;
+    assert_eq!(stage.keyframes(), [(0, 19, true)]);
+    assert_eq!(stage.asked("go on with this conversation").len(), 1);
+}
+
 /// What is learned late is as old as its words: of two that contradict each other the one counts that was said last (group B).
 #[tokio::test]
 async fn a_fact_is_dated_by_when_it_was_said() {

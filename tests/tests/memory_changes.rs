@@ -81,8 +81,8 @@ async fn a_wish_may_be_put_into_a_message_later() {
     assert!(said.0.is_some());
     let chat = pair.app.engine.whole_chat(pair.first.clone()).await.unwrap();
     let message = chat.page.messages.iter().rev().nth(1).unwrap().id.clone();
-    for _ in 0..2 {
-        let wish = format!("Remember that {TOLD}");
+    for more in ["", "", " It was in spring."] {
+        let wish = format!("Remember that {TOLD}{more}");
         pair.app.engine.edit_message(message.clone(), wish).await.unwrap();
         let known = pair.app.engine.list_memories(chat.character.clone(), String::new()).await.unwrap();
         assert_eq!(known.len(), 1, "once, however often it is saved: {known:?}");
@@ -113,6 +113,12 @@ async fn what_was_learned_may_outlive_its_chat() {
     engine.delete_chat_but_facts(pair.first.clone()).await.unwrap();
     assert!(matches!(&known().await[..], [kept] if kept.sources.is_empty()));
     assert!(pair.tells(&pair.second, ASKED).await);
+    pair.switch(pair.second(), "memory_other_chats", false).await;
+    assert!(
+        !pair.tells(&pair.second, ASKED).await,
+        "it was learned in another chat, whether that is still there or not"
+    );
+    pair.switch(pair.second(), "memory_other_chats", true).await;
     engine.restore_chat(pair.first.clone()).await.unwrap();
     assert!(matches!(&known().await[..], [kept] if kept.sources.len() == 1));
 

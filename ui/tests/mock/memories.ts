@@ -24,9 +24,9 @@ const memory = (id: string, text: string, over: Partial<Memory> = {}): Memory =>
 });
 
 const MEMORIES = [
-	memory("m1", "Wanderer reads by candle at night.", { sources: ["a1"], created: ago(0.4), updated: ago(0.4) }),
+	memory("m1", "Wanderer reads by candle at night.", { origin: "model", sources: ["a1"], created: ago(0.4), updated: ago(0.1) }),
 	memory("m3", "Wanderer said: “my sister Wilhelmina sails the ferry”", { pinned: true, importance: 9, sources: ["x1"], created: ago(52), updated: ago(52) }),
-	memory("m4", "Wanderer promised to be home by the first snow.", { type: "open_thread", sources: ["g", "u1"], created: ago(80), updated: ago(2) }),
+	memory("m4", "Wanderer promised to be home by the first snow.", { type: "open_thread", origin: "user", sources: ["g", "u1"], created: ago(80), updated: ago(2) }),
 	memory("m5", "Mira never lights the mill herself; the miller asked her not to, the autumn his boy went up the tower, and she has kept to it.", { type: "rule", scope: "character", persona: null }),
 	memory("m6", "Likes tea dark and fragrant.", { type: "preference", importance: 3, scope: "profile", character: null, persona: null }),
 	memory("m7", "Tonight they speak of the map only.", { type: "note", importance: 5, scope: "chat", character: null, persona: null, chat: "chat0" }),
@@ -127,7 +127,7 @@ export class MockMemories {
 	op_save_memory = ({ draft }: { draft: MemoryDraft }): Memory => {
 		if (draft.text.includes("refuse")) throw { kind: "badInput", message: "A memory needs a text, and a short one.", hint: "Write a sentence or a few." } satisfies ApiError;
 		const known = this.items.find(({ id }) => id === draft.id);
-		const saved = { ...memory("", draft.text, { origin: "user", created: ago(0) }), ...known, ...draft, id: draft.id || `m-own-${this.#next++}`, updated: ago(0) };
+		const saved = { ...memory("", draft.text, { created: ago(0) }), ...known, ...draft, origin: "user", id: draft.id || `m-own-${this.#next++}`, updated: ago(0) };
 		this.items = known ? this.items.map((one) => (one === known ? saved : one)) : [...this.items, saved];
 		this.#changed();
 		return saved;

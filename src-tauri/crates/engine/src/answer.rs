@@ -49,6 +49,8 @@ pub(crate) struct Answerer {
     pub(crate) tiny: bool,
     /// The settings of the turn, resolved.
     pub(crate) values: Values,
+    /// How often something had been withdrawn from prompts when these were read: a switch of memory counts among it.
+    pub(crate) withdrawals: i64,
     counting: Counting,
 }
 
@@ -58,12 +60,13 @@ struct Asked {
     context: Option<u32>,
     sampling: Sampling,
     values: Values,
+    withdrawals: i64,
 }
 
 impl Asked {
     /// For the injected provider, which stands for an endpoint.
     fn scripted(self, provider: Arc<dyn Provider>) -> Answerer {
-        let Self { context, sampling, values } = self;
+        let Self { context, sampling, values, withdrawals } = self;
         let budget = within(Budget::remote(context.unwrap_or(8_192), sampling.max_tokens), &values);
         let name = "scripted".to_owned();
         let counting = Counting::Remote(RemoteCounting::default());
@@ -78,6 +81,7 @@ impl Asked {
             sees,
             tiny: false,
             values,
+            withdrawals,
             counting,
         }
     }
@@ -164,10 +168,11 @@ impl Engine {
     /// What answers in `chat`: the turn's choice, else the chat's, else the default, else any local model.
     pub(crate) async fn answerer(&self, chat: &Chat, options: &TurnOptions) -> Answer<Answerer> {
         let choice = self.choice(chat, options).await;
+        let withdrawals = self.store().read(|store| store.memories().withdrawals()).await?;
         let values = self.resolved(chat, choice.as_ref().ok().copied(), options.template.as_deref()).await?.values;
         let sampling = options.sampler.over(values.sampling(crate::seed()));
-        let asked =
-            Asked { context: options.context.filter(|tokens| *tokens > 0).or(values.context_limit), sampling, values };
+        let context = options.context.filter(|tokens| *tokens > 0).or(values.context_limit);
+        let asked = Asked { context, sampling, values, withdrawals };
         if let Some(provider) = self.injected_provider() {
             return Ok(asked.scripted(provider));
         }
@@ -207,7 +212,7 @@ impl Engine {
             self.template_of(&model, &asked.values.chat_format).await?;
         let default = || local::library::default_context(model.context);
         let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
-        let Asked { sampling, values, .. } = asked;
+        let Asked { sampling, values, withdrawals, .. } = asked;
         let provider = self.local().provider(&model, context);
         let budget =
             within(Budget { margin: uncounted, ..Budget::local(provider.context(), sampling.max_tokens) }, &values);
@@ -221,6 +226,7 @@ impl Engine {
             sees: false,
             tiny: parameters < CAPABLE,
             values,
+            withdrawals,
             counting: Counting::Local(model),
         })
     }
@@ -282,7 +288,7 @@ impl Engine {
         let key = format!("{} {}", endpoint.id, endpoint.model);
         let name = if endpoint.model.is_empty() { endpoint.name.clone() } else { endpoint.model.clone() };
         let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
-        let Asked { sampling, values, .. } = asked;
+        let Asked { sampling, values, withdrawals, .. } = asked;
         let budget = within(Budget::remote(context, sampling.max_tokens), &values);
         let remote = RemoteCounting::of(self.store(), self.tokenizer_files(), &endpoint).await?;
         let budget = Budget { margin: (budget.limit as f32 * remote.calibration.margin()) as u32, ..budget };
@@ -290,7 +296,19 @@ impl Engine {
         let provider = Arc::new(Calibrating::new(client, self.store().clone(), &endpoint, remote.clone()));
         let counting = Counting::Remote(remote);
         let sees = values.sees_images;
-        Ok(Answerer { name, key, provider, template: None, budget, sampling, sees, tiny: false, values, counting })
+        Ok(Answerer {
+            name,
+            key,
+            provider,
+            template: None,
+            budget,
+            sampling,
+            sees,
+            tiny: false,
+            values,
+            withdrawals,
+            counting,
+        })
     }
 
     pub(crate) async fn local_model(&self, id: ModelId) -> Answer<LocalModel> {

@@ -159,7 +159,6 @@ impl Engine {
         options: &TurnOptions,
     ) -> Answer<Collected> {
         let started = Instant::now();
-        let withdrawals = self.store().read(|store| store.memories().withdrawals()).await?;
         // Another model or budget finds its own anchor: it may move back then, and only then.
         if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
             chat.window.anchor = None;
@@ -279,7 +278,7 @@ impl Engine {
             task: None,
             in_passing: false,
             notices: notice.into_iter().chain(notice_of_details).collect(),
-            withdrawals,
+            withdrawals: answerer.withdrawals,
             timings: AssemblyTimings { collect_ms: millis(started), ..AssemblyTimings::default() },
             started,
         };

@@ -136,7 +136,12 @@ impl Engine {
         if value.is_some() {
             refuse_contradiction(setting, &resolve(&stack.layers))?;
         }
+        let on = value == Some(Value::Switch(true));
         let json = value.and_then(|value| serde_json::to_string(&value).ok());
+        if setting.key.starts_with("memory") {
+            // What is learned just now is so by what was set before.
+            self.reading_ahead().stop();
+        }
         let encoder = self.reading().encoder().map(|encoder| encoder.model().to_owned());
         self.store()
             .write(move |store| {
@@ -144,7 +149,7 @@ impl Engine {
                     Some(json) => store.scoped_settings_mut().set(owner, setting.key, &json)?,
                     None => store.scoped_settings_mut().remove(owner, setting.key)?,
                 }
-                memory::switched(store, owner, setting.key, encoder.as_deref())
+                memory::switched(store, owner, (setting.key, on), encoder.as_deref())
             })
             .await?;
         self.events().changed(Changed::Settings, owner.id().map(|id| id.to_string()));

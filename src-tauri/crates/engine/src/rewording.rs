@@ -29,14 +29,14 @@ impl Engine {
         if text.trim().is_empty() {
             return Err(bad_input("A message cannot be empty.", "Delete it instead."));
         }
-        let wishes = message.role == Role::User && text != message.text();
-        let learns = wishes && self.resolved(&chat, None, None).await?.values.memory;
+        let learns = message.role == Role::User && self.resolved(&chat, None, None).await?.values.memory;
         let (persona, row, id, now) = (self.persona_of(chat.persona).await?, chat.clone(), message.id, self.now());
+        let was = message.text().to_owned();
         let edit = move |store: &mut store::Write<'_>| {
             macro_variables::keep(store, &row, &before, &after)?;
             store.messages_mut().edit(id, &text)?;
             let said = Said { chat: &row, persona: &persona, message: id, text: &text, now };
-            if learns { memory::obey(store, &said) } else { Ok(Vec::new()) }
+            if learns { memory::obey_edit(store, &said, &was) } else { Ok(Vec::new()) }
         };
         let done = self.change(&message, place, edit).await?;
         self.tell(&chat, done);

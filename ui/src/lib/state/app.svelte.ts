@@ -15,7 +15,7 @@ import { FolderImport } from "./folder.svelte";
 import { ImportNews } from "./imports";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
-import { isFirstLearned } from "./memory/firstLearned";
+import { takeFirstLearned } from "./memory/firstLearned";
 import { Memories } from "./memory/memories.svelte";
 import { Models } from "./models.svelte";
 import { SettingsState } from "./settings.svelte";
@@ -349,7 +349,7 @@ export class App {
 	}
 
 	#remembered({ id, text, origin }: Memory): void {
-		const explained = origin === "model" && isFirstLearned();
+		const explained = origin === "model" && takeFirstLearned();
 		this.undoable(t("toast.remembered", { text }), () => this.api.deleteMemory(id), explained ? t("toast.firstLearned") : undefined);
 	}
 
@@ -487,7 +487,7 @@ export class App {
 		this.memories.close();
 	}
 
-	/** Tells that something is done, and what there is to `explain`, which stays until it is dismissed; `undo` undoes it. */
+	/** Tells that something is done, and what there is to `explain`, which takes its time to be read; `undo` undoes it. */
 	undoable(text: string, undo: () => Promise<void>, explain?: string): void {
 		const action = { label: t("common.undo"), undo: true, run: () => void this.attempt(undo) };
 		if (explain === undefined) this.toasts.show({ kind: "news", text, action });

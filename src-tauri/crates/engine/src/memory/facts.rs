@@ -48,7 +48,8 @@ pub(crate) struct Counting {
     pub(super) company: Company,
     /// Whatever the books; the second is the pair's.
     pub(super) scopes: [MemoryScope; 4],
-    /// What was made from other chats counts too (setting `memory_other_chats`). What somebody wrote down was made from none.
+    /// What was made from other chats counts too (setting `memory_other_chats`). What somebody wrote down was made from none; what
+    /// has outlived its chat was.
     pub(super) others: bool,
 }
 
@@ -84,9 +85,9 @@ impl Counting {
         Ok(kept)
     }
 
-    fn counts(&self, store: &Read<'_>, Memory { sources, echoes, .. }: &Memory) -> Result<bool, StoreError> {
+    fn counts(&self, store: &Read<'_>, Memory { sources, echoes, origin, .. }: &Memory) -> Result<bool, StoreError> {
         Ok(self.others
-            || sources.is_empty()
+            || sources.is_empty() && *origin == MemoryOrigin::User
             || store.memories().some_said_in(self.company.chat, sources)?
             || store.memories().some_said_in(self.company.chat, echoes)?)
     }

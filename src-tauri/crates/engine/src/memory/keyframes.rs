@@ -128,7 +128,7 @@ fn first_sentences(told: &[Told], speakers: &Speakers) -> String {
 
 /// Without the marks of what is done where one of them is left alone: all behind it would be done as well.
 fn whole_marks(start: String) -> String {
-    if start.matches('*').count() % 2 == 0 { start } else { start.replace('*', "") }
+    if start.matches('*').count().is_multiple_of(2) { start } else { start.replace('*', "") }
 }
 
 /// About.

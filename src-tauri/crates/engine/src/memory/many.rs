@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use domain::memory::Memory;
+use domain::memory::{Memory, MemoryOrigin};
 use domain::{CharacterId, MemoryId, PersonaId};
 use store::MemoriesOf;
 use uuid::Uuid;
@@ -113,6 +113,7 @@ fn merged(first: &Memory, second: &Memory, text: String, id: MemoryId, now: doma
         archived: None,
         created: first.created.min(second.created),
         updated: now,
+        origin: MemoryOrigin::User,
         ..first.clone()
     }
 }

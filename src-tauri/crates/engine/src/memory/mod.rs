@@ -95,7 +95,7 @@ pub(crate) use nearness::Asked;
 use older::Older;
 pub(crate) use reading::Reading;
 use sense::Understood;
-pub(crate) use wishes::{Said, obey};
+pub(crate) use wishes::{Said, obey, obey_edit};
 pub(crate) use withdrawal::{
     reworded, switched, withdraw, withdraw_book, withdraw_chat, withdraw_document, withdraw_recalled,
 };

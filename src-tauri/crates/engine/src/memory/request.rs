@@ -1,84 +1,183 @@
-//! Whether words ask for something: by a mark, by how a clause of them begins, or by a word that asks in languages that put it
-//! anywhere. Many who chat type no marks. Pure.
+//! Whether words ask for something: by a mark, by how a sentence begins, or by what asks in languages that put it anywhere. Many who
+//! chat type no marks. A story is full of words that could ask ("the lamp, which is lit"), and must not: what is called to mind
+//! for it stays in the window. Pure.
 
 use super::terms::words;
 
 /// Marks of a question, in the scripts that have one.
 pub(super) const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
-/// Between the clauses of a message, and what is done and what is said in it.
-const CLAUSES: &[char] =
-    &['.', '!', ',', ';', ':', '*', '"', '“', '”', '„', '(', ')', '\n', '—', '–', '。', '！', '，', '、'];
+/// Between sentences, and between what is done and what is said.
+const SENTENCES: &[char] =
+    &['.', '!', ':', '*', '"', '“', '”', '„', '«', '»', '(', ')', '\n', '…', '—', '–', '。', '！', '「', '」'];
 
-/// Words that ask for what is past, wherever they stand.
-const PAST: [&str; 6] = ["remember", "remind", "recall", "erinnere", "erinnerst", "weißt"];
-/// A clause goes on behind them.
-const BEFORE: [&str; 14] =
-    ["and", "but", "so", "well", "now", "then", "ok", "okay", "hey", "please", "just", "und", "aber", "bitte"];
-/// A clause that begins with one of them asks for an answer.
-const REQUESTS: [&str; 10] =
-    ["tell", "name", "list", "describe", "repeat", "guess", "nenne", "nenn", "beschreibe", "wiederhole"];
-/// The same, of two words.
-const REQUESTS_TO_ME: [&str; 3] = ["sag mir", "sage mir", "verrate mir"];
-/// These ask where a clause begins with them and what is done comes next, or after what is asked for ("which boat is").
-const ASKING: [&str; 24] = [
-    "what", "which", "who", "whom", "whose", "how", "when", "where", "why", "was", "wer", "wen", "wem", "wessen",
-    "welche", "welcher", "welches", "welchen", "wie", "wo", "wohin", "wann", "warum", "wieso",
+/// They ask for what is past, wherever they stand.
+const PAST: &[&str] = &["remember", "remind", "recall", "erinnere", "erinnerst", "erinnern", "erinner"];
+/// A sentence goes on behind them.
+const BEFORE: &[&str] = &[
+    "and", "but", "so", "well", "now", "then", "ok", "okay", "hey", "hmm", "please", "just", "again", "und", "aber",
+    "bitte", "also",
 ];
-const DOING: [&str; 37] = [
+/// In front of a word that asks ("in which city").
+const ABOUT: &[&str] = &["in", "on", "at", "with", "from", "to", "for", "of", "by", "mit", "aus", "von", "für", "bei"];
+/// A sentence that begins with both words asks.
+const OPENINGS: &[&str] = &[
+    "tell me",
+    "tell us",
+    "name the",
+    "name my",
+    "list the",
+    "list my",
+    "list all",
+    "describe the",
+    "describe my",
+    "repeat the",
+    "repeat what",
+    "say what",
+    "say again",
+    "do i",
+    "do you",
+    "did i",
+    "did you",
+    "did we",
+    "did my",
+    "have i",
+    "have we",
+    "has my",
+    "am i",
+    "is my",
+    "was my",
+    "are my",
+    "does my",
+    "sag mir",
+    "sage mir",
+    "erzähl mir",
+    "erzähle mir",
+    "nenn mir",
+    "nenne mir",
+    "verrate mir",
+    "verrat mir",
+    "weißt du",
+    "weisst du",
+    "kennst du",
+    "kannst du",
+    "hast du",
+    "bist du",
+    "habe ich",
+    "hab ich",
+    "bin ich",
+    "war ich",
+    "ist mein",
+    "ist meine",
+    "war meine",
+];
+/// Before what is asked for ("could you tell me").
+const WOULD_YOU: &[&str] = &["can you", "could you", "would you"];
+/// What is done comes next.
+const WHERE: &[&str] = &[
+    "who", "whom", "when", "where", "why", "wer", "wen", "wem", "wo", "woher", "wohin", "wann", "warum", "wieso",
+    "was", "wie",
+];
+/// Words that say more of what is asked for may stand between ("which old boat is", "wie viele Katzen habe").
+const WHICH: &[&str] =
+    &["what", "which", "whose", "how", "welche", "welcher", "welches", "welchen", "wessen", "wieviele"];
+/// Both in one word, as many type them.
+const WHATS: &[&str] = &["whats", "wheres", "whos", "hows", "whens"];
+const HOW_MUCH: &[&str] = &["alt", "viel", "viele", "lange"];
+const DOING: &[&str] = &[
     "is", "s", "are", "was", "were", "am", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would",
-    "should", "ist", "sind", "war", "waren", "hat", "habe", "hab", "hast", "haben", "hatte", "heißt", "heiße", "kann",
-    "mag", "wohnt", "wohne", "lebt", "lebe", "arbeitet", "arbeite",
+    "should", "ist", "sind", "war", "waren", "hat", "habe", "hab", "hast", "haben", "hatte", "hatten", "heißt",
+    "heiße", "heisst", "hieß", "hiess", "heißen", "kann", "mag", "magst", "wohnt", "wohne", "lebt", "lebe", "arbeitet",
+    "arbeite", "kommt", "kam", "ging", "macht", "mache", "nannte", "nennt", "bin", "bist", "wurde",
 ];
-/// Who tells something ("where she was"), and does not ask.
-const SOMEBODY: [&str; 14] =
-    ["i", "you", "he", "she", "it", "we", "they", "ich", "du", "er", "sie", "es", "wir", "ihr"];
-/// "Did I", "do you": those who talk ask each other.
-const TO_EACH_OTHER: [&str; 6] = ["do you", "did you", "did i", "have i", "had i", "kennst du"];
+/// Who tells something ("what the man had said"), and does not ask.
+const SOMEBODY: &[&str] = &[
+    "i", "you", "he", "she", "it", "we", "they", "the", "a", "an", "this", "that", "my", "your", "his", "her", "our",
+    "their", "ich", "du", "er", "sie", "es", "wir", "ihr", "der", "die", "das", "den", "dem", "ein", "eine", "mein",
+];
 /// Words between one that asks and what is done.
 const ASKED_FOR: usize = 3;
 /// In Chinese, Japanese and Korean they ask wherever they stand.
-const ANYWHERE: [&str; 24] = [
+const ANYWHERE: &[&str] = &[
     "吗",
     "嗎",
-    "什么",
-    "什麼",
-    "谁",
-    "誰",
-    "哪",
-    "怎么",
-    "怎麼",
-    "多少",
+    "是什么",
+    "是什麼",
+    "叫什么",
+    "叫什麼",
+    "为什么",
+    "為什麼",
+    "什么名字",
+    "什麼名字",
+    "是谁",
+    "是誰",
+    "谁是",
+    "誰是",
+    "哪里",
+    "哪裡",
+    "哪儿",
+    "哪个",
+    "哪個",
     "几个",
     "幾個",
-    "何です",
-    "何だ",
-    "何と",
-    "どこ",
-    "なぜ",
-    "どんな",
     "ですか",
     "ますか",
-    "뭐",
-    "무엇",
-    "누구",
-    "어디",
+    "でしたか",
+    "ましたか",
+    "だっけ",
+    "何です",
+    "誰です",
+    "뭐야",
+    "누구야",
+    "어디야",
+    "나요",
 ];
 
 pub(super) fn asks(text: &str) -> bool {
     text.contains(QUESTION)
         || words(text).any(|word| PAST.contains(&&*word))
         || ANYWHERE.iter().any(|asking| text.contains(asking))
-        || text.split(CLAUSES).any(clause_asks)
+        || text
+            .split(SENTENCES)
+            .any(|sentence| begins_asking(sentence) || after_a_call(sentence).is_some_and(begins_asking))
 }
 
-fn clause_asks(clause: &str) -> bool {
-    let words: Vec<String> = words(clause).skip_while(|word| BEFORE.contains(&&**word)).take(ASKED_FOR + 2).collect();
+/// What follows where somebody is called, or a word leads up to it: "Mira, tell me". Such a comma may also be before a clause that
+/// tells more of a thing ("Tom, who is asleep"), which begins with no word of these.
+fn after_a_call(sentence: &str) -> Option<&str> {
+    let (call, rest) = sentence.split_once(',')?;
+    let relative = ["who", "which", "whose", "whom", "when", "where", "why"];
+    let first = words(rest).next()?;
+    (words(call).count() <= 2 && !relative.contains(&&*first)).then_some(rest)
+}
+
+fn begins_asking(sentence: &str) -> bool {
+    let all: Vec<String> = words(sentence).skip_while(|word| BEFORE.contains(&&**word)).take(ASKED_FOR + 4).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    opens(&all) || WOULD_YOU.contains(&&*both(&all)) && opens(&all[2..]) || is_asked_for(&all)
+}
+
+fn both(words: &[&str]) -> String {
+    words.iter().take(2).copied().collect::<Vec<_>>().join(" ")
+}
+
+fn opens(words: &[&str]) -> bool {
+    OPENINGS.contains(&&*both(words))
+}
+
+fn is_asked_for(words: &[&str]) -> bool {
+    let words = match words {
+        [about, rest @ ..] if ABOUT.contains(about) => rest,
+        words => words,
+    };
     let Some((first, rest)) = words.split_first() else { return false };
-    let is = |word: &String, of: &[&str]| of.contains(&word.as_str());
-    let both = rest.first().map(|second| format!("{first} {second}"));
-    let opening = both.is_some_and(|both| TO_EACH_OTHER.contains(&&*both) || REQUESTS_TO_ME.contains(&&*both));
-    let mut asked_for = rest.iter().take_while(|word| !is(word, &SOMEBODY));
-    opening || is(first, &REQUESTS) || is(first, &ASKING) && asked_for.any(|word| is(word, &DOING))
+    let next = rest.first().is_some_and(|word| DOING.contains(word));
+    let how_much = *first == "wie" && rest.first().is_some_and(|word| HOW_MUCH.contains(word));
+    let mut between = rest.iter().take(ASKED_FOR + 1).take_while(|word| !SOMEBODY.contains(word));
+    // "wie Ida heißt" tells, for nothing comes behind what is done.
+    let ends_so = rest.len() == 1 && *first != "who";
+    WHATS.contains(first)
+        || WHERE.contains(first) && next && !ends_so
+        || (WHICH.contains(first) || how_much) && between.any(|word| DOING.contains(word))
 }
 
 #[cfg(test)]
@@ -90,19 +189,31 @@ mod tests {
         for text in [
             "What was my sister called?",
             "what is my sister's name",
+            "whats my sister called",
             "and which boat did I sell",
+            "in which city did I live",
             "whose dog was it",
             "how old is Ida",
             "Tell me my sister's name.",
             "*leans back* Tell me about my boat.",
             "Mira, name the boat I sold!",
             "Well, do you know my sister",
+            "could you tell me where she lives",
+            "Hmm… what is the harbour called",
+            "where did I lose the key",
+            "is my sister older than me",
             "Remind me of the harbour.",
             "Sag mir, wie meine Schwester heißt.",
+            "Erzähl mir von meiner Schwester.",
+            "Weißt du noch, wo ich wohne",
             "Wie heißt meine Schwester",
+            "wie hieß mein Boot",
+            "Wie alt ist Ida",
             "wo wohne ich",
+            "Welche Farbe hat mein Boot",
+            "mit wem war ich in Lissabon",
             "我妹妹叫什么名字",
-            "妹の名前は何です",
+            "妹の名前は何ですか",
             "내 여동생 이름이 뭐야",
         ] {
             assert!(asks(text), "{text}");
@@ -113,15 +224,30 @@ mod tests {
     fn a_story_asks_nothing() {
         for text in [
             "I walk down to the harbour and wave.",
+            "The lamp, which is still warm, goes out.",
+            "Tom, who is asleep, smiles.",
+            "The boat, whose mast was broken, turns.",
+            "It rained, which is why I came.",
             "When she was young, the lamp was blue.",
+            "When the rain has stopped I go out.",
             "Where he had stood the grass was burnt.",
+            "Where the path is narrow I walk in front.",
+            "I go to where Mira's brother waits.",
             "What a day!",
+            "What the man had said was true.",
             "How lovely.",
             "*She told him what it was.*",
             "Who knows.",
             "My name is Tom.",
+            "I do what I can.",
             "Als ich jung war, war die Lampe blau.",
+            "Ich gehe dorthin, wo das Haus ist.",
+            "Wo das Haus ist, brennt Licht.",
+            "Du weißt, dass ich dich liebe.",
+            "Wie das Kind heißt, sage ich nicht.",
             "今天下雨。",
+            "天哪，没什么。",
+            "どこまでも青い。",
             "",
         ] {
             assert!(!asks(text), "{text}");

@@ -1,6 +1,6 @@
 //! "Remember that ..." and "forget that ..." in what the user says: understood without a model (S3.31).
 
-use super::terms::terms;
+use super::terms::{terms, words};
 
 /// What the user asked of the memory, in their own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,28 +33,17 @@ const REMEMBER: &[&str] = &[
     "always remember that ",
     "keep in mind that ",
     "remember this, ",
-    "remember, ",
-    "merk dir, dass ",
     "merk dir: ",
-    "merke dir, dass ",
     "merke dir: ",
-    "vergiss nicht, dass ",
-    "vergiss nie, dass ",
-    "denk daran, dass ",
 ];
-const FORGET: &[&str] = &[
-    "forget that ",
-    "forget this: ",
-    "forget: ",
-    "forget about ",
-    "forget what i said about ",
-    "vergiss, dass ",
-    "vergiss bitte, dass ",
-    "vergiss: ",
-];
+const FORGET: &[&str] =
+    &["forget that ", "forget this: ", "forget: ", "forget about ", "forget what i said about ", "vergiss: "];
 /// Behind a bare "remember" they tell something of who talks; "remember my sister" asks.
-const OF_MYSELF: &[&str] =
-    &["i am ", "i'm ", "i’m ", "i have ", "i've ", "i’ve ", "i like ", "i hate ", "i live ", "i work "];
+const OF_MYSELF: &[&str] = &["i am ", "i'm ", "i’m ", "i like ", "i hate ", "i live ", "i work "];
+/// German ones in front of "dass", without the comma and the "bitte" that many leave out.
+const REMEMBER_DASS: &[&str] =
+    &["merk dir", "merke dir", "vergiss nicht", "vergiss nie", "denk daran", "denk dran", "denke daran"];
+const FORGET_DASS: &str = "vergiss";
 /// Questions and stories about remembering, not wishes.
 const NOT_A_WISH: &[&str] = &["time ", "day ", "night ", "one time ", "it", "this"];
 
@@ -72,7 +61,9 @@ pub(super) fn says_more(text: &str) -> bool {
 
 fn begins_wish(text: &str) -> bool {
     let wish = politely(text);
-    REMEMBER.iter().chain(FORGET).any(|opening| after(wish, opening).is_some()) || of_myself(wish).is_some()
+    REMEMBER.iter().chain(FORGET).any(|opening| after(wish, opening).is_some())
+        || of_myself(wish).is_some()
+        || dass(wish).is_some()
 }
 
 fn politely(sentence: &str) -> &str {
@@ -83,7 +74,24 @@ fn wish(sentence: &str) -> Option<Asked> {
     let wish = politely(sentence);
     let about = |openings: &[&str]| openings.iter().find_map(|opening| after(wish, opening)).and_then(thing);
     let of_myself = || of_myself(wish).and_then(thing);
-    about(REMEMBER).or_else(of_myself).map(Asked::Remember).or_else(|| about(FORGET).map(Asked::Forget))
+    let english = about(REMEMBER).or_else(of_myself).map(Asked::Remember).or_else(|| about(FORGET).map(Asked::Forget));
+    english.or_else(|| dass(wish).and_then(|(asked, rest)| thing(rest).map(asked)))
+}
+
+/// Which wish it is.
+type Asking = fn(String) -> Asked;
+
+/// What a German wish asks, and what stands behind its "dass".
+fn dass(wish: &str) -> Option<(Asking, &str)> {
+    let (opening, rest) = wish.split_once("dass ")?;
+    let opening: Vec<String> = words(opening).filter(|word| word != "bitte").collect();
+    let opening = opening.join(" ");
+    let asked: Asking = match &*opening {
+        FORGET_DASS => Asked::Forget,
+        opening if REMEMBER_DASS.contains(&opening) => Asked::Remember,
+        _ => return None,
+    };
+    Some((asked, rest))
 }
 
 fn of_myself(wish: &str) -> Option<&str> {
@@ -167,7 +175,9 @@ mod tests {
             ("Remember this, the key is under the mat.", "+ the key is under the mat"),
             ("Bitte merk dir, dass ich keine Nüsse vertrage.", "+ ich keine Nüsse vertrage"),
             ("Und vergiss nicht, dass wir uns am Freitag treffen.", "+ wir uns am Freitag treffen"),
+            ("Merk dir bitte dass ich Tee mag", "+ ich Tee mag"),
             ("Vergiss, dass ich Tee mag.", "- ich Tee mag"),
+            ("Vergiss bitte nicht, dass ich Tee mag!", "+ ich Tee mag"),
             ("Remember that Dr. J. Weber wakes Tom and I. Bye.", "+ Dr. J. Weber wakes Tom and I"),
         ] {
             assert_eq!(shown(text), wish, "{text}");
@@ -190,6 +200,8 @@ mod tests {
             "Remember my sister.",
             "Remember I am the one who asks?",
             "Vergiss es.",
+            "Remember, we are not supposed to be here.",
+            "Ich merke, dass ich Tee mag.",
             "I remember that you were there.",
             "She says, \"Remember that I love you.\"",
             "\"Remember that I love you,\" he whispers.",

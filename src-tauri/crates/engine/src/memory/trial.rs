@@ -49,9 +49,10 @@ impl Engine {
         if words.trim().is_empty() {
             return Err(bad_input("There is nothing to try.", "Write what you would say."));
         }
-        let asked = request::asks(&words);
+        let looked_at = self.chat(chat.parse()?).await?;
+        let told = !request::asks(&words) && self.resolved(&looked_at, None, None).await?.values.memory;
         let mut found = self.recollection(self.preview_with(chat, words, TurnOptions::default()).await?).await?;
-        found.notices.extend((!asked).then(|| NOT_ASKED.to_owned()));
+        found.notices.extend(told.then(|| NOT_ASKED.to_owned()));
         Ok(found)
     }
 

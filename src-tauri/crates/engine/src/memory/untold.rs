@@ -21,8 +21,7 @@ pub(super) fn forget(store: &mut Write<'_>, id: MemoryId, now: Timestamp) -> Res
     let (summaries, others): (Vec<_>, Vec<_>) =
         known.into_iter().partition(|memory| memory.origin == MemoryOrigin::Keyframe);
     summaries.iter().try_for_each(|summary| store.keyframes_mut().forget_summary(summary.id))?;
-    let words = ids.iter().filter(|id| summaries.iter().all(|summary| summary.id != **id));
-    words.copied().try_for_each(|id| store.messages_mut().forget_words_of(id))?;
+    ids.iter().try_for_each(|id| store.messages_mut().forget_words_of(*id))?;
     for message in others.into_iter().flat_map(|memory| memory.sources) {
         store.messages_mut().tell_no_more(message)?;
         for summary in forget_summaries(store, message, now)? {
@@ -34,7 +33,7 @@ pub(super) fn forget(store: &mut Write<'_>, id: MemoryId, now: Timestamp) -> Res
     Ok(())
 }
 
-/// [`forget`] for many, in one walk through the chats.
+/// [`forget`] for many, in one walk through the chats, and with the words that were summed up: nothing is to be left.
 pub(super) fn forget_all(store: &mut Write<'_>, ids: &[MemoryId], now: Timestamp) -> Result<(), StoreError> {
     let ids = with_merged(store, ids)?;
     let mut quoted: HashSet<Uuid> = ids.iter().map(|id| id.0).collect();

@@ -39,8 +39,27 @@ pub(crate) struct Said<'a> {
 
 /// Does what `said` asks for, in its order.
 pub(crate) fn obey(store: &mut Write<'_>, said: &Said<'_>) -> Result<Vec<Done>, StoreError> {
+    obey_all(store, said, asked(said.text))
+}
+
+/// Does what `said` asks for and the words before it was edited did not. What was remembered of words that go on stands still.
+pub(crate) fn obey_edit(store: &mut Write<'_>, said: &Said<'_>, before: &str) -> Result<Vec<Done>, StoreError> {
+    let stands = !store.memories_mut().made_from(said.message)?.is_empty();
+    let obeyed = asked(before);
+    let new = |wish: &Asked| match wish {
+        Asked::Remember(_) => !stands || !obeyed.contains(wish),
+        Asked::Forget(_) => !obeyed.contains(wish),
+    };
+    obey_all(store, said, asked(said.text).into_iter().filter(new))
+}
+
+fn obey_all(
+    store: &mut Write<'_>,
+    said: &Said<'_>,
+    wishes: impl IntoIterator<Item = Asked>,
+) -> Result<Vec<Done>, StoreError> {
     let mut done = Vec::new();
-    for wish in asked(said.text) {
+    for wish in wishes {
         done.extend(match wish {
             Asked::Remember(thing) => Some(remember(store, said, &thing)?),
             Asked::Forget(thing) => forget(store, said, &thing)?,

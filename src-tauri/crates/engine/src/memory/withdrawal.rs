@@ -6,7 +6,7 @@ use domain::{ChatId, DocumentId, LorebookId, MessageId, PersonaId};
 use store::{StoreError, Write};
 
 /// Messages behind one that is reworded, for which facts are looked for once more with it: those of an evening's last exchanges. An
-/// endpoint costs money, and what the user made of older facts would be learned again beside it.
+/// endpoint costs money, and what the user made of facts would be learned again beside it.
 const LATELY: u32 = 20;
 
 /// Takes what quotes a message out of every prompt to come, and what was made from it too (S2.16; memory.md, group G).
@@ -54,15 +54,19 @@ pub(crate) fn withdraw_recalled(store: &mut Write<'_>, persona: Option<PersonaId
 /// The setting that says whether a chat recalls anything, and that which says whether it does from others.
 const SWITCHES: [&str; 2] = ["memory", "memory_other_chats"];
 
-/// Where a switch is set: takes all that was called to mind out of the chats in which it counts (S3.24). What `encoder` passed over
-/// while memory was off is to be read.
+/// Where a switch is set to something else than `on`: takes all that was called to mind out of the chats in which it counts (S3.24).
+/// What `encoder` passed over while memory was off is to be read.
 pub(crate) fn switched(
     store: &mut Write<'_>,
     owner: Owner,
-    key: &str,
+    (key, on): (&str, bool),
     encoder: Option<&str>,
 ) -> Result<(), StoreError> {
     if !SWITCHES.contains(&key) {
+        return Ok(());
+    }
+    encoder.map_or(Ok(()), |model| store.vectors_mut().read_anew(model))?;
+    if on {
         return Ok(());
     }
     let chats = match owner {
@@ -70,6 +74,5 @@ pub(crate) fn switched(
         Owner::Character(character) => store.chats().ids(Some(character))?,
         Owner::Global | Owner::Model(_) => store.chats().ids(None)?,
     };
-    chats.into_iter().try_for_each(|chat| store.memories_mut().withdraw_recalled(chat))?;
-    encoder.map_or(Ok(()), |model| store.vectors_mut().read_anew(model))
+    chats.into_iter().try_for_each(|chat| store.memories_mut().withdraw_recalled(chat))
 }

@@ -13,3 +13,8 @@ DROP TRIGGER memory_without_source;
 CREATE TRIGGER memory_without_source AFTER DELETE ON memory_source
 WHEN NOT EXISTS (SELECT 1 FROM outlived WHERE memory = old.memory AND message = old.message)
 BEGIN DELETE FROM memory WHERE number = old.memory; END;
+
+-- Texts whose summary by a model was forgotten: none is asked for again while they say what they say.
+CREATE TABLE summary_forgotten (
+    text INTEGER PRIMARY KEY REFERENCES message_text (number) ON DELETE CASCADE
+) STRICT;

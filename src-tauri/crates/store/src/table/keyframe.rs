@@ -87,20 +87,9 @@ impl Keyframes<'_> {
     }
 }
 
-/// A model has summed up messages of one keyframe, and no others: it is not asked again, for the user may have forgotten what it
-/// said.
-const SUMMED_UP: &str = "UPDATE keyframe SET tried = 1 WHERE number = ?1 AND EXISTS (
-        SELECT 1 FROM memory WHERE memory.origin = 'keyframe'
-            AND memory.number IN (
-                SELECT memory_source.memory FROM keyframe_source
-                JOIN message_text ON message_text.number = keyframe_source.text
-                JOIN memory_source ON memory_source.message = message_text.message
-                WHERE keyframe_source.keyframe = ?1)
-            AND NOT EXISTS (
-                SELECT 1 FROM memory_source WHERE memory_source.memory = memory.number AND memory_source.message NOT IN (
-                    SELECT message_text.message FROM keyframe_source
-                    JOIN message_text ON message_text.number = keyframe_source.text
-                    WHERE keyframe_source.keyframe = ?1)))";
+/// All that it tells of was summed up, and the user has forgotten what was said of it: no model is asked again.
+const FORGOTTEN: &str = "UPDATE keyframe SET tried = 1 WHERE number = ?1 AND NOT EXISTS (
+        SELECT 1 FROM keyframe_source WHERE keyframe = ?1 AND text NOT IN (SELECT text FROM summary_forgotten))";
 
 pub struct KeyframesMut<'a> {
     pub(crate) conn: &'a Connection,
@@ -151,22 +140,27 @@ impl KeyframesMut<'_> {
         for text in told {
             source.execute([number, text.number])?;
         }
-        self.conn.prepare_cached(SUMMED_UP)?.execute([number])?;
+        self.conn.prepare_cached(FORGOTTEN)?.execute([number])?;
         Ok(true)
     }
 
-    /// Takes what a memory was a summary of back to first sentences, when they are next needed.
+    /// Takes what a memory was a summary of back to first sentences, when they are next needed, for good.
     pub fn forget_summary(&mut self, summary: MemoryId) -> Result<(), StoreError> {
-        self.conn
-            .prepare_cached(
-                "DELETE FROM keyframe WHERE fallback = 0 AND number IN (
-                     SELECT keyframe_source.keyframe FROM memory
-                     JOIN memory_source ON memory_source.memory = memory.number
-                     JOIN message_text ON message_text.message = memory_source.message
-                     JOIN keyframe_source ON keyframe_source.text = message_text.number
-                     WHERE memory.id = ?1 AND memory.origin = 'keyframe')",
-            )?
-            .execute([Col(summary)])?;
+        for sql in [
+            "INSERT OR IGNORE INTO summary_forgotten (text)
+                 SELECT message_text.number FROM memory
+                 JOIN memory_source ON memory_source.memory = memory.number
+                 JOIN message_text ON message_text.message = memory_source.message
+                 WHERE memory.id = ?1 AND memory.origin = 'keyframe'",
+            "DELETE FROM keyframe WHERE fallback = 0 AND number IN (
+                 SELECT keyframe_source.keyframe FROM memory
+                 JOIN memory_source ON memory_source.memory = memory.number
+                 JOIN message_text ON message_text.message = memory_source.message
+                 JOIN keyframe_source ON keyframe_source.text = message_text.number
+                 WHERE memory.id = ?1 AND memory.origin = 'keyframe')",
+        ] {
+            self.conn.prepare_cached(sql)?.execute([Col(summary)])?;
+        }
         Ok(())
     }
 

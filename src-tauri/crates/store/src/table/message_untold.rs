@@ -41,8 +41,10 @@ impl MessagesMut<'_> {
     /// Notes that the words a memory was made from are forgotten with it, for [`Self::tell_again`]; whatever becomes of the memory.
     pub fn forget_words_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
         let words = "INSERT OR IGNORE INTO forgotten (memory, swipe)
-             SELECT memory.id, memory_source.swipe FROM memory
-             JOIN memory_source ON memory_source.memory = memory.number WHERE memory.id = ?1";
+             SELECT memory.id, made.swipe FROM memory
+             JOIN (SELECT memory, swipe FROM memory_source UNION ALL SELECT memory, swipe FROM outlived) AS made
+                 ON made.memory = memory.number
+             WHERE memory.id = ?1 AND memory.origin <> 'keyframe'";
         self.conn.prepare_cached(words)?.execute([Col(memory)])?;
         // They may be hidden just now, behind another swipe.
         let untold = "UPDATE swipe SET untold = 1 WHERE id IN (SELECT swipe FROM forgotten WHERE memory = ?1)";
@@ -63,8 +65,9 @@ impl MessagesMut<'_> {
     /// Undoes [`Self::forget_words_of`]; what [`Self::forget_words_in`] noted stays.
     pub fn remember_words_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
         let words =
-            "DELETE FROM forgotten WHERE memory = ?1 AND swipe IN (SELECT memory_source.swipe FROM memory_source
-             JOIN memory ON memory.number = memory_source.memory WHERE memory.id = ?1)";
+            "DELETE FROM forgotten WHERE memory = ?1 AND swipe IN (
+                 SELECT made.swipe FROM (SELECT memory, swipe FROM memory_source UNION ALL SELECT memory, swipe FROM outlived)
+                 AS made JOIN memory ON memory.number = made.memory WHERE memory.id = ?1)";
         self.conn.prepare_cached(words)?.execute([Col(memory)])?;
         Ok(())
     }
