@@ -43,6 +43,17 @@ impl Stage {
         }
     }
 
+    /// Ten exchanges, the first of which says [`TOLD`]: no fact is found in them, and `summary` is what they came to.
+    pub async fn summed_up(summary: &str) -> Self {
+        let stage = Self::learning("on").await;
+        stage.exchange(TOLD, &[]).await;
+        stage.exchanges(3).await;
+        stage.exchange("Fine.", &["[]"]).await;
+        stage.exchanges(4).await;
+        stage.exchange("Fine.", &[&keyframe(summary), "[]"]).await;
+        stage
+    }
+
     pub fn asked(&self, template: &str) -> Vec<Request> {
         let asks = |request: &Request| request.prompt.messages.iter().any(|message| message.text.contains(template));
         self.app.model.requests().into_iter().filter(|request| request.shape.is_some() && asks(request)).collect()

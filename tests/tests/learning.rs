@@ -229,12 +229,7 @@ async fn a_summary_goes_with_the_words_it_was_made_from() {
 #[tokio::test]
 async fn a_keyframe_is_recalled_in_the_next_chat_of_the_pair() {
     const SUMMARY: &str = "You told Ada of the boat Zebulon.";
-    let stage = Stage::learning("on").await;
-    stage.exchange(TOLD, &[]).await;
-    stage.exchanges(3).await;
-    stage.exchange("Fine.", &["[]"]).await;
-    stage.exchanges(4).await;
-    stage.exchange("Fine.", &[&keyframe(SUMMARY), "[]"]).await;
+    let stage = Stage::summed_up(SUMMARY).await;
     assert_eq!(stage.keyframes(), [(0, 19, false)]);
     let [memory] = &stage.memories().await[..] else { panic!("not one memory") };
     assert_eq!((memory.kind.as_str(), memory.text.as_str(), memory.importance), ("event", SUMMARY, 8));
@@ -297,12 +292,7 @@ async fn a_summary_goes_with_what_is_forgotten() {
 #[tokio::test]
 async fn a_summary_is_forgotten_without_its_messages() {
     const SUMMARY: &str = "You told Ada of the boat Zebulon.";
-    let stage = Stage::learning("on").await;
-    stage.exchange(TOLD, &[]).await;
-    stage.exchanges(3).await;
-    stage.exchange("Fine.", &["[]"]).await;
-    stage.exchanges(4).await;
-    stage.exchange("Fine.", &[&keyframe(SUMMARY), "[]"]).await;
+    let stage = Stage::summed_up(SUMMARY).await;
     let summary = stage.memories().await.remove(0).id;
     let engine = &stage.app.engine;
     let next = engine.new_chat(stage.character.clone()).await.unwrap().id;
@@ -322,11 +312,7 @@ async fn a_summary_is_forgotten_without_its_messages() {
 /// For good: the mark that it was forgotten outlives what was forgotten.
 #[tokio::test]
 async fn a_forgotten_summary_is_not_made_again_after_a_restart() {
-    let stage = Stage::learning("on").await;
-    stage.exchanges(4).await;
-    stage.exchange("Fine.", &["[]"]).await;
-    stage.exchanges(4).await;
-    stage.exchange("Fine.", &[&keyframe("You lit the lamps."), "[]"]).await;
+    let stage = Stage::summed_up("You lit the lamps.").await;
     stage.app.engine.delete_memory(stage.memories().await.remove(0).id).await.unwrap();
 
     let Stage { app, character, chat } = stage;
