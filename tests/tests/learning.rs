@@ -288,6 +288,48 @@ async fn a_summary_goes_with_what_is_forgotten() {
     assert!(told.contains(SUMMARY) && told.contains(FACT), "{told}");
 }
 
+/// What was learned long ago goes with its words; of those in their place the model is asked once more, and of nothing else.
+#[tokio::test]
+async fn a_message_that_is_reworded_long_after_is_learned_from_anew() {
+    let stage = Stage::learning("on").await;
+    stage.exchange(TOLD, &[]).await;
+    stage.exchanges(3).await;
+    stage.exchange("Fine.", &[&fact(FACT, 8)]).await;
+    for _ in 0..2 {
+        stage.exchanges(4).await;
+        stage.exchange("Fine.", &[&keyframe("You talked."), "[]"]).await;
+    }
+    assert_eq!(stage.memories().await.iter().filter(|memory| memory.text == FACT).count(), 1);
+
+    let (asked, boat) = (stage.asked("worth remembering").len(), stage.message(TOLD).await);
+    stage.app.engine.edit_message(boat, TOLD.replace("Zebulon", "Quillon")).await.unwrap();
+    let learned = FACT.replace("Zebulon", "Quillon");
+    stage.exchange("Good night.", &[&keyframe("You talked."), &fact(&learned, 8)]).await;
+    assert_eq!(stage.asked("worth remembering").len(), asked + 1);
+    let facts: Vec<String> = stage.memories().await.into_iter().map(|memory| memory.text).collect();
+    assert!(facts.contains(&learned) && !facts.contains(&FACT.to_owned()), "{facts:?}");
+    stage.exchange("Sleep well.", &[]).await;
+    assert_eq!(stage.asked("worth remembering").len(), asked + 1, "once");
+}
+
+/// A reply that is written anew is not told what was learned from the one before it.
+#[tokio::test]
+async fn what_a_reply_has_taught_is_not_known_to_the_one_in_its_place() {
+    let stage = Stage::learning("on").await;
+    stage.exchanges(4).await;
+    stage.app.model.reply("She is the Zebulon.");
+    stage.app.model.reply(&fact("Ada owns a boat called Zebulon.", 8).replace("You", "Ada"));
+    stage.app.say(&stage.chat, "Is there a boat that you own?").await;
+    stage.app.engine.settle().await;
+    assert_eq!(stage.memories().await[0].sources.len(), 2, "what was asked, and what was answered");
+    // Another epoch tells what is known by now.
+    let lamp = stage.message("The lamp number 0 is lit now.").await;
+    stage.app.engine.edit_message(lamp, "The lamp number 0 is out.".into()).await.unwrap();
+    assert!(!stage.prompt(&stage.chat, "").await.contains("Zebulon"));
+    let second = stage.app.engine.new_chat(stage.character.clone()).await.unwrap().id;
+    assert!(stage.prompt(&second, "Do you own a boat?").await.contains("owns a boat called Zebulon"));
+}
+
 /// Who forgets what a model summed up forgets that, and not the messages: they were said, and nothing is wrong with them.
 #[tokio::test]
 async fn a_summary_is_forgotten_without_its_messages() {

@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
-use engine::api::{SettingOwner, SettingValue};
-use tests::headless::{Headless, ended};
+use engine::api::{Event, SettingOwner, SettingValue};
+use tests::headless::{Headless, ended, shown};
 
 const TOLD: &str = "My uncle named his parrot ZEBULON.";
 const ASKED: &str = "What is my uncle's parrot called?";
@@ -70,6 +70,11 @@ async fn memory_that_is_switched_off_takes_back_what_it_told() {
         assert!(!pair.tells(&pair.second, "I see.").await, "{key}");
         pair.switch(owner, key, true).await;
     }
+    assert!(pair.tells(&pair.second, ASKED).await);
+    pair.app.engine.delete_chat(pair.second.clone()).await.unwrap();
+    pair.switch(SettingOwner::Global, "memory", false).await;
+    pair.app.engine.restore_chat(pair.second.clone()).await.unwrap();
+    assert!(!pair.tells(&pair.second, "I see.").await, "of a chat that was deleted meanwhile");
 }
 
 /// S3.31: what is wished in other words than at first is wished too.
@@ -88,6 +93,36 @@ async fn a_wish_may_be_put_into_a_message_later() {
         assert_eq!(known.len(), 1, "once, however often it is saved: {known:?}");
         assert!(known[0].text.contains(CANARY));
     }
+}
+
+/// S3.31: what was only said and never learned can be forgotten too, and remembered again.
+#[tokio::test]
+async fn what_was_only_said_is_forgotten_when_the_user_asks() {
+    let pair = Pair::open().await;
+    let engine = &pair.app.engine;
+    pair.tells(&pair.first, TOLD).await;
+    pair.tells(&pair.first, "My uncle lives in Porto.").await;
+    let parrots = "The parrots of my uncle are loud.";
+    pair.tells(&pair.first, parrots).await;
+    let page = engine.whole_chat(pair.first.clone()).await.unwrap().page;
+    let again = page.messages.iter().find(|message| shown(message) == parrots).unwrap().id.clone();
+    assert!(pair.tells(&pair.second, ASKED).await);
+    let mut events = engine.subscribe();
+    pair.tells(&pair.first, "Please forget about my uncle's parrot.").await;
+    let forgotten = loop {
+        if let Event::Forgot { memory, .. } = events.next().await.unwrap() {
+            break memory;
+        }
+    };
+    assert!(forgotten.text.contains("parrots") && forgotten.sources.len() == 2, "{forgotten:?}");
+    assert!(!pair.tells(&pair.second, ASKED).await);
+
+    // Of two that say it one is deleted meanwhile; the other is brought back by its own words, and not as something learned.
+    engine.delete_message(again).await.unwrap();
+    engine.restore_memory(forgotten.id).await.unwrap();
+    let ada = engine.whole_chat(pair.first.clone()).await.unwrap().character;
+    assert!(engine.list_memories(ada, String::new()).await.unwrap().is_empty());
+    assert!(pair.tells(&pair.second, ASKED).await);
 }
 
 /// S2.15: many who ask type no mark.

@@ -79,6 +79,8 @@ pub(crate) struct Collected {
     pub(crate) variables_before: MacroState,
     /// How the reply comes to be.
     pub(crate) kind: GenerationKind,
+    /// The reply in whose place another is written: what was learned from it is not known yet.
+    pub(crate) replaced: Option<MessageId>,
     /// How many swipes the chat's last message has, and which is shown or being written, from 1.
     pub(crate) swipes: (u64, u64),
     pub(crate) history: Vec<HistoryMessage>,
@@ -264,6 +266,7 @@ impl Engine {
             variables_before: variables,
             scripts: Arc::default(),
             kind,
+            replaced: until,
             swipes,
             history,
             notes,

@@ -23,6 +23,8 @@ use crate::error::Answer;
 /// Messages back from the end that are read, for each exchange that is looked for: in a scene one has many. What lies further
 /// back was imported, or never left in peace.
 const REACH: u32 = 20;
+/// Messages on each side of one that was reworded: what it answers, and what answers it.
+const AROUND: i64 = 2;
 /// Facts of one answer.
 const MOST: usize = 4;
 /// Letters of a fact.
@@ -110,6 +112,24 @@ fn recalled(told: &[Told]) -> Vec<Said> {
     blocks.map(|block| Said::new([block.text.as_str()])).collect()
 }
 
+/// What facts are looked for in.
+#[derive(Debug, Clone, Copy)]
+enum Sought {
+    /// All that was said since the last time.
+    New,
+    /// A message that says something else than it did.
+    Anew(MessageId),
+}
+
+impl Sought {
+    fn wants(self, memory: &Memory) -> bool {
+        match self {
+            Self::New => true,
+            Self::Anew(message) => memory.sources.contains(&message),
+        }
+    }
+}
+
 /// What is there, for what is new to be held against.
 struct Gate<'a> {
     learner: &'a Learner,
@@ -190,25 +210,27 @@ fn known(store: &Read<'_>, scopes: &[MemoryScope], terms: &[String]) -> Result<b
     Ok(found.any(|found| Said::new([found.memory.text.as_str()]).repeats(terms)))
 }
 
-/// Keeps those that are new, and how far was read, unless what was read has changed meanwhile.
+/// Keeps those that are new, and what was read, unless that has changed meanwhile.
 fn keep(
     store: &mut Write<'_>,
     (chat, scopes): (ChatId, [MemoryScope; 4]),
-    told: &[Told],
+    (sought, told): (Sought, &[Told]),
     memories: Vec<(Memory, Vec<String>)>,
 ) -> Result<Vec<Memory>, StoreError> {
     let mut kept = Vec::new();
     if !store.message_texts().still_say(told)? {
         return Ok(kept);
     }
-    for (memory, terms) in memories {
+    for (memory, terms) in memories.into_iter().filter(|(memory, _)| sought.wants(memory)) {
         if !known(store, &scopes, &terms)? {
             store.memories_mut().insert(&memory)?;
             kept.push(memory);
         }
     }
-    if let Some(last) = told.last() {
-        store.messages_mut().learned_to(chat, last.position)?;
+    match (sought, told.last()) {
+        (Sought::Anew(message), _) => store.messages_mut().learned_anew(message)?,
+        (Sought::New, Some(last)) => store.messages_mut().learned_to(chat, last.position)?,
+        (Sought::New, None) => {}
     }
     Ok(kept)
 }
@@ -223,21 +245,51 @@ impl Engine {
                 store.message_texts().told_after(chat, learned, REACH * many.max(5))
             };
             let told = self.store().read(unread).await?;
-            let Some(told) = exchanges(&told, many) else { return Ok(true) };
-            let task = Task { template: "fact-extraction", words: 0, told, shape: &shapes::FACTS };
-            let facts = match self.ask(learner, &task, read, leave).await? {
-                Heard::Said(facts) => facts,
-                Heard::Nothing => {
-                    tracing::info!(%chat, "facts are not looked for in some exchanges");
-                    Vec::new()
-                }
-                Heard::Interrupted => return Ok(false),
+            let Some(told) = exchanges(&told, many) else { break };
+            if !self.extract_from(learner, (Sought::New, told), leave).await? {
+                return Ok(false);
+            }
+        }
+        self.extract_anew(learner, leave).await
+    }
+
+    /// Looks for facts in what was reworded long after it was read; false if somebody waits.
+    async fn extract_anew(&self, learner: &Learner, leave: &CancellationToken) -> Answer<bool> {
+        let chat = learner.chat.id;
+        loop {
+            let next = move |store: &Read<'_>| {
+                let Some((message, position)) = store.message_texts().to_learn_anew(chat)? else { return Ok(None) };
+                let told = store.message_texts().told_between(chat, position - AROUND, position + AROUND)?;
+                Ok(Some((message, told)))
             };
-            self.keep_facts(learner, told.to_vec(), facts).await?;
+            let Some((message, told)) = self.store().read(next).await? else { return Ok(true) };
+            if !self.extract_from(learner, (Sought::Anew(message), &told), leave).await? {
+                return Ok(false);
+            }
         }
     }
 
-    async fn keep_facts(&self, learner: &Learner, told: Vec<Told>, facts: Vec<Fact>) -> Answer<()> {
+    /// False if somebody waits.
+    async fn extract_from(
+        &self,
+        learner: &Learner,
+        (sought, told): (Sought, &[Told]),
+        leave: &CancellationToken,
+    ) -> Answer<bool> {
+        let task = Task { template: "fact-extraction", words: 0, told, shape: &shapes::FACTS };
+        let facts = match self.ask(learner, &task, read, leave).await? {
+            Heard::Said(facts) => facts,
+            Heard::Nothing => {
+                tracing::info!(chat = %learner.chat.id, "facts are not looked for in some exchanges");
+                Vec::new()
+            }
+            Heard::Interrupted => return Ok(false),
+        };
+        self.keep_facts(learner, (sought, told.to_vec()), facts).await?;
+        Ok(true)
+    }
+
+    async fn keep_facts(&self, learner: &Learner, (sought, told): (Sought, Vec<Told>), facts: Vec<Fact>) -> Answer<()> {
         let gate = Gate::new(learner, &told, self.now());
         let passed: Vec<(Memory, Vec<String>)> = gate
             .pass(facts)
@@ -249,7 +301,7 @@ impl Engine {
             .collect();
         drop(gate);
         let of = (learner.chat.id, scopes(&learner.chat, learner.persona.id));
-        let kept = self.store().write(move |store| keep(store, of, &told, passed)).await?;
+        let kept = self.store().write(move |store| keep(store, of, (sought, &told), passed)).await?;
         if !kept.is_empty() {
             self.events().changed(Changed::Memories, Some(learner.chat.character.to_string()));
         }

@@ -114,6 +114,11 @@ impl Standing {
         };
         Ok(Self { memories, last_session })
     }
+
+    /// Leaves out what was learned from that message.
+    pub(crate) fn leave_out(&mut self, message: MessageId) {
+        self.memories.retain(|memory| !is_made_of(memory, message));
+    }
 }
 
 /// What this turn calls up: how well it has its words, and how near its meaning is, each from 0 to 1.
@@ -126,6 +131,11 @@ pub(crate) struct Called {
 impl Called {
     fn fit(&self) -> f32 {
         (self.words + self.nearness).min(1.0)
+    }
+
+    /// It was learned from that message.
+    pub(crate) fn is_of(&self, message: MessageId) -> bool {
+        is_made_of(&self.memory, message)
     }
 }
 
@@ -150,6 +160,10 @@ pub(crate) fn called(
         }
     }
     Ok(called)
+}
+
+fn is_made_of(memory: &Memory, message: MessageId) -> bool {
+    memory.sources.contains(&message)
 }
 
 /// The one that has the words best has them whole.

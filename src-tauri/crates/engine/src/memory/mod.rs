@@ -57,6 +57,7 @@ mod things;
 mod trial;
 mod twins;
 mod typed;
+mod unremembered;
 mod untold;
 mod variety;
 mod vectors;
@@ -276,8 +277,12 @@ impl Engine {
         let (standing, called) =
             tokio::join!(timeout(PATIENCE, standing), timeout(PATIENCE, self.called(collected, words)));
         let mut recalled = Recalled::default();
-        let standing = recalled.unless_late("Memory", "it", standing).unwrap_or_default();
-        let called = recalled.unless_late("Memory", "it", called).unwrap_or_default();
+        let mut standing = recalled.unless_late("Memory", "it", standing).unwrap_or_default();
+        let mut called = recalled.unless_late("Memory", "it", called).unwrap_or_default();
+        if let Some(reply) = collected.replaced {
+            standing.leave_out(reply);
+            called.retain(|called| !called.is_of(reply));
+        }
         let facts = Facts::new(standing, called, &collected.persona.name);
         let now = collected.history.last().map_or_else(|| self.now(), |message| message.created);
         recalled.digest = facts.digest(now, self.clock());

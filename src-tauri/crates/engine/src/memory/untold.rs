@@ -17,20 +17,18 @@ pub(super) fn forget(store: &mut Write<'_>, id: MemoryId, now: Timestamp) -> Res
     let known = known(store, &ids)?;
     store.memories_mut().soft_delete(id, now)?;
     store.memories_mut().soft_delete_all(&ids, now)?;
-    ids.iter().try_for_each(|id| store.memories_mut().withdraw(id.0))?;
+    let mut quoted: HashSet<Uuid> = ids.iter().map(|id| id.0).collect();
     let (summaries, others): (Vec<_>, Vec<_>) =
         known.into_iter().partition(|memory| memory.origin == MemoryOrigin::Keyframe);
     summaries.iter().try_for_each(|summary| store.keyframes_mut().forget_summary(summary.id))?;
     ids.iter().try_for_each(|id| store.messages_mut().forget_words_of(*id))?;
     for message in others.into_iter().flat_map(|memory| memory.sources) {
         store.messages_mut().tell_no_more(message)?;
-        for summary in forget_summaries(store, message, now)? {
-            store.memories_mut().withdraw(summary.0)?;
-        }
+        quoted.extend(forget_summaries(store, message, now)?.into_iter().map(|id| id.0));
         // As an excerpt it may stand in a context block as well.
-        store.memories_mut().withdraw(message.0)?;
+        quoted.insert(message.0);
     }
-    Ok(())
+    store.memories_mut().withdraw_all(&quoted)
 }
 
 /// [`forget`] for many, in one walk through the chats, and with the words that were summed up: nothing is to be left.
@@ -80,9 +78,9 @@ pub(super) fn remember_again(store: &mut Write<'_>, id: MemoryId) -> Result<(), 
     restored.iter().try_for_each(|id| store.messages_mut().remember_words_of(*id))?;
     forgotten.map(|at| store.memories_mut().restore_summaries(id, at)).transpose()?;
     for id in restored {
-        let known = store.memories().get(id)?;
-        let mut sources = known.into_iter().flat_map(|memory| memory.sources);
-        sources.try_for_each(|message| store.messages_mut().tell_again(message))?;
+        // One of them may be gone meanwhile, and the memory with it; the others are there.
+        let sources = store.memories_mut().sources_of(id)?;
+        sources.into_iter().try_for_each(|message| store.messages_mut().tell_again(message))?;
     }
     Ok(())
 }

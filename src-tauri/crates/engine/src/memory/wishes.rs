@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::spoken::{Asked, asked, says_more};
 use super::terms::same_stem;
-use super::{pair, scopes, terms, untold};
+use super::{pair, scopes, terms, unremembered, untold};
 use crate::Engine;
 use crate::api::{Changed, Event};
 use crate::memory::panel;
@@ -91,7 +91,7 @@ fn remember(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Done,
     Ok(Done::Remembered(memory))
 }
 
-/// The best one that has every word of the wish; none rather than a wrong one.
+/// The best one that has every word of the wish, else what was only said; none rather than a wrong one.
 fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<Done>, StoreError> {
     let words = terms::terms(thing, &[&said.persona.name]);
     if words.is_empty() {
@@ -106,12 +106,16 @@ fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<
     };
     // What the same message asked to remember is not what it asks to forget.
     let older = |memory: &Memory| !memory.sources.contains(&said.message);
-    let mut found = found.into_iter().filter(|found| older(&found.memory));
-    let Some(found) = found.find(|found| has_all(&found.memory)) else { return Ok(None) };
-    untold::forget(store, found.memory.id, said.now)?;
+    let known = found.into_iter().map(|found| found.memory).find(|memory| older(memory) && has_all(memory));
+    let known = match known {
+        Some(known) => Some(known),
+        None => unremembered::remember(store, said, &words)?,
+    };
+    let Some(memory) = known else { return Ok(None) };
+    untold::forget(store, memory.id, said.now)?;
     // The wish says once more what is to be forgotten.
-    store.messages_mut().forget_words_in(said.message, found.memory.id)?;
-    Ok(Some(Done::Forgot(found.memory)))
+    store.messages_mut().forget_words_in(said.message, memory.id)?;
+    Ok(Some(Done::Forgot(memory)))
 }
 
 impl Engine {

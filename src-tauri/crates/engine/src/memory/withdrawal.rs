@@ -17,10 +17,12 @@ pub(crate) fn withdraw(store: &mut Write<'_>, message: MessageId) -> Result<(), 
     store.memories_mut().withdraw(message.0)
 }
 
-/// [`withdraw`] where a message is to say something else: facts are looked for once more, if it was read lately.
+/// [`withdraw`] where a message is to say something else: facts are looked for once more, if it was read lately from it on, else in
+/// it alone.
 pub(crate) fn reworded(store: &mut Write<'_>, message: MessageId) -> Result<(), StoreError> {
     withdraw(store, message)?;
-    store.messages_mut().learn_again_from(message, LATELY)
+    store.messages_mut().learn_again_from(message, LATELY)?;
+    store.messages_mut().learn_anew(message)
 }
 
 /// Takes what was made from a chat out of every prompt to come.
@@ -71,8 +73,8 @@ pub(crate) fn switched(
     }
     let chats = match owner {
         Owner::Chat(chat) => vec![chat],
-        Owner::Character(character) => store.chats().ids(Some(character))?,
-        Owner::Global | Owner::Model(_) => store.chats().ids(None)?,
+        Owner::Character(character) => store.chats().ids_even_deleted(Some(character))?,
+        Owner::Global | Owner::Model(_) => store.chats().ids_even_deleted(None)?,
     };
     chats.into_iter().try_for_each(|chat| store.memories_mut().withdraw_recalled(chat))
 }

@@ -114,6 +114,16 @@ impl Chats<'_> {
         Ok(rows)
     }
 
+    /// [`Self::ids`], and those that are deleted and may come back.
+    pub fn ids_even_deleted(&self, character: Option<CharacterId>) -> Result<Vec<ChatId>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT id FROM chat WHERE ?1 IS NULL OR character = ?1")?
+            .query_map([character.map(Col)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// Those in which the user plays a persona; without one, those that have none of their own.
     pub fn played_as(&self, persona: Option<PersonaId>) -> Result<Vec<ChatId>, StoreError> {
         let rows = self

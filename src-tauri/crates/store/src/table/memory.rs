@@ -287,6 +287,19 @@ impl MemoriesMut<'_> {
         Ok(rows)
     }
 
+    /// The messages that a memory was made from, whether it stands or not.
+    pub fn sources_of(&self, id: MemoryId) -> Result<Vec<MessageId>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT memory_source.message FROM memory_source JOIN memory ON memory.number = memory_source.memory
+                 WHERE memory.id = ?1",
+            )?
+            .query_map([Col(id)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// The messages of a chat that other chats quote: a pair's chats know each other (S4.62).
     pub fn quoted_elsewhere(&self, chat: ChatId) -> Result<Vec<MessageId>, StoreError> {
         let quoted: Vec<String> = self

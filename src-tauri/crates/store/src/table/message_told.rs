@@ -63,6 +63,20 @@ impl MessageTexts<'_> {
         Ok(learned.unwrap_or(-1))
     }
 
+    /// The first message of a chat in which facts are to be looked for once more, and its position.
+    pub fn to_learn_anew(&self, chat: ChatId) -> Result<Option<(MessageId, i64)>, StoreError> {
+        let first = self
+            .conn
+            .prepare_cached(
+                "SELECT message_text.message, message_text.position
+                 FROM learn_anew JOIN message_text ON message_text.message = learn_anew.message
+                 WHERE message_text.chat = ?1 ORDER BY message_text.position LIMIT 1",
+            )?
+            .query_row([Col(chat)], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?)))
+            .optional()?;
+        Ok(first)
+    }
+
     /// All of them say what they said.
     pub fn still_say(&self, told: &[Told]) -> Result<bool, StoreError> {
         let mut same =
@@ -97,6 +111,34 @@ impl MessagesMut<'_> {
                      AND chat_learned.position BETWEEN message.position AND message.position + ?2",
             )?
             .execute(params![Col(message), lately])?;
+        self.conn
+            .prepare_cached(
+                "DELETE FROM learn_anew WHERE message IN (
+                     SELECT again.id FROM message JOIN chat_learned ON chat_learned.chat = message.chat
+                     JOIN message AS again ON again.chat = message.chat AND again.position > chat_learned.position
+                     WHERE message.id = ?1)",
+            )?
+            .execute([Col(message)])?;
+        Ok(())
+    }
+
+    /// Facts are looked for in a message once more, if any were learned from it and it is not to be read anyway.
+    pub fn learn_anew(&mut self, message: MessageId) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT OR IGNORE INTO learn_anew (message)
+                 SELECT message.id FROM message JOIN chat_learned ON chat_learned.chat = message.chat
+                 WHERE message.id = ?1 AND chat_learned.position >= message.position AND EXISTS (
+                     SELECT 1 FROM memory_source JOIN memory ON memory.number = memory_source.memory
+                     WHERE memory_source.message = ?1 AND memory.origin NOT IN ('rule', 'keyframe'))",
+            )?
+            .execute([Col(message)])?;
+        Ok(())
+    }
+
+    /// Facts were looked for in a message once more.
+    pub fn learned_anew(&mut self, message: MessageId) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM learn_anew WHERE message = ?1")?.execute([Col(message)])?;
         Ok(())
     }
 }
