@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use engine::api::{EndReason, Event};
 use engine::{Engine, Options};
@@ -233,4 +234,64 @@ async fn after_forty_exchanges_the_next_chat_of_the_pair_knows_what_was_told_and
     let prompt = sent(&engine, &other, ASKED).await;
     assert!(!prompt.contains(CANARY), "{prompt}");
     engine.shutdown().await;
+}
+
+/// Caches that are saved of a chat.
+fn saved_caches(dir: &tempfile::TempDir) -> usize {
+    let folders = std::fs::read_dir(dir.path().join("cache")).into_iter().flatten();
+    folders.filter_map(|folder| Some(std::fs::read_dir(folder.unwrap().path()).ok()?.count())).sum()
+}
+
+/// A chat in which `words` were said and answered, and whose cache is saved.
+async fn answered(dir: &tempfile::TempDir, words: &str) -> String {
+    let engine = open(dir).await;
+    let chat = engine.startup().await.unwrap().chat.unwrap();
+    let mut events = engine.subscribe();
+    engine.send_message(chat.clone(), words.into()).await.unwrap();
+    ended(&mut events, &chat).await;
+    engine.shutdown().await;
+    assert_eq!(saved_caches(dir), 1);
+    chat
+}
+
+/// Invariant 11: what a model has read of a chat is on the disk token by token, so words that are taken back leave it as well.
+#[tokio::test]
+async fn words_that_are_taken_back_leave_the_saved_cache_at_once_and_for_good() {
+    let dir = tempfile::tempdir().unwrap();
+    for how in ["delete", "edit", "forget"] {
+        let chat = answered(&dir, "Remember that my secret word is Brimblewick.").await;
+        let engine = open(&dir).await;
+        let page = engine.whole_chat(chat.clone()).await.unwrap().page.messages;
+        let said = page.iter().rfind(|message| shown(message).contains("Brimblewick")).unwrap().id.clone();
+        match how {
+            "delete" => engine.delete_message(said).await.unwrap(),
+            "edit" => drop(engine.edit_message(said, "Never mind.".into()).await.unwrap()),
+            _ => {
+                let character = engine.whole_chat(chat.clone()).await.unwrap().character;
+                let known = engine.list_memories(character, "Brimblewick".into()).await.unwrap().remove(0);
+                engine.delete_memory(known.id).await.unwrap();
+            }
+        }
+        let gone = async {
+            while saved_caches(&dir) > 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap_or_else(|_| panic!("{how}"));
+        engine.shutdown().await;
+        assert_eq!(saved_caches(&dir), 0, "{how}");
+    }
+}
+
+#[tokio::test]
+async fn another_reply_and_a_look_at_the_first_one_cost_no_saved_cache() {
+    let dir = tempfile::tempdir().unwrap();
+    let chat = answered(&dir, "Hello! Who are you?").await;
+    let engine = open(&dir).await;
+    let mut events = engine.subscribe();
+    engine.regenerate(chat.clone()).await.unwrap();
+    let reply = ended(&mut events, &chat).await.0.unwrap();
+    engine.select_swipe(reply.id, 0).await.unwrap();
+    engine.shutdown().await;
+    assert_eq!(saved_caches(&dir), 1);
 }

@@ -100,6 +100,7 @@ impl Engine {
                 event => generation::news(&name, event).into_iter().for_each(|event| self.events().announce(event)),
             }
         };
+        self.note_if_withdrawn(collected).await?;
         self.say(place, &name, passages.finish().words, words);
         words.figures = generation::figures(Some(&finish), made.assembled.total, first_text_ms);
         Ok(finish.reason)

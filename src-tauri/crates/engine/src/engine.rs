@@ -152,6 +152,7 @@ impl Engine {
         let engine = Self { inner: Arc::new(inner) };
         let prepared = async {
             engine.welcome().await?;
+            engine.drop_stale_caches_in_background();
             engine.purge_in_background();
             engine.find_models(&options.model_dirs).await
         };
@@ -185,8 +186,14 @@ impl Engine {
             tracing::warn!("a reply did not end in time");
         }
         self.inner.reading.shutdown().await;
+        // Asked for before the worker saves what it has read.
+        let dropping = self.begin_dropping().await;
         if tokio::time::timeout(GOODBYE, self.inner.local.shutdown()).await.is_err() {
             tracing::warn!("the worker did not end in time");
+        }
+        let dropped = async { self.dropped(dropping?).await };
+        if !matches!(tokio::time::timeout(GOODBYE, dropped).await, Ok(Ok(()))) {
+            tracing::warn!("saved caches have words that were withdrawn until the next start");
         }
     }
 

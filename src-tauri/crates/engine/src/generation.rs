@@ -167,6 +167,9 @@ impl Engine {
             draft.passages = Passages::new(collected.speaker(), made.opened());
         }
         let finish = self.follow(job, draft, &answerer, request, started).await;
+        if asks {
+            self.note_if_withdrawn(&collected).await?;
+        }
         if finish.is_err() && !asks && made.assembled.prompt.continues && self.asks_to_continue(&answerer) {
             return Ok(None);
         }

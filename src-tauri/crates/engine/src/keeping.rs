@@ -50,7 +50,7 @@ impl Engine {
 
     /// Before the model is called: the epoch, the context blocks frozen with their messages, and the variables as the turn's
     /// texts have set them. Where something was withdrawn from prompts meanwhile, what this one is made of is not kept, and the
-    /// next turn begins anew.
+    /// next turn begins anew; and what the model reads of it now is to be on no disk.
     pub(crate) async fn keep_plan(&self, collected: &Collected, made: &Made) -> Answer<()> {
         let chat = collected.chat.clone();
         let window = made.assembled.window.clone();
@@ -85,7 +85,11 @@ impl Engine {
                 }
                 story::keep(store, id, &drawn)?;
                 macro_variables::keep_global(store, &variables_before, &variables)?;
-                if undisturbed { store.chats_mut().set_window(chat.id, &window) } else { Ok(()) }
+                if undisturbed {
+                    store.chats_mut().set_window(chat.id, &window)
+                } else {
+                    store.stale_caches_mut().note(id)
+                }
             })
             .await?;
         if covered {

@@ -96,6 +96,7 @@ mod scripts;
 mod secrets;
 mod settings;
 mod stages;
+mod stale_caches;
 mod start;
 mod step;
 mod story;

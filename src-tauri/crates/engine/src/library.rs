@@ -73,7 +73,11 @@ impl Engine {
     /// `NotFound` if one of them is gone already; nothing has changed then.
     pub async fn delete_characters(&self, characters: Vec<String>) -> Answer<()> {
         let now = self.now();
-        self.change_all(characters, move |store, id| store.characters_mut().soft_delete(id, now)).await
+        let delete = move |store: &mut store::Write<'_>, id| {
+            store.stale_caches_mut().note_all_with(id)?;
+            store.characters_mut().soft_delete(id, now)
+        };
+        self.change_all(characters, delete).await
     }
 
     pub async fn restore_characters(&self, characters: Vec<String>) -> Answer<()> {

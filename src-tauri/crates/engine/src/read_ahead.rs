@@ -125,7 +125,8 @@ impl Engine {
         let Some(answerer) = self.reader(&chat, &options).await? else { return Ok(()) };
         let mut collected = self.collect(chat, Aim::Last, &answerer, &options).await?;
         let made = self.make(&mut collected, &answerer, &options).await?;
-        read_prompt(collected.chat.id, &answerer, made, leave).await
+        read_prompt(collected.chat.id, &answerer, made, leave).await?;
+        self.note_if_withdrawn(&collected).await
     }
 
     /// What was due when the program ended.

@@ -35,6 +35,7 @@ impl Engine {
         let edit = move |store: &mut store::Write<'_>| {
             macro_variables::keep(store, &row, &before, &after)?;
             store.messages_mut().edit(id, &text)?;
+            store.stale_caches_mut().note(row.id)?;
             let said = Said { chat: &row, persona: &persona, message: id, text: &text, now };
             if learns { memory::obey_edit(store, &said, &was) } else { Ok(Vec::new()) }
         };
@@ -50,6 +51,7 @@ impl Engine {
             .write(move |store| {
                 store.messages_mut().soft_delete(id, now)?;
                 memory::withdraw(store, id)?;
+                store.stale_caches_mut().note(chat)?;
                 end_epoch(store, chat)
             })
             .await?;

@@ -127,6 +127,9 @@ impl Engine {
             if let Err(error) = engine.store().purge(before, manifest::without_words).await {
                 tracing::warn!(%error, "what was deleted is not purged yet");
             }
+            if let Err(error) = engine.drop_stale_caches().await {
+                tracing::warn!(%error, "a saved cache has words that were purged");
+            }
             engine.forget_what_is_gone().await;
         });
     }

@@ -70,6 +70,7 @@ impl Engine {
                 _ => {}
             }
         }
+        self.note_if_withdrawn(&prepared.collected).await?;
         words.push_str(&passages.finish().words);
         match clean(&words, &fallback) {
             Some(title) => self.keep_title(id, fallback, title).await,

@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Texts(TextsJob),
     /// To drop what is kept of that cache key.
     Forget(String),
+    /// See [`LocalHost::keep_off_disk`](crate::LocalHost::keep_off_disk).
+    KeepOffDisk(Vec<String>, oneshot::Sender<()>),
     Shutdown(oneshot::Sender<()>),
 }
 
@@ -81,6 +83,17 @@ pub(crate) enum Answer {
 enum Job {
     Reply(Box<ReplyJob>),
     Texts(TextsJob),
+    /// In its turn: the replies before it were asked for with the words that were withdrawn.
+    KeepOffDisk(Vec<String>, oneshot::Sender<()>),
+}
+
+impl Job {
+    fn keeps_off_disk(self) -> Option<(Vec<String>, oneshot::Sender<()>)> {
+        match self {
+            Self::KeepOffDisk(cache_keys, done) => Some((cache_keys, done)),
+            Self::Reply(_) | Self::Texts(_) => None,
+        }
+    }
 }
 
 /// The state of the supervisor.
@@ -135,10 +148,20 @@ impl Actor {
             match job {
                 Job::Reply(job) => self.reply(&job).await,
                 Job::Texts(job) => self.texts(job).await,
+                Job::KeepOffDisk(cache_keys, done) => self.keep_off_disk(cache_keys, done).await,
             }
             self.busy = false;
         }
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        let stale: Vec<_> = waiting.filter_map(Job::keeps_off_disk).collect();
+        for (cache_keys, _) in &stale {
+            self.tell_worker(&Frame::KeepOffDisk { cache_keys: cache_keys.clone() }).await;
+        }
         self.dismiss().await;
+        // The worker may have saved on its way out before it heard of it.
+        for (cache_keys, done) in stale {
+            self.keep_off_disk(cache_keys, done).await;
+        }
         self.forget().await;
         self.status.send_replace(Status::default());
         for done in self.closing.into_iter().flatten() {
@@ -190,6 +213,7 @@ impl Actor {
                 self.waiting.push_back(Job::Reply(job));
             }
             Some(Command::Forget(cache_key)) => self.forgotten.push(cache_key),
+            Some(Command::KeepOffDisk(cache_keys, done)) => self.waiting.push_back(Job::KeepOffDisk(cache_keys, done)),
             // The worker answers these between two tokens.
             Some(Command::Texts(job)) if self.busy && self.is_loaded(&job.path, job.need()) => self.ask(job).await,
             Some(Command::Texts(job)) => self.waiting.push_back(Job::Texts(job)),
@@ -246,13 +270,29 @@ impl Actor {
     /// Drops what is to be forgotten, from memory and from disk.
     async fn forget(&mut self) {
         for cache_key in std::mem::take(&mut self.forgotten) {
-            if let Some(saved) = &self.saved {
-                saved.forget(&cache_key);
-            }
-            if self.worker.is_some() {
-                // A worker that does not hear it is dead, and its memory with it.
-                let _ = self.send(&Frame::Forget { cache_key }).await;
-            }
+            self.drop_saved(std::slice::from_ref(&cache_key));
+            self.tell_worker(&Frame::Forget { cache_key }).await;
+        }
+    }
+
+    async fn keep_off_disk(&mut self, cache_keys: Vec<String>, done: oneshot::Sender<()>) {
+        let gone = self.drop_saved(&cache_keys);
+        self.tell_worker(&Frame::KeepOffDisk { cache_keys }).await;
+        if gone {
+            // Whoever does not wait for it any more has it done all the same.
+            let _ = done.send(());
+        }
+    }
+
+    /// False if some of it is still there.
+    fn drop_saved(&self, cache_keys: &[String]) -> bool {
+        self.saved.as_ref().is_none_or(|saved| saved.forget(cache_keys.iter().map(String::as_str)))
+    }
+
+    /// A worker that does not hear it is dead, and its memory with it.
+    async fn tell_worker(&mut self, frame: &Frame) {
+        if self.worker.is_some() {
+            let _ = self.send(frame).await;
         }
     }
 

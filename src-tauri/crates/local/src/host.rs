@@ -59,6 +59,16 @@ impl LocalHost {
         let _ = self.commands.send(Command::Forget(cache_key.to_owned()));
     }
 
+    /// Drops what is on disk of `cache_keys`, for words in it were withdrawn. What is in memory of them serves on, but is saved only
+    /// once a reply has begun with a prompt that was asked for after this. Answers once the files are gone, behind the replies that
+    /// were asked for before; an error if one of them is not.
+    pub fn keep_off_disk(&self, cache_keys: Vec<String>) -> oneshot::Receiver<()> {
+        let (done, gone) = oneshot::channel();
+        // A host that is shut down drops the sender, which is the error.
+        let _ = self.commands.send(Command::KeepOffDisk(cache_keys, done));
+        gone
+    }
+
     /// Drops what is on disk of all other cache keys. Blocks for the time of listing and deleting files.
     pub fn forget_all_but<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) {
         if let Some(saved) = SavedCaches::of(&self.settings) {

@@ -2,7 +2,7 @@
 //! which model they belong to, how many are kept, and which are deleted.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,6 @@ pub(crate) struct SavedCaches {
 
 struct Saved {
     path: PathBuf,
-    name: OsString,
     metadata: Metadata,
 }
 
@@ -35,6 +34,11 @@ impl Saved {
     /// When its chat was last written in.
     fn used(&self) -> SystemTime {
         self.metadata.modified().unwrap_or(UNIX_EPOCH)
+    }
+
+    /// Whose it is, as [`chats`] names them.
+    fn chat(&self) -> &OsStr {
+        self.path.file_stem().unwrap_or_default()
     }
 }
 
@@ -54,16 +58,17 @@ impl SavedCaches {
         Some(protocol::SavedCaches { folder, budget: self.budget })
     }
 
-    /// Deletes the caches of `cache_key`, of every model.
-    pub(crate) fn forget(&self, cache_key: &str) {
-        let forgotten = file_name(cache_key);
-        self.all().into_iter().filter(|saved| same_chat(&saved.name, &forgotten)).for_each(delete);
+    /// Deletes the caches of `cache_keys`, whole or not, of every model. False if one is still there.
+    pub(crate) fn forget<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) -> bool {
+        let forgotten = chats(cache_keys);
+        let saved = self.all().into_iter().filter(|saved| forgotten.contains(saved.chat()));
+        saved.filter(|saved| !remove(saved)).count() == 0
     }
 
     /// Deletes the caches of all but `cache_keys`, of every model.
     pub(crate) fn forget_all_but<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) {
-        let kept: HashSet<OsString> = cache_keys.into_iter().map(|key| file_name(key).into()).collect();
-        self.all().into_iter().filter(|saved| is_whole(saved) && !kept.contains(&saved.name)).for_each(delete);
+        let kept = chats(cache_keys);
+        self.all().into_iter().filter(|saved| is_whole(saved) && !kept.contains(saved.chat())).for_each(delete);
     }
 
     /// Deletes what a worker left unfinished when it died, and the oldest caches beyond the budget. No worker may be
@@ -88,9 +93,7 @@ impl SavedCaches {
     fn all(&self) -> Vec<Saved> {
         let files = entries(&self.dir).flat_map(|folder| entries(&folder.path()).collect::<Vec<_>>());
         files
-            .filter_map(|file| {
-                Some(Saved { path: file.path(), name: file.file_name(), metadata: file.metadata().ok()? })
-            })
+            .filter_map(|file| Some(Saved { path: file.path(), metadata: file.metadata().ok()? }))
             .filter(|saved| saved.metadata.is_file())
             .collect()
     }
@@ -109,15 +112,24 @@ fn ends_with(saved: &Saved, ending: &str) -> bool {
     saved.path.extension().is_some_and(|known| known == ending)
 }
 
-/// Whole or not.
-fn same_chat(name: &OsString, whole: &str) -> bool {
-    Path::new(name).file_stem() == Path::new(whole).file_stem()
+/// The names of their files, without the endings.
+fn chats<'k>(cache_keys: impl IntoIterator<Item = &'k str>) -> HashSet<OsString> {
+    let name = |key| Path::new(&file_name(key)).file_stem().map(OsStr::to_owned);
+    cache_keys.into_iter().filter_map(name).collect()
 }
 
 fn delete(saved: Saved) {
+    remove(&saved);
+}
+
+/// False if it is still there.
+fn remove(saved: &Saved) -> bool {
     match fs::remove_file(&saved.path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => tracing::warn!(%error, "a saved cache stays"),
-        _ => {}
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, "a saved cache stays");
+            false
+        }
+        _ => true,
     }
 }
 
@@ -198,7 +210,7 @@ mod tests {
             put(&saved, folder, &bob, 0);
         }
         put(&saved, "large", &ada.replace(".kv", ".loading"), 0);
-        saved.forget("ada");
+        assert!(saved.forget(["ada"]));
         assert_eq!(names(&saved), [format!("large/{bob}"), format!("small/{bob}")]);
         put(&saved, "small", &ada, 0);
         saved.forget_all_but(["ada", "cleo"]);

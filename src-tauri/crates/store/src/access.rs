@@ -31,6 +31,7 @@ use crate::table::preset::{Presets, PresetsMut};
 use crate::table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
 use crate::table::setting::{Settings, SettingsMut};
 use crate::table::source::{Sources, SourcesMut};
+use crate::table::stale_cache::{StaleCaches, StaleCachesMut};
 use crate::table::swipe::{Swipes, SwipesMut};
 use crate::table::token_count::{TokenCounts, TokenCountsMut};
 use crate::table::vector::{Vectors, VectorsMut};
@@ -109,5 +110,6 @@ tables! {
     settings: Settings, settings_mut: SettingsMut;
     presets: Presets, presets_mut: PresetsMut;
     sources: Sources, sources_mut: SourcesMut;
+    stale_caches: StaleCaches, stale_caches_mut: StaleCachesMut;
     scoped_settings: ScopedSettings, scoped_settings_mut: ScopedSettingsMut;
 }

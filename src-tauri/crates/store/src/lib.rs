@@ -68,6 +68,7 @@ pub use table::preset::{Preset, PresetKind, Presets, PresetsMut};
 pub use table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
 pub use table::setting::{Settings, SettingsMut};
 pub use table::source::{Sources, SourcesMut};
+pub use table::stale_cache::{Stale, StaleCaches, StaleCachesMut};
 pub use table::swipe::{NewSwipe, Swipes, SwipesMut};
 pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};
 pub use table::vector::{NewVector, SaidText, StoredVector, UnreadText, VectorRevision, Vectors, VectorsMut};

@@ -32,6 +32,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0024_forgotten.sql"),
     include_str!("migrations/0025_outlived.sql"),
     include_str!("migrations/0026_learn_anew.sql"),
+    include_str!("migrations/0027_stale_cache.sql"),
 ];
 
 /// 0 in an empty file.

@@ -18,6 +18,8 @@ const WORTH_KEEPING: usize = 64;
 pub(crate) struct Cache {
     key: String,
     tokens: Vec<LlamaToken>,
+    /// Some of them are to be on no disk.
+    stale: bool,
     /// Of other keys; the latest last.
     aside: Vec<Aside>,
     /// Bytes of caches put aside, at the most.
@@ -28,6 +30,7 @@ pub(crate) struct Cache {
 struct Aside {
     key: String,
     tokens: Vec<LlamaToken>,
+    stale: bool,
     state: SeqState,
     /// When it was put aside.
     used: SystemTime,
@@ -42,7 +45,7 @@ impl Aside {
 impl Cache {
     /// Caches of up to `budget` bytes are put aside in memory; those on `disk` outlive the process.
     pub(crate) fn new(budget: u64, disk: Option<Disk>) -> Self {
-        Self { key: String::new(), tokens: Vec::new(), aside: Vec::new(), budget, disk }
+        Self { key: String::new(), tokens: Vec::new(), stale: false, aside: Vec::new(), budget, disk }
     }
 
     /// Makes the KV cache hold as much of the beginning of `prompt` as is known, and nothing else. Returns how many
@@ -55,6 +58,7 @@ impl Cache {
         if known < self.tokens.len() {
             self.truncate(context, known);
         }
+        self.stale = false;
         self.tokens.len()
     }
 
@@ -90,14 +94,22 @@ impl Cache {
         }
     }
 
+    /// What is known of these keys is not saved until [`Cache::open`] has made it the beginning of another prompt.
+    pub(crate) fn keep_off_disk(&mut self, keys: &[String]) {
+        self.stale |= keys.contains(&self.key);
+        for aside in &mut self.aside {
+            aside.stale |= keys.contains(&aside.key);
+        }
+    }
+
     /// Writes to disk what is worth it, the latest first, as far as the disk's budget goes.
     pub(crate) fn save(self, context: &mut LlamaContext<'_>) {
         let Some(disk) = self.disk else { return };
         let mut room = disk.budget();
-        if self.tokens.len() >= WORTH_KEEPING {
+        if self.tokens.len() >= WORTH_KEEPING && !self.stale {
             room -= disk.save(context, &self.key, &self.tokens, SystemTime::now(), room);
         }
-        for aside in self.aside.into_iter().rev() {
+        for aside in self.aside.into_iter().rev().filter(|aside| !aside.stale) {
             context.clear_kv_cache();
             if context.state_seq_set(&aside.state, SEQUENCE).is_ok() {
                 room -= disk.save(context, &aside.key, &aside.tokens, aside.used, room);
@@ -139,13 +151,14 @@ impl Cache {
         }
         let flags = LlamaStateSeqFlags::empty();
         if context.state_seq_get_size_ext(SEQUENCE, flags) as u64 > self.budget {
-            if let Some(disk) = &self.disk {
+            if let Some(disk) = self.disk.as_ref().filter(|_| !self.stale) {
                 disk.save(context, &self.key, &self.tokens, SystemTime::now(), disk.budget());
             }
             return;
         }
         let Ok(state) = context.state_seq_get(SEQUENCE, flags) else { return };
-        self.aside.push(Aside { key: self.key.clone(), tokens: self.tokens.clone(), state, used: SystemTime::now() });
+        let (key, tokens, used) = (self.key.clone(), self.tokens.clone(), SystemTime::now());
+        self.aside.push(Aside { key, tokens, stale: self.stale, state, used });
         while self.aside.iter().map(Aside::bytes).sum::<u64>() > self.budget {
             self.aside.remove(0);
         }

@@ -95,7 +95,7 @@ fn without_model(inbox: &mut Inbox, replies: &Replies) -> Result<Option<Load>, F
         let id = match request {
             Request::Load(load) => return Ok(Some(load)),
             Request::Shutdown => return Ok(None),
-            Request::Cancel { .. } | Request::Forget { .. } => continue,
+            Request::Cancel { .. } | Request::Forget { .. } | Request::KeepOffDisk { .. } => continue,
             Request::Count { id, .. } | Request::Tokenize { id, .. } | Request::Embed { id, .. } => id,
             Request::Generate(generate) => generate.id,
         };
@@ -229,6 +229,7 @@ fn serve(
                 return Ok(None);
             }
             (Request::Forget { cache_key }, Serving::Replies(session)) => session.forget(&cache_key),
+            (Request::KeepOffDisk { cache_keys }, Serving::Replies(session)) => session.keep_off_disk(&cache_keys),
             (Request::Generate(generate), Serving::Replies(session)) => session.reply(&generate, inbox, replies)?,
             (Request::Embed { id, texts }, Serving::Embeddings(embedder)) => {
                 replies.send(&embedder.answer(id, &texts))?;
@@ -240,7 +241,7 @@ fn serve(
             (Request::Count { id, texts }, _) => count(vocab, id, &texts, replies)?,
             (Request::Tokenize { id, texts }, _) => tokenize(vocab, id, &texts, replies)?,
             // The reply was done before the cancel arrived; and only replies are kept.
-            (Request::Cancel { .. } | Request::Forget { .. }, _) => {}
+            (Request::Cancel { .. } | Request::Forget { .. } | Request::KeepOffDisk { .. }, _) => {}
         }
     }
     Ok(None)

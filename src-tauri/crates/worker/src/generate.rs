@@ -82,6 +82,10 @@ impl<'model> Session<'model> {
         self.cache.forget(&mut self.context, cache_key);
     }
 
+    pub(crate) fn keep_off_disk(&mut self, cache_keys: &[String]) {
+        self.cache.keep_off_disk(cache_keys);
+    }
+
     fn run(
         &mut self,
         request: &Generate,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever an older worker would misunderstand a newer supervisor, or the other way round.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,8 @@ pub enum Request {
     Cancel { id: u64 },
     /// Drops the cache of that key from memory.
     Forget { cache_key: String },
+    /// Saves no cache of these keys until a reply has begun with another prompt: words in it were withdrawn.
+    KeepOffDisk { cache_keys: Vec<String> },
     /// Ends what is running, saves the caches and ends the process. The end of the pipe does so too, but saves nothing.
     Shutdown,
 }

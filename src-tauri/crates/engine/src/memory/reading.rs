@@ -229,8 +229,8 @@ async fn read_on(engine: WeakEngine, encoder: Encoder) {
     let mut begun = false;
     loop {
         let Some(engine) = engine.upgrade().filter(|_| !ended.is_cancelled()) else { return };
+        let at_work = engine.reading_ahead().at_work();
         let round = {
-            let _at_work = engine.reading_ahead().at_work();
             let round = async {
                 if !begun {
                     engine.begin_reading(&encoder).await?;
@@ -242,6 +242,7 @@ async fn read_on(engine: WeakEngine, encoder: Encoder) {
             round.await
         };
         drop(engine);
+        drop(at_work);
         match round {
             Ok(Round::Read) => {}
             Ok(Round::Interrupted) => {

@@ -21,8 +21,10 @@ pub(super) fn forget(store: &mut Write<'_>, id: MemoryId, now: Timestamp) -> Res
     let (summaries, others): (Vec<_>, Vec<_>) =
         known.into_iter().partition(|memory| memory.origin == MemoryOrigin::Keyframe);
     summaries.iter().try_for_each(|summary| store.keyframes_mut().forget_summary(summary.id))?;
+    summaries.iter().try_for_each(|summary| note_caches(store, &summary.sources))?;
     ids.iter().try_for_each(|id| store.messages_mut().forget_words_of(*id))?;
     for message in others.into_iter().flat_map(|memory| memory.sources) {
+        note_caches(store, &[message])?;
         store.messages_mut().tell_no_more(message)?;
         quoted.extend(forget_summaries(store, message, now)?.into_iter().map(|id| id.0));
         // As an excerpt it may stand in a context block as well.
@@ -36,6 +38,7 @@ pub(super) fn forget_all(store: &mut Write<'_>, ids: &[MemoryId], now: Timestamp
     let ids = with_merged(store, ids)?;
     let mut quoted: HashSet<Uuid> = ids.iter().map(|id| id.0).collect();
     for message in known(store, &ids)?.into_iter().flat_map(|memory| memory.sources) {
+        note_caches(store, &[message])?;
         store.messages_mut().tell_no_more(message)?;
         quoted.extend(forget_summaries(store, message, now)?.into_iter().map(|id| id.0));
         quoted.insert(message.0);
@@ -43,6 +46,11 @@ pub(super) fn forget_all(store: &mut Write<'_>, ids: &[MemoryId], now: Timestamp
     ids.iter().try_for_each(|id| store.messages_mut().forget_words_of(*id))?;
     store.memories_mut().soft_delete_all(&ids, now)?;
     store.memories_mut().withdraw_all(&quoted)
+}
+
+/// Where that was said: a digest there that sums it up goes with the summary, and what a model has read of it with its file.
+fn note_caches(store: &mut Write<'_>, messages: &[MessageId]) -> Result<(), StoreError> {
+    messages.iter().try_for_each(|message| store.stale_caches_mut().note_chat_of(*message))
 }
 
 fn known(store: &Write<'_>, ids: &[MemoryId]) -> Result<Vec<Memory>, StoreError> {

@@ -190,6 +190,56 @@ async fn a_forgotten_chat_is_gone_from_disk_and_from_memory() {
     assert!(files(&folder).is_empty());
 }
 
+/// The chats whose caches are on disk for some model.
+fn saved_chats<'c>(folder: &TempDir, chats: &[&'c str]) -> Vec<&'c str> {
+    let saved = files(folder);
+    let is_saved = |chat: &str| saved.iter().any(|file| file.ends_with(worker::saved::file_name(chat)));
+    chats.iter().copied().filter(|chat| is_saved(chat)).collect()
+}
+
+#[tokio::test]
+async fn withdrawn_words_leave_the_disk_and_come_back_with_no_other_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = first_turn(&folder, &["ada", "bob"]).await;
+    let host = host_with(&folder);
+    let provider = host.provider(&model(), 2048);
+    reply(&*provider, of("ada", second_prompt(&first))).await;
+    reply(&*provider, of("bob", chat(&[FIRST]))).await;
+    host.keep_off_disk(vec!["ada".into(), "bob".into(), "never seen".into()]).await.unwrap();
+    assert_eq!(saved_chats(&folder, &["ada", "bob"]), [""; 0]);
+    // What is loaded for another context size saves what was there: ada's was put aside, bob's was the last.
+    reply(&*host.provider(&model(), 1024), of("cleo", chat(&[FIRST]))).await;
+    host.shutdown().await;
+    assert_eq!(saved_chats(&folder, &["ada", "bob", "cleo"]), ["cleo"]);
+}
+
+#[tokio::test]
+async fn what_a_model_has_read_serves_on_and_is_saved_once_it_has_read_another_prompt() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host_with(&folder);
+    let provider = host.provider(&model(), 2048);
+    let first = reply(&*provider, of("ada", chat(&[FIRST]))).await;
+    reply(&*provider, of("bob", chat(&[FIRST]))).await;
+    host.keep_off_disk(vec!["ada".into(), "bob".into()]).await.unwrap();
+    let usage = reply(&*provider, of("ada", second_prompt(&first))).await.usage();
+    assert!(usage.reused >= first.usage().prompt, "{usage:?}");
+    host.shutdown().await;
+    assert_eq!(saved_chats(&folder, &["ada", "bob"]), ["ada"]);
+}
+
+#[tokio::test]
+async fn withdrawn_words_are_not_saved_for_want_of_room_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = LocalHost::new(Settings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
+    let provider = host.provider(&model(), 2048);
+    reply(&*provider, of("ada", chat(&[FIRST]))).await;
+    host.keep_off_disk(vec!["ada".into()]).await.unwrap();
+    reply(&*provider, of("bob", chat(&[FIRST]))).await;
+    reply(&*provider, of("cleo", chat(&[FIRST]))).await;
+    assert_eq!(saved_chats(&folder, &["ada", "bob"]), ["bob"]);
+    host.shutdown().await;
+}
+
 #[tokio::test]
 async fn a_shutdown_in_the_middle_of_a_reply_saves_what_was_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -213,6 +263,30 @@ async fn a_shutdown_in_the_middle_of_a_reply_saves_what_was_read() {
     let host = host_with(&folder);
     let usage = reply(&*host.provider(&model(), 4096), Request { sampling: greedy(1), ..long }).await.usage();
     assert!(usage.reused >= Some(500), "{usage:?}");
+}
+
+#[tokio::test]
+async fn a_shutdown_right_behind_a_withdrawal_saves_none_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host_with(&folder);
+    let long = Request { cache_key: "chat".into(), ..request(long_chat(), 4_000) };
+    let provider = host.provider(&model(), 4096);
+    let stream = provider::Provider::stream(&*provider, long, tokio_util::sync::CancellationToken::new());
+    let (begun, reading) = tokio::sync::oneshot::channel();
+    let mut begun = Some(begun);
+    let watch = |_, event: &provider::GenerationEvent| {
+        if let provider::GenerationEvent::Prefill { done: 500.., .. } = event {
+            begun.take().into_iter().for_each(|begun| begun.send(()).unwrap());
+        }
+    };
+    let leave = async {
+        reading.await.unwrap();
+        let gone = host.keep_off_disk(vec!["chat".into()]);
+        host.shutdown().await;
+        gone.await.unwrap();
+    };
+    tokio::join!(follow(stream, watch), leave);
+    assert_eq!(files(&folder), Vec::<PathBuf>::new());
 }
 
 #[tokio::test]

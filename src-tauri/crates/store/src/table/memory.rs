@@ -339,16 +339,17 @@ impl MemoriesMut<'_> {
     }
 
     /// Takes what quotes the memory, the message or the document out of every context block and digest, so that no later prompt has it.
-    /// The chats that had it begin a new epoch.
+    /// The chats that had it begin a new epoch. The chat of a message has it in any case, and its window knows it by name: whoever
+    /// takes its words away notes that chat's caches.
     pub fn withdraw(&mut self, quoted: Uuid) -> Result<(), StoreError> {
         self.count_withdrawal()?;
         let id = quoted.to_string();
-        self.conn
-            .prepare_cached(
-                "UPDATE chat SET window_fingerprint = '', window_frozen = '' WHERE instr(window_frozen, ?1)
-                     OR id IN (SELECT chat FROM message WHERE instr(context_block, ?1))",
-            )?
-            .execute([&id])?;
+        self.begin_anew(
+            "UPDATE chat SET window_fingerprint = '', window_frozen = '' WHERE instr(window_frozen, ?1)
+                 OR id IN (SELECT chat FROM message WHERE instr(context_block, ?1)) RETURNING id",
+            &id,
+            Some(MessageId(quoted)),
+        )?;
         self.conn
             .prepare_cached(
                 "UPDATE message SET context_block = (

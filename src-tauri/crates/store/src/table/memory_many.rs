@@ -11,6 +11,7 @@ use crate::StoreError;
 use crate::sql::Col;
 use crate::table::memory::{Memories, MemoriesMut};
 use crate::table::memory_row::{COLUMNS, COUNTS, OF_SCOPE, Owners, STANDS, from_row};
+use crate::table::stale_cache::StaleCachesMut;
 
 /// Which memories are listed or looked for: all that is set must fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -208,12 +209,13 @@ impl MemoriesMut<'_> {
         };
         let (in_digest, in_block) = (of("window_frozen", "$.digest"), of("context_block", "$"));
         let quoting = format!("SELECT chat FROM message WHERE context_block IS NOT NULL AND {in_block}");
-        self.conn.execute(
+        self.begin_anew(
             &format!(
                 "UPDATE chat SET window_fingerprint = '', window_frozen = ''
-                 WHERE window_frozen <> '' AND {in_digest} OR id IN ({quoting})"
+                 WHERE window_frozen <> '' AND {in_digest} OR id IN ({quoting}) RETURNING id"
             ),
-            [&ids],
+            &ids,
+            None,
         )?;
         self.conn.execute(
             &format!(
@@ -228,6 +230,20 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
+    /// Ends epochs by `sql`, and notes that what a model has read in these chats has words that were withdrawn, but for the chat of
+    /// the message `but`.
+    pub(crate) fn begin_anew(&mut self, sql: &str, quoted: &str, but: Option<MessageId>) -> Result<(), StoreError> {
+        let mut ended = self.conn.prepare_cached(sql)?;
+        let chats: Vec<ChatId> =
+            ended.query_map([quoted], |row| Ok(row.get::<_, Col<_>>(0)?.0))?.collect::<Result<_, _>>()?;
+        for chat in chats {
+            if !(Memories { conn: self.conn }).some_said_in(chat, but.as_slice())? {
+                (StaleCachesMut { conn: self.conn }).note(chat)?;
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn count_withdrawal(&mut self) -> Result<(), StoreError> {
         self.conn.prepare_cached("UPDATE withdrawal SET number = number + 1")?.execute([])?;
         Ok(())
@@ -236,17 +252,26 @@ impl MemoriesMut<'_> {
     /// Takes all that was called to mind out of the context blocks and the digest of a chat, which begins a new epoch.
     pub fn withdraw_recalled(&mut self, chat: ChatId) -> Result<(), StoreError> {
         self.count_withdrawal()?;
+        let digest = "SELECT 1 FROM chat WHERE id = ?1 AND json_valid(window_frozen)
+             AND json_array_length(window_frozen, '$.digest') > 0";
+        let in_digest = self.conn.prepare_cached(digest)?.exists([Col(chat)])?;
         self.conn
             .prepare_cached("UPDATE chat SET window_fingerprint = '', window_frozen = '' WHERE id = ?1")?
             .execute([Col(chat)])?;
-        self.conn
+        let in_blocks = self
+            .conn
             .prepare_cached(
                 "UPDATE message SET context_block = (
                      SELECT json_group_array(json(value)) FROM json_each(context_block)
                      WHERE json_extract(value, '$.kind') IN ('clock', 'mode', 'note', 'reminder'))
-                 WHERE chat = ?1 AND context_block IS NOT NULL AND json_valid(context_block)",
+                 WHERE chat = ?1 AND context_block IS NOT NULL AND json_valid(context_block) AND EXISTS (
+                     SELECT 1 FROM json_each(context_block)
+                     WHERE json_extract(value, '$.kind') NOT IN ('clock', 'mode', 'note', 'reminder'))",
             )?
             .execute([Col(chat)])?;
+        if in_digest || in_blocks > 0 {
+            (StaleCachesMut { conn: self.conn }).note(chat)?;
+        }
         Ok(())
     }
 }

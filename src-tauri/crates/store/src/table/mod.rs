@@ -33,6 +33,7 @@ pub(crate) mod preset;
 pub(crate) mod scoped_setting;
 pub(crate) mod setting;
 pub(crate) mod source;
+pub(crate) mod stale_cache;
 pub(crate) mod swipe;
 pub(crate) mod token_count;
 pub(crate) mod vector;

@@ -197,6 +197,7 @@ async fn a_forgotten_memory_is_gone_from_the_files() {
         .unwrap();
     let chat = store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap();
     assert_eq!((chat.window.fingerprint.as_str(), chat.window.frozen.as_str()), ("", ""));
+    assert_eq!(store.read(|r| r.stale_caches().all()).await.unwrap().chats, [CHAT]);
     let block = store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap().context_block;
     assert_eq!(block.as_deref(), Some(r#"[{"kind":"clock"}]"#));
     assert_eq!(store.purge(Timestamp(100), emptied).await.unwrap().memories, 1);
@@ -281,6 +282,7 @@ async fn whole_peoples_memories_are_named_and_taken_out_of_every_block_at_once()
         .write(move |w| {
             w.messages_mut().set_context_block(message_id(1), Some(&blocks))?;
             let window = domain::chat::WindowState { frozen, fingerprint: "f".into(), ..Default::default() };
+            w.chats_mut().insert(&super::chat(ChatId(Uuid::from_u128(90)), CHARACTER, 2))?;
             w.chats_mut().set_window(CHAT, &window)?;
             w.memories_mut().soft_delete_all(&[id(2), id(3), id(3)], Timestamp(9))?;
             w.memories_mut().withdraw_all(&[id(2).0, id(3).0].into())
@@ -291,6 +293,8 @@ async fn whole_peoples_memories_are_named_and_taken_out_of_every_block_at_once()
     assert!(block.contains(&id(1).to_string()) && block.contains("clock"), "{block}");
     assert!(!block.contains(&id(2).to_string()) && !block.contains(&id(3).to_string()), "{block}");
     assert_eq!(store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap().window.fingerprint, "");
+    let stale = store.read(|r| r.stale_caches().all()).await.unwrap();
+    assert_eq!(stale.chats, [CHAT], "and no other chat");
     assert_eq!(all_of(MemoriesOf::Everybody).await, [id(1), id(4)]);
     let storage = store.read(|r| r.memories().storage()).await.unwrap();
     assert_eq!((storage.memories, storage.memory_bytes, storage.vectors, storage.unread), (2, 6, 0, 5));
@@ -337,4 +341,25 @@ async fn a_message_is_told_again_once_no_memory_of_it_is_forgotten_any_more() {
     store.write(|w| w.messages_mut().edit(message_id(1), "My dog is old.")).await.unwrap();
     assert!(told().await);
     store.check().await.unwrap();
+}
+
+/// What is withdrawn while the files before are being deleted is not lost with them.
+#[tokio::test]
+async fn what_is_noted_of_a_cache_meanwhile_stays_noted() {
+    let store = furnished().await;
+    let other = ChatId(Uuid::from_u128(90));
+    store.write(move |w| w.chats_mut().insert(&super::chat(other, CHARACTER, 2))).await.unwrap();
+    let note = async |chat: ChatId| store.write(move |w| w.stale_caches_mut().note(chat)).await.unwrap();
+    let stale = async || store.read(|r| r.stale_caches().all()).await.unwrap();
+    note(CHAT).await;
+    note(other).await;
+    let before = stale().await;
+    assert_eq!(before.chats, [CHAT, other]);
+    note(CHAT).await;
+    store.write(move |w| w.stale_caches_mut().settle(&before)).await.unwrap();
+    let after = stale().await;
+    assert_eq!(after.chats, [CHAT]);
+    store.write(move |w| w.stale_caches_mut().settle(&after)).await.unwrap();
+    note(CHAT).await;
+    assert_eq!(stale().await.chats, [CHAT], "a number is never given twice");
 }

@@ -1,0 +1,65 @@
+//! Chats whose saved KV caches may hold words that were withdrawn from prompts, or are said no more. Whatever takes the words away
+//! notes it in the same transaction, so that no crash leaves the files behind.
+
+use domain::{CharacterId, ChatId, MessageId};
+use rusqlite::Connection;
+
+use crate::StoreError;
+use crate::sql::Col;
+
+/// What had been noted at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stale {
+    pub chats: Vec<ChatId>,
+    last: i64,
+}
+
+pub struct StaleCaches<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl StaleCaches<'_> {
+    pub fn all(&self) -> Result<Stale, StoreError> {
+        let mut found = self.conn.prepare_cached("SELECT chat, number FROM stale_cache ORDER BY number")?;
+        let mut stale = Stale::default();
+        for row in found.query_map([], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?)))? {
+            let (chat, number) = row?;
+            stale.chats.push(chat);
+            stale.last = number;
+        }
+        Ok(stale)
+    }
+}
+
+pub struct StaleCachesMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl StaleCachesMut<'_> {
+    pub fn note(&mut self, chat: ChatId) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO stale_cache (chat) VALUES (?1)";
+        self.conn.prepare_cached(sql)?.execute([Col(chat)])?;
+        Ok(())
+    }
+
+    /// The chat in which that was said.
+    pub fn note_chat_of(&mut self, message: MessageId) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO stale_cache (chat) SELECT chat FROM message WHERE id = ?1";
+        self.conn.prepare_cached(sql)?.execute([Col(message)])?;
+        Ok(())
+    }
+
+    /// All chats in which that character takes part.
+    pub fn note_all_with(&mut self, character: CharacterId) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO stale_cache (chat)
+             SELECT id FROM chat WHERE character = ?1 UNION SELECT chat FROM chat_member WHERE character = ?1";
+        self.conn.prepare_cached(sql)?.execute([Col(character)])?;
+        Ok(())
+    }
+
+    /// The files of these chats are gone. What was noted since stays.
+    pub fn settle(&mut self, stale: &Stale) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM stale_cache WHERE number <= ?1")?.execute([stale.last])?;
+        Ok(())
+    }
+}
