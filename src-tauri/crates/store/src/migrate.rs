@@ -33,6 +33,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0025_outlived.sql"),
     include_str!("migrations/0026_learn_anew.sql"),
     include_str!("migrations/0027_stale_cache.sql"),
+    include_str!("migrations/0028_beginnings.sql"),
 ];
 
 /// 0 in an empty file.

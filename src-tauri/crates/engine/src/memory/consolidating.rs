@@ -9,6 +9,7 @@ use store::{Among, Read, StoreError, Write};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::branches::are_apart;
 use super::consolidation::{Around, MOST, is_old_and_unsure, plan};
 use super::panel::shown;
 use super::terms::words;
@@ -118,7 +119,15 @@ fn planned(
         false => HashSet::new(),
     };
     let around = Around { user, vectors, called_up, now };
-    Ok(plan(&standing, &around, MOST))
+    let mut planned = Vec::new();
+    for (memory, archived) in plan(&standing, &around, MOST) {
+        let by = archived.by.filter(|_| archived.why == ArchivedAs::Superseded);
+        let newer = standing.iter().map(|each| &each.memory).find(|newer| Some(newer.id) == by);
+        if !newer.map_or(Ok(false), |newer| are_apart(store, &memory, newer))? {
+            planned.push((memory, archived));
+        }
+    }
+    Ok(planned)
 }
 
 /// Marks them. What is so no longer is taken out of every prompt to come; the rest is only no longer told of itself.

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::beside::{Heard, Learner, Task};
+use super::branches::Branches;
 use super::summing_up::names;
 use super::support::Said;
 use super::{panel, scopes, shapes, terms};
@@ -201,13 +202,19 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// Whether some memory of the scopes says it already.
-fn known(store: &Read<'_>, scopes: &[MemoryScope], terms: &[String]) -> Result<bool, StoreError> {
+/// Whether some memory of the scopes says it already in that chat.
+fn known(store: &Read<'_>, chat: ChatId, scopes: &[MemoryScope], terms: &[String]) -> Result<bool, StoreError> {
     let query = Query::any_of(terms.iter().map(String::as_str));
     let found = store.memories().search(scopes, &query, LOOKED_AT)?;
     // What is so no longer may be so again.
-    let mut found = found.iter().filter(|found| found.memory.archived.is_none());
-    Ok(found.any(|found| Said::new([found.memory.text.as_str()]).repeats(terms)))
+    let found = found.iter().map(|found| &found.memory).filter(|memory| memory.archived.is_none());
+    let branches = Branches::of(store, chat)?;
+    for memory in found.filter(|memory| Said::new([memory.text.as_str()]).repeats(terms)) {
+        if !branches.have_left(store, memory)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Keeps those that are new, and what was read, unless that has changed meanwhile.
@@ -222,7 +229,7 @@ fn keep(
         return Ok(kept);
     }
     for (memory, terms) in memories.into_iter().filter(|(memory, _)| sought.wants(memory)) {
-        if !known(store, &scopes, &terms)? {
+        if !known(store, chat, &scopes, &terms)? {
             store.memories_mut().insert(&memory)?;
             kept.push(memory);
         }

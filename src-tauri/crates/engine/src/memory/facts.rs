@@ -7,12 +7,15 @@ use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{Company, Found, Query, Read, StoreError};
 
+use super::branches::Branches;
 use super::diversity::{Doubles, Ranked, diversify, source};
 use super::terms::words;
 use crate::Clock;
 
 /// Of one scope, for the digest: more than its share of any budget has room for.
 const STANDING: u32 = 60;
+/// Ends of other chats among which one is looked for that is no branch's.
+const SESSIONS: u32 = 20;
 /// Called up, of all scopes (S2.14).
 const CALLED: u32 = 15;
 /// Less is too little for the digest.
@@ -60,15 +63,15 @@ impl Counting {
         Ok(self.scopes.into_iter().chain(worlds.into_iter().map(MemoryScope::World)).collect())
     }
 
-    /// How many are read for `wanted` that count: where others' chats do not, most may be theirs.
-    fn among(&self, wanted: u32) -> u32 {
-        if self.others { wanted } else { 20 * wanted }
+    /// How many are read for `wanted` that count: where others' chats do not, or other branches, most may be theirs.
+    fn among(&self, branches: &Branches, wanted: u32) -> u32 {
+        if self.others && branches.are_none() { wanted } else { 20 * wanted }
     }
 
     /// The first `most` of what counts.
     fn first<T>(
         &self,
-        store: &Read<'_>,
+        (store, branches): (&Read<'_>, &Branches),
         most: u32,
         all: Vec<T>,
         of: impl Fn(&T) -> &Memory,
@@ -78,7 +81,7 @@ impl Counting {
             if kept.len() == most as usize {
                 break;
             }
-            if self.counts(store, of(&one))? {
+            if self.counts(store, of(&one))? && !branches.have_left(store, of(&one))? {
                 kept.push(one);
             }
         }
@@ -103,13 +106,17 @@ pub(crate) struct Standing {
 
 impl Standing {
     pub(crate) fn read(store: &Read<'_>, counting: &Counting) -> Result<Self, StoreError> {
-        let mut memories = Vec::new();
+        let (mut memories, branches) = (Vec::new(), Branches::of(store, counting.company.chat)?);
         for scope in counting.everywhere(store)? {
-            let standing = store.memories().standing(scope, counting.among(STANDING))?;
-            memories.extend(counting.first(store, STANDING, standing, |memory| memory)?);
+            let standing = store.memories().standing(scope, counting.among(&branches, STANDING))?;
+            memories.extend(counting.first((store, &branches), STANDING, standing, |memory| memory)?);
         }
         let last_session = match counting.others {
-            true => store.memories().last_session(counting.scopes[1], counting.company.chat)?,
+            true => {
+                let among = if branches.are_none() { 1 } else { SESSIONS };
+                let last = store.memories().last_sessions(counting.scopes[1], counting.company.chat, among)?;
+                counting.first((store, &branches), 1, last, |memory| memory)?.pop()
+            }
             false => None,
         };
         Ok(Self { memories, last_session })
@@ -146,13 +153,14 @@ pub(crate) fn called(
     query: &Query,
     near: &[(i64, f32)],
 ) -> Result<Vec<Called>, StoreError> {
-    let (scopes, among) = (counting.everywhere(store)?, counting.among(CALLED));
+    let (scopes, branches) = (counting.everywhere(store)?, Branches::of(store, counting.company.chat)?);
+    let (looked, among) = ((store, &branches), counting.among(&branches, CALLED));
     let found = store.memories().search(&scopes, query, among)?;
-    let mut called = by_words(counting.first(store, CALLED, found, |found| &found.memory)?);
+    let mut called = by_words(counting.first(looked, CALLED, found, |found| &found.memory)?);
     let nearness: HashMap<i64, f32> = near.iter().copied().collect();
     let nearest = near.iter().map(|(number, _)| *number);
     let nearest = store.memories().numbered(&scopes, nearest, among as usize)?;
-    for (number, memory) in counting.first(store, CALLED, nearest, |(_, memory)| memory)? {
+    for (number, memory) in counting.first(looked, CALLED, nearest, |(_, memory)| memory)? {
         let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
             Some(known) => known.nearness = nearness,

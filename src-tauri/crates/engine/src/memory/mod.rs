@@ -16,6 +16,7 @@ mod about;
 mod asking;
 mod attributes;
 mod beside;
+mod branches;
 mod by_words;
 mod consolidating;
 mod consolidation;

@@ -6,12 +6,8 @@ use domain::{CharacterId, ChatId, PersonaId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use crate::sql::{Col, one};
+use crate::table::chat_branches::BRANCHES;
 use crate::{AssetHash, StoreError};
-
-/// Messages of the user of which one tells that two chats began as one.
-const COMMON: u32 = 8;
-/// Among so many of the other chat it is looked for: what was deleted before it was not copied, so it may stand further down.
-const BEGINNING: u32 = 32;
 
 /// A chat as the list of chats shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,9 +65,7 @@ impl Chats<'_> {
     }
 
     /// The other chats that the persona of `chat` has with its character and nobody else, the latest first, none of which
-    /// began as the same chat: in one that went another way, what was said since is what the user has left. They did if one of
-    /// the user's first messages is the same, for others may have been edited or deleted since. `or_unset`: chats without a
-    /// persona of their own are that persona's as well.
+    /// began as the same chat ([`Chats::branches`]). `or_unset`: chats without a persona of their own are that persona's as well.
     pub fn of_pair(
         &self,
         chat: &Chat,
@@ -81,25 +75,16 @@ impl Chats<'_> {
     ) -> Result<Vec<ChatId>, StoreError> {
         let chats = self
             .conn
-            .prepare_cached(
-                "WITH own AS MATERIALIZED (
-                     SELECT message.created, swipe.text FROM message
-                     JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
-                     WHERE message.chat = ?4 AND message.role = 'user' ORDER BY message.position LIMIT ?6)
-                 SELECT id FROM chat
-                 WHERE character = ?1 AND deleted IS NULL AND (persona IS ?2 OR (?3 AND persona IS NULL)) AND id <> ?4
+            .prepare_cached(&format!(
+                "SELECT id FROM chat
+                 WHERE character = ?2 AND deleted IS NULL AND (persona IS ?3 OR (?4 AND persona IS NULL)) AND id <> ?1
                      AND NOT EXISTS (SELECT 1 FROM chat_member WHERE chat_member.chat = chat.id)
-                     AND NOT EXISTS (
-                         SELECT 1 FROM message
-                         JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
-                         WHERE message.chat = chat.id AND message.position < ?7 AND message.role = 'user'
-                             AND (message.created, swipe.text) IN (SELECT created, text FROM own))
-                 ORDER BY updated DESC LIMIT ?5",
-            )?
-            .query_map(
-                params![Col(chat.character), persona.map(Col), or_unset, Col(chat.id), limit, COMMON, BEGINNING],
-                |row| Ok(row.get::<_, Col<_>>(0)?.0),
-            )?
+                     AND id NOT IN ({BRANCHES})
+                 ORDER BY updated DESC LIMIT ?5"
+            ))?
+            .query_map(params![Col(chat.id), Col(chat.character), persona.map(Col), or_unset, limit], |row| {
+                Ok(row.get::<_, Col<_>>(0)?.0)
+            })?
             .collect::<Result<_, _>>()?;
         Ok(chats)
     }

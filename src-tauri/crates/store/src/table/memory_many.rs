@@ -110,23 +110,23 @@ impl Memories<'_> {
         Ok(numbers.into_iter().zip(self.with_sources(found)?).collect())
     }
 
-    /// What other chats of a scope came to last, as a model summed it up; `None` where this chat has a story of its own.
-    pub fn last_session(&self, scope: MemoryScope, chat: ChatId) -> Result<Option<Memory>, StoreError> {
+    /// What other chats of a scope came to last, as a model summed it up, the latest first; none where this chat has a story of its own.
+    pub fn last_sessions(&self, scope: MemoryScope, chat: ChatId, limit: u32) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memory
              WHERE {OF_SCOPE} AND origin = 'keyframe' AND {COUNTS}
                  AND NOT EXISTS (SELECT 1 FROM keyframe WHERE keyframe.chat = ?6)
                  AND NOT EXISTS (SELECT 1 FROM memory_source JOIN message ON message.id = memory_source.message
                      WHERE memory_source.memory = memory.number AND message.chat = ?6)
-             ORDER BY memory.created DESC, number DESC LIMIT 1"
+             ORDER BY memory.created DESC, number DESC LIMIT ?7"
         );
         let Owners { scope, character, persona, chat: of, world } = Owners::of(scope);
-        let row = self
+        let rows = self
             .conn
             .prepare_cached(&sql)?
-            .query_row(params![scope, character, persona, of, world, Col(chat)], from_row)
-            .optional()?;
-        Ok(self.with_sources(row.into_iter().collect())?.pop())
+            .query_map(params![scope, character, persona, of, world, Col(chat), limit], from_row)?
+            .collect::<Result<_, _>>()?;
+        self.with_sources(rows)
     }
 
     /// It is in the file, whether it stands or not.

@@ -6,6 +6,7 @@ pub(crate) mod calibration;
 pub(crate) mod card_file;
 pub(crate) mod character;
 pub(crate) mod chat;
+pub(crate) mod chat_branches;
 pub(crate) mod chat_text;
 pub(crate) mod document;
 pub(crate) mod endpoint;

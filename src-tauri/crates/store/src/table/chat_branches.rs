@@ -1,0 +1,52 @@
+//! Chats that began as one and went different ways, as other apps write them: a file each, which begins with the same messages. What
+//! was said since in one of them is, in another, what the user has left (memory.md, group G).
+
+use domain::{ChatId, MessageId};
+use rusqlite::params;
+
+use crate::StoreError;
+use crate::sql::Col;
+use crate::table::chat::Chats;
+
+/// Chats of the same character that began as the chat `?1`: one of its user's first messages is among the first of theirs, said at
+/// the same time; others may have been edited or deleted since. What was deleted before it was not copied, so it may stand further
+/// down there, up to where the index goes (migration 28).
+pub(crate) const BRANCHES: &str = "
+    WITH own AS MATERIALIZED (
+        SELECT message.created, swipe.text FROM message
+        JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+        WHERE message.chat = ?1 AND message.role = 'user' ORDER BY message.position LIMIT 8)
+    SELECT DISTINCT message.chat FROM (SELECT DISTINCT created FROM own) AS begun
+    CROSS JOIN message INDEXED BY message_beginning ON message.created = begun.created
+    CROSS JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+    CROSS JOIN chat ON chat.id = message.chat
+    WHERE message.role = 'user' AND message.position < 32 AND message.chat <> ?1
+        AND (message.created, swipe.text) IN (SELECT created, text FROM own)
+        AND chat.character = (SELECT character FROM chat WHERE id = ?1)";
+
+impl Chats<'_> {
+    /// The other chats that began as this one.
+    pub fn branches(&self, chat: ChatId) -> Result<Vec<ChatId>, StoreError> {
+        let mut found = self.conn.prepare_cached(BRANCHES)?;
+        let chats = found.query_map([Col(chat)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?;
+        Ok(chats.collect::<Result<_, _>>()?)
+    }
+
+    /// The message is of one of `branches`, and `chat`, which began as they did, has no copy of it near its place.
+    pub fn has_left(&self, chat: ChatId, branches: &[ChatId], message: MessageId) -> Result<bool, StoreError> {
+        let mut said = self.conn.prepare_cached(
+            "SELECT message.chat, EXISTS (
+                 SELECT 1 FROM message AS own
+                 JOIN swipe ON swipe.message = own.id AND swipe.position = own.selected
+                 WHERE own.chat = ?2 AND own.position BETWEEN message.position - 32 AND message.position + 32
+                     AND own.created = message.created AND own.role = message.role AND own.deleted IS NULL
+                     AND swipe.text = shown.text)
+             FROM message JOIN swipe AS shown ON shown.message = message.id AND shown.position = message.selected
+             WHERE message.id = ?1",
+        )?;
+        let mut rows = said.query(params![Col(message), Col(chat)])?;
+        let Some(row) = rows.next()? else { return Ok(false) };
+        let (of, copied): (Col<ChatId>, bool) = (row.get(0)?, row.get(1)?);
+        Ok(branches.contains(&of.0) && !copied)
+    }
+}
