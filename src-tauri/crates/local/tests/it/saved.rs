@@ -240,13 +240,10 @@ async fn withdrawn_words_are_not_saved_for_want_of_room_either() {
     host.shutdown().await;
 }
 
-#[tokio::test]
-async fn a_shutdown_in_the_middle_of_a_reply_saves_what_was_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let host = host_with(&folder);
-    let long = Request { cache_key: "chat".into(), ..request(long_chat(), 4_000) };
+/// What comes of `request` where `leave` happens once 500 tokens of it are read.
+async fn left_half_read(host: &LocalHost, request: &Request, leave: impl Future<Output = ()>) -> Outcome {
     let provider = host.provider(&model(), 4096);
-    let stream = provider::Provider::stream(&*provider, long.clone(), tokio_util::sync::CancellationToken::new());
+    let stream = provider::Provider::stream(&*provider, request.clone(), tokio_util::sync::CancellationToken::new());
     let (begun, reading) = tokio::sync::oneshot::channel();
     let mut begun = Some(begun);
     let watch = |_, event: &provider::GenerationEvent| {
@@ -256,9 +253,17 @@ async fn a_shutdown_in_the_middle_of_a_reply_saves_what_was_read() {
     };
     let leave = async {
         reading.await.unwrap();
-        host.shutdown().await;
+        leave.await;
     };
-    let (outcome, ()) = tokio::join!(follow(stream, watch), leave);
+    tokio::join!(follow(stream, watch), leave).0
+}
+
+#[tokio::test]
+async fn a_shutdown_in_the_middle_of_a_reply_saves_what_was_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host_with(&folder);
+    let long = Request { cache_key: "chat".into(), ..request(long_chat(), 4_000) };
+    let outcome = left_half_read(&host, &long, host.shutdown()).await;
     assert!(outcome.end.is_err());
     let host = host_with(&folder);
     let usage = reply(&*host.provider(&model(), 4096), Request { sampling: greedy(1), ..long }).await.usage();
@@ -270,22 +275,12 @@ async fn a_shutdown_right_behind_a_withdrawal_saves_none_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let host = host_with(&folder);
     let long = Request { cache_key: "chat".into(), ..request(long_chat(), 4_000) };
-    let provider = host.provider(&model(), 4096);
-    let stream = provider::Provider::stream(&*provider, long, tokio_util::sync::CancellationToken::new());
-    let (begun, reading) = tokio::sync::oneshot::channel();
-    let mut begun = Some(begun);
-    let watch = |_, event: &provider::GenerationEvent| {
-        if let provider::GenerationEvent::Prefill { done: 500.., .. } = event {
-            begun.take().into_iter().for_each(|begun| begun.send(()).unwrap());
-        }
-    };
     let leave = async {
-        reading.await.unwrap();
         let gone = host.keep_off_disk(vec!["chat".into()]);
         host.shutdown().await;
         gone.await.unwrap();
     };
-    tokio::join!(follow(stream, watch), leave);
+    left_half_read(&host, &long, leave).await;
     assert_eq!(files(&folder), Vec::<PathBuf>::new());
 }
 
