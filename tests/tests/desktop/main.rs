@@ -41,5 +41,6 @@ stories! {
     a_killed_worker_costs_one_reply: stories::kills::worker;
     the_page_cannot_do_forty_things: stories::walls::forbidden;
     a_page_that_reloads_joins_its_reply: stories::walls::reload;
+    no_message_runs_or_fetches_anything: stories::payloads::inert;
     start_and_memory_stay_near_an_empty_window: stories::costs::measured;
 }

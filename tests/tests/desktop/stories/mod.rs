@@ -5,4 +5,5 @@ pub(crate) mod first_light;
 pub(crate) mod imports;
 pub(crate) mod instances;
 pub(crate) mod kills;
+pub(crate) mod payloads;
 pub(crate) mod walls;

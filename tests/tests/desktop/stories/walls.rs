@@ -157,13 +157,13 @@ async fn attempt(window: &Window<'_>, body: &str, server: &str) -> Value {
 }
 
 /// A server on this machine that must never be reached.
-struct Listener {
-    address: String,
+pub(crate) struct Listener {
+    pub(crate) address: String,
     connections: Arc<AtomicUsize>,
 }
 
 impl Listener {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/", listener.local_addr().unwrap());
         let connections = Arc::new(AtomicUsize::new(0));
@@ -176,7 +176,7 @@ impl Listener {
         Self { address, connections }
     }
 
-    fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
 }
