@@ -18,6 +18,7 @@ mod log;
 mod opening;
 mod pictures;
 mod places;
+mod renderer;
 mod shell_store;
 mod window;
 
@@ -36,6 +37,9 @@ use crate::shell_store::ShellStore;
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
+    if let Err(error) = renderer::apply(arguments.dmabuf_renderer) {
+        eprintln!("inglenook: the window may stay blank with this graphics driver: {error}");
+    }
     let options = places::options(&arguments)?;
     let app = tauri::Builder::default()
         .plugin(single_instance(&arguments))

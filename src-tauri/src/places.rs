@@ -7,6 +7,8 @@ use clap::Parser;
 use engine::Options;
 use sha2::{Digest, Sha256};
 
+use crate::renderer::DmabufRenderer;
+
 /// The command line of the window.
 #[derive(Debug, Parser)]
 #[command(name = "inglenook", version, about = "Private character chat on your own machine")]
@@ -14,6 +16,9 @@ pub(crate) struct Arguments {
     /// Keeps everything in this folder instead of the user's data folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
+    /// Whether WebKitGTK may draw with DMABUF; with NVIDIA's own driver that leaves many windows blank (Linux only).
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub(crate) dmabuf_renderer: DmabufRenderer,
     /// Cards and models to import.
     pub(crate) files: Vec<PathBuf>,
 }
@@ -87,6 +92,7 @@ mod tests {
         let arguments = Arguments::parse_from(["inglenook", "--data-dir", "here", "Mira.png", "Tom.json"]);
         assert_eq!(arguments.data_dir, Some("here".into()));
         assert_eq!(arguments.files, [PathBuf::from("Mira.png"), "Tom.json".into()]);
+        assert_eq!(arguments.dmabuf_renderer, DmabufRenderer::Auto);
     }
 
     #[test]

@@ -1,0 +1,93 @@
+//! Works around blank windows: WebKitGTK's DMABUF renderer draws nothing with many versions of NVIDIA's own driver.
+//!
+//! WebKitGTK reads its variable while GTK starts, so the program replaces itself with one that has the variable set.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::ValueEnum;
+
+/// Any value switches the renderer off.
+const VARIABLE: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
+/// WebDriver's screenshots hang without the renderer.
+const AUTOMATION: &str = "TAURI_WEBVIEW_AUTOMATION";
+/// Exists only where NVIDIA's own driver is loaded; the free driver works.
+#[cfg(target_os = "linux")]
+const DRIVER: &str = "/proc/driver/nvidia/version";
+
+/// Whether WebKitGTK may use its DMABUF renderer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DmabufRenderer {
+    /// Off with NVIDIA's own driver, on everywhere else.
+    #[default]
+    Auto,
+    On,
+    Off,
+}
+
+/// Starts the program again without the renderer where that is asked for or needed. Returns where it is not.
+///
+/// # Errors
+/// When the program cannot be started again; it can go on with the renderer.
+#[cfg(target_os = "linux")]
+pub(crate) fn apply(choice: DmabufRenderer) -> std::io::Result<()> {
+    use std::os::unix::process::CommandExt;
+
+    let nvidia = std::path::Path::new(DRIVER).exists();
+    if !must_disable(choice, nvidia, |name| std::env::var_os(name)) {
+        return Ok(());
+    }
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    let program = std::env::current_exe()?;
+    // Returns only if it fails.
+    Err(std::process::Command::new(program).arg0(name).args(arguments).env(VARIABLE, "1").exec())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn apply(_choice: DmabufRenderer) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// A variable that is set already is the user's decision, or ours before the new start.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only WebKitGTK has this renderer"))]
+fn must_disable(choice: DmabufRenderer, nvidia: bool, variable: impl Fn(&OsStr) -> Option<OsString>) -> bool {
+    let wanted = match choice {
+        DmabufRenderer::Auto => nvidia && variable(AUTOMATION.as_ref()).is_none(),
+        DmabufRenderer::On => false,
+        DmabufRenderer::Off => true,
+    };
+    wanted && variable(VARIABLE.as_ref()).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disables(choice: DmabufRenderer, nvidia: bool, set: &[&str]) -> bool {
+        must_disable(choice, nvidia, |name| set.iter().any(|one| *one == name).then(|| "1".into()))
+    }
+
+    #[test]
+    fn auto_acts_only_with_nvidias_driver() {
+        assert!(disables(DmabufRenderer::Auto, true, &[]));
+        assert!(!disables(DmabufRenderer::Auto, false, &[]));
+    }
+
+    #[test]
+    fn the_switch_decides_on_any_driver() {
+        assert!(disables(DmabufRenderer::Off, false, &[]));
+        assert!(!disables(DmabufRenderer::On, true, &[]));
+    }
+
+    #[test]
+    fn a_variable_that_is_set_already_stays() {
+        for choice in [DmabufRenderer::Auto, DmabufRenderer::Off] {
+            assert!(!disables(choice, true, &[VARIABLE]));
+        }
+    }
+
+    #[test]
+    fn webdriver_keeps_the_renderer() {
+        assert!(!disables(DmabufRenderer::Auto, true, &[AUTOMATION]));
+    }
+}
