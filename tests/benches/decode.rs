@@ -1,11 +1,13 @@
-//! Prompt processing and decode of the worker beside llama.cpp's own server, same model and threads, taking turns in one
-//! run. Both are timed from outside, at the stream of events, so pipes and HTTP are part of the figure.
+//! Prompt processing and decode of the worker beside llama.cpp's own server, same model and threads, in alternating pairs.
+//! Both are timed from outside, at the stream of events, so pipes and HTTP are part of the figure. The server runs with its
+//! own defaults for batches and for waiting.
 //!
-//! `cargo bench -p tests --bench decode`, on an idle machine, after `cargo xtask setup`.
+//! `cargo xtask bench decode`, on an idle machine. `-- --sweep` times the worker alone with several spin counts, first idle
+//! and then beside one and two busy processes.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -16,11 +18,15 @@ use futures_util::StreamExt;
 use local::LocalHost;
 use provider::{EndpointConfig, GenerationEvent, OpenAiClient, Provider, Request};
 use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
-const ROUNDS: usize = 5;
+const PAIRS: usize = 10;
 const GENERATE: u32 = 128;
 const THREADS: u32 = 2;
+/// `GOMP_SPINCOUNT` of the sweep. 0 sleeps at every barrier, as `OMP_WAIT_POLICY=passive` does.
+const SPINS: [u32; 7] = [0, 700, 1_000, 1_500, 2_000, 3_000, 5_000];
+const SWEEP_ROUNDS: usize = 5;
 
 /// Tokens per second.
 #[derive(Clone, Copy)]
@@ -32,15 +38,88 @@ struct Speed {
 #[tokio::main]
 async fn main() {
     let model = tests::headless::models_dir().join("SmolLM2-135M-Instruct.Q4_1.gguf");
-    let settings =
-        local::Settings { worker: tests::headless::worker(), threads: THREADS, ..local::Settings::default() };
+    if std::env::args().any(|argument| argument == "--sweep") {
+        sweep(&model).await;
+    } else {
+        compare(&model).await;
+    }
+}
+
+/// The worker as shipped beside llama.cpp's server.
+async fn compare(model: &Path) {
+    let settings = worker_settings();
+    let (host, ours) = worker(settings, model).await;
+    let (_server, theirs) = server(model).await;
+    let (mut worker, mut peer) = (Vec::new(), Vec::new());
+    for round in 0..=PAIRS {
+        let (a, b) = if round % 2 == 0 {
+            let a = measure(ours.as_ref(), round).await;
+            (a, measure(&theirs, round).await)
+        } else {
+            let b = measure(&theirs, round).await;
+            (measure(ours.as_ref(), round).await, b)
+        };
+        // The first round loads the models.
+        if round > 0 {
+            println!("pair {round:>2}: decode {:>6.1} beside {:>6.1} = {:.2}", a.decode, b.decode, a.decode / b.decode);
+            worker.push(a);
+            peer.push(b);
+        }
+    }
+    let ratio = |figure: fn(&Speed) -> f64| median(worker.iter().zip(&peer).map(|(a, b)| figure(a) / figure(b)));
+    println!("{:>24} {:>12} {:>12} {:>16}", "medians", "worker", "llama.cpp", "ratio of pairs");
+    let figures: [(&str, fn(&Speed) -> f64); 2] =
+        [("prompt, tokens/s", |speed| speed.prefill), ("decode, tokens/s", |speed| speed.decode)];
+    for (name, figure) in figures {
+        let (a, b) = (median(worker.iter().map(figure)), median(peer.iter().map(figure)));
+        println!("{name:>24} {a:>12.1} {b:>12.1} {:>16.2}", ratio(figure));
+    }
+    host.shutdown().await;
+}
+
+/// Median decode speed of the worker for each spin count, with 1 and 2 threads, beside 0 to 2 busy processes.
+async fn sweep(model: &Path) {
+    println!("decode, tokens/s{:>18} {:>8} {:>8} {:>8}", "", "idle", "1 busy", "2 busy");
+    for threads in [2, 1] {
+        for spin in SPINS {
+            let (host, ours) = worker(local::Settings { threads, spin, ..worker_settings() }, model).await;
+            measure(ours.as_ref(), 0).await;
+            let mut speeds = Vec::new();
+            for busy in 0..=2 {
+                let _load: Vec<Child> = (0..busy).map(|_| busy_process()).collect();
+                let mut rounds = Vec::new();
+                for round in 1..=SWEEP_ROUNDS {
+                    rounds.push(measure(ours.as_ref(), round).await.decode);
+                }
+                speeds.push(median(rounds.into_iter()));
+            }
+            println!(
+                "{threads} threads, spin {spin:>5}{:>10} {:>8.1} {:>8.1} {:>8.1}",
+                "", speeds[0], speeds[1], speeds[2]
+            );
+            host.shutdown().await;
+        }
+    }
+}
+
+fn worker_settings() -> local::Settings {
+    local::Settings { worker: tests::headless::worker(), threads: THREADS, ..local::Settings::default() }
+}
+
+async fn worker(settings: local::Settings, model: &Path) -> (LocalHost, std::sync::Arc<dyn Provider>) {
     let host = LocalHost::new(settings).unwrap();
-    let path = model.clone();
+    let path = model.to_owned();
     let inspected = tokio::task::spawn_blocking(move || local::inspect(&path, |_, _| {}).unwrap()).await.unwrap();
-    let ours = host.provider(&inspected.into_model(ModelId(Default::default())), 1_024);
-    let mut server = tokio::process::Command::new(python())
+    let provider = host.provider(&inspected.into_model(ModelId(Default::default())), 1_024);
+    (host, provider)
+}
+
+async fn server(model: &Path) -> (Child, OpenAiClient) {
+    let mut server = Command::new(python())
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../src-tauri/crates/provider/tests/openai-server/serve.py"))
-        .arg(&model)
+        .arg(model)
+        .env_remove("OMP_WAIT_POLICY")
+        .env_remove("GOMP_SPINCOUNT")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -48,25 +127,13 @@ async fn main() {
         .spawn()
         .unwrap();
     let address = BufReader::new(server.stdout.take().unwrap()).lines().next_line().await.unwrap().unwrap();
-    let theirs = OpenAiClient::new(EndpointConfig::new(&format!("{address}/v1"), "", None).unwrap()).unwrap();
+    let client = OpenAiClient::new(EndpointConfig::new(&format!("{address}/v1"), "", None).unwrap()).unwrap();
+    (server, client)
+}
 
-    let (mut worker, mut peer) = (Vec::new(), Vec::new());
-    for round in 0..=ROUNDS {
-        let (a, b) = (measure(ours.as_ref(), round).await, measure(&theirs, round).await);
-        // The first round loads.
-        if round > 0 {
-            worker.push(a);
-            peer.push(b);
-        }
-    }
-    let (worker, peer) = (median(&worker), median(&peer));
-    println!("{:>24} {:>12} {:>12} {:>7}", "", "worker", "llama.cpp", "ratio");
-    for (name, a, b) in
-        [("prompt, tokens/s", worker.prefill, peer.prefill), ("decode, tokens/s", worker.decode, peer.decode)]
-    {
-        println!("{name:>24} {a:>12.1} {b:>12.1} {:>7.2}", a / b);
-    }
-    host.shutdown().await;
+/// Keeps one core busy until it is dropped.
+fn busy_process() -> Child {
+    Command::new("sh").args(["-c", "while :; do :; done"]).kill_on_drop(true).spawn().unwrap()
 }
 
 /// One reply of [`GENERATE`] tokens to a prompt that shares nothing with the one before.
@@ -117,13 +184,11 @@ async fn measure(provider: &dyn Provider, round: usize) -> Speed {
     panic!("the stream ended without a word");
 }
 
-fn median(speeds: &[Speed]) -> Speed {
-    let middle = |figure: fn(&Speed) -> f64| {
-        let mut figures: Vec<f64> = speeds.iter().map(figure).collect();
-        figures.sort_by(f64::total_cmp);
-        figures[figures.len() / 2]
-    };
-    Speed { prefill: middle(|speed| speed.prefill), decode: middle(|speed| speed.decode) }
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    let upper = figures.len() / 2;
+    if figures.len() % 2 == 1 { figures[upper] } else { (figures[upper - 1] + figures[upper]) / 2.0 }
 }
 
 fn python() -> PathBuf {

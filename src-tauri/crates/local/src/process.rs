@@ -1,6 +1,5 @@
 //! One worker process: its start, its pipes, its end.
 
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -43,7 +42,7 @@ impl Worker {
     /// The binary does not start, or is no worker of our protocol.
     pub(crate) async fn start(settings: &Settings) -> Result<Self, ProviderError> {
         let path = settings.worker.as_path();
-        let mut worker = Self::spawn(path, settings.task).map_err(|error| failure::not_started(path, error))?;
+        let mut worker = Self::spawn(settings).map_err(|error| failure::not_started(path, error))?;
         match timeout(settings.policy.handshake, worker.frames.recv()).await {
             Ok(Some(Ok(Reply::Ready { protocol: PROTOCOL, build, devices }))) => {
                 tracing::info!(pid = worker.pid(), build, ?devices, "worker ready");
@@ -64,17 +63,17 @@ impl Worker {
         }
     }
 
-    fn spawn(path: &Path, task: &str) -> std::io::Result<Self> {
+    fn spawn(settings: &Settings) -> std::io::Result<Self> {
+        let path = settings.worker.as_path();
         let mut command = Command::new(path);
         // Only people who look at the list of processes read it.
-        command.arg(task);
+        command.arg(settings.task);
         // ggml also looks for backends in the current directory.
         if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
             command.current_dir(folder);
         }
         command.env_clear().envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-        // Without it libgomp's barriers spin, and decode collapses as soon as anything else runs.
-        command.env("OMP_WAIT_POLICY", "passive");
+        command.env("GOMP_SPINCOUNT", settings.spin.to_string());
         // An abort would start a debugger, whose words go to stdout, among the frames.
         command.env("GGML_NO_BACKTRACE", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);

@@ -8,6 +8,11 @@ use crate::library::available_memory;
 /// Names the worker binary; for development and tests.
 const WORKER_VARIABLE: &str = "INGLENOOK_WORKER";
 
+/// ggml has several hundred barriers per token. Sleeping at each one costs two thirds of the decode speed on an idle virtual
+/// machine; spinning until the others arrive costs a factor of 20 as soon as another process needs a core. The value is
+/// chosen with `cargo xtask bench decode -- --sweep`.
+const SPIN: u32 = 1_000;
+
 /// What a [`LocalHost`](crate::LocalHost) is made with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -17,6 +22,8 @@ pub struct Settings {
     pub task: &'static str,
     /// Threads that compute.
     pub threads: u32,
+    /// How often libgomp looks for the next piece of work before a thread sleeps (`GOMP_SPINCOUNT`). Other runtimes ignore it.
+    pub spin: u32,
     /// Layers on the GPU; 0 computes on the CPU.
     pub gpu_layers: u32,
     /// Bytes of memory for the KV caches of chats other than the current one.
@@ -36,6 +43,7 @@ impl Default for Settings {
             worker: worker_path(),
             task: "replies",
             threads: threads(),
+            spin: SPIN,
             gpu_layers: 0,
             cache_budget: cache_budget(),
             state_dir: None,

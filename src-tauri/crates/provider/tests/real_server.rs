@@ -38,6 +38,8 @@ impl Server {
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openai-server/serve.py"))
             .arg(&model)
             .arg(KEY)
+            // Endless spinning stalls generation while other tests use the cores.
+            .env("GOMP_SPINCOUNT", "1000")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -2,6 +2,7 @@
 
 use crate::models;
 use crate::process::{cargo, run};
+use crate::python;
 use crate::run::with_surroundings;
 use crate::system::{self, Need};
 use anyhow::Result;
@@ -58,9 +59,12 @@ impl Name {
 pub(crate) fn bench(options: &Options) -> Result<()> {
     system::ensure(&[Need::Build])?;
     models::ensure_defaults()?;
+    if matches!(options.name, Name::Decode) {
+        python::ensure_server()?;
+    }
     run(cargo("build").args(["--locked", "-p", "worker"]))?;
     let [package, name, profile] = options.name.place();
     let mut call = cargo("bench");
     call.args(["--locked", "--profile", profile, "-p", package, "--bench", name, "--"]).args(&options.arguments);
-    run(with_surroundings(&mut call)?)
+    run(python::name_server(with_surroundings(&mut call)?)?)
 }

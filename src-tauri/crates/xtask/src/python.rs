@@ -34,11 +34,19 @@ const SERVER_VARIABLE: &str = "INGLENOOK_OPENAI_SERVER";
 /// # Errors
 /// When pip fails for what tests cannot do without; it has said why.
 pub(crate) fn ensure() -> Result<()> {
-    SERVER.ensure()?;
+    ensure_server()?;
     if let Err(error) = TOOLS.ensure() {
         eprintln!("{error:#}\nGoing on without: `cargo test` does for cargo-nextest, and licences stay unchecked");
     }
     Ok(())
+}
+
+/// Installs llama.cpp's server where it is missing.
+///
+/// # Errors
+/// When pip fails; it has said why.
+pub(crate) fn ensure_server() -> Result<()> {
+    SERVER.ensure()
 }
 
 /// Tells a test where llama.cpp's server is.
