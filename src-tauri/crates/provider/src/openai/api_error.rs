@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::dialect::PARAMETERS;
 
 /// How deep an account may be nested; JSON inside of text counts too.
-const DEPTH: usize = 6;
+const DEPTH: usize = 9;
 /// Complaints of one list that are put into words.
 const COMPLAINTS: usize = 8;
 /// Where the words of an account stand, the most telling place first.
@@ -204,7 +204,7 @@ fn is_told_code(value: &Value) -> bool {
 
 fn is_no_failure(text: &str) -> bool {
     let text = text.trim();
-    ["", "null", "none", "nil", "false", "no", "0", "ok", "success", "no error", "undefined"]
+    ["", "null", "none", "nil", "false", "0", "ok", "success", "no error", "undefined"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word))
 }

@@ -183,8 +183,8 @@ impl Cutter {
     fn release(&mut self, to: usize, out: &mut String) {
         let part: String = self.held.drain(..to).collect();
         self.blank &= part.trim().is_empty();
-        self.harmony |= part.contains(HARMONY);
-        self.strikes |= part.contains(STRIKE.0);
+        self.harmony |= self.opens(HARMONY, &part);
+        self.strikes |= self.opens(STRIKE.0, &part);
         self.last = part.chars().next_back().or(self.last);
         out.push_str(&part);
     }
@@ -225,15 +225,25 @@ impl Cutter {
     }
 
     fn is_quoted(&self, at: usize) -> bool {
-        let before = self.held[..at].chars().next_back().or(self.last);
+        self.is_quoted_in(&self.held, at)
+    }
+
+    /// Whether what begins at `at` in `text`, which follows what was handed on, is quoted.
+    fn is_quoted_in(&self, text: &str, at: usize) -> bool {
+        let before = text[..at].chars().next_back().or(self.last);
         before.is_some_and(|letter| matches!(letter, '`' | '"' | '“' | '\''))
+    }
+
+    /// `text` holds `mark`, and not as a quotation.
+    fn opens(&self, mark: &str, text: &str) -> bool {
+        text.match_indices(mark).any(|(at, _)| !self.is_quoted_in(text, at))
     }
 
     fn is_control(&self, token: &str, at: usize) -> bool {
         let before = &self.held[..at];
         match token {
-            HARMONY_END => !self.harmony && !before.contains(HARMONY),
-            _ if token == STRIKE.1 => !self.strikes && !before.contains(STRIKE.0),
+            HARMONY_END => !self.harmony && !self.opens(HARMONY, before),
+            _ if token == STRIKE.1 => !self.strikes && !self.opens(STRIKE.0, before),
             _ => true,
         }
     }

@@ -270,7 +270,7 @@ impl Dialect {
     }
 
     fn learn_roles(&mut self, words: &str) {
-        let about = says(words, &["role", "system", "user", "assistant", "message"]);
+        let about = says(words, &["role", "system", "user", "assistant", "message", "instruction"]);
         if !about || says(words, &PREFILL) {
             return;
         }

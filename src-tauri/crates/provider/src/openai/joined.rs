@@ -120,14 +120,14 @@ impl Joined {
                 self.add(text)
             };
         }
-        if self.pieces > 0 && !self.whole.trim().is_empty() && extends(&text, &self.whole) {
-            self.held = Held::Growing(vec![text]);
-            return String::new();
-        }
         if self.pieces > 1 && text.len() >= TELLING && text.trim() == self.whole.trim() {
             if !ends {
                 self.held = Held::Again(text);
             }
+            return String::new();
+        }
+        if self.pieces > 0 && !self.whole.trim().is_empty() && extends(&text, &self.whole) {
+            self.held = Held::Growing(vec![text]);
             return String::new();
         }
         self.add(text)
