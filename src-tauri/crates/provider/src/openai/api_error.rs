@@ -267,18 +267,8 @@ fn by_name(fields: &Map<String, Value>, depth: usize) -> String {
 
 /// The parameter that a complaint is about.
 fn place(fields: &Map<String, Value>) -> Option<String> {
-    const KEYS: [&str; 10] = [
-        "loc",
-        "field",
-        "fields",
-        "property",
-        "parameter",
-        "path",
-        "instancePath",
-        "additionalProperty",
-        "dataPath",
-        "name",
-    ];
+    const KEYS: [&str; 9] =
+        ["loc", "field", "property", "parameter", "path", "instancePath", "additionalProperty", "dataPath", "name"];
     KEYS.iter()
         .filter_map(|key| fields.get(*key))
         .chain(fields.get("params").map(|params| &params["additionalProperty"]))

@@ -234,12 +234,13 @@ impl Dialect {
         if unknown && words.contains("include_usage") {
             self.left_out.insert("stream_options".to_owned());
         }
-        let mut extras = PARAMETERS[..EXTRAS].iter().filter(|name| names(words, name)).peekable();
-        if extras.peek().is_some() && (unknown || out_of_range) {
+        let extras = PARAMETERS[..EXTRAS].iter().filter(|name| names(words, name) && self.sends(name));
+        let extras: Vec<&str> = extras.copied().collect();
+        if !extras.is_empty() && (unknown || out_of_range) {
             // Who does not know a second one of them knows none.
             self.plain |= unknown && self.left_out.iter().any(|name| is_extra(name));
             self.no_prefill |= unknown;
-            self.left_out.extend(extras.map(|name| (*name).to_owned()));
+            self.left_out.extend(extras.into_iter().map(str::to_owned));
         }
         if !unknown {
             return;

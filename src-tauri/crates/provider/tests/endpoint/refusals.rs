@@ -205,7 +205,7 @@ async fn an_endpoint_without_system_messages_is_met() {
         })
         .await;
         let sent = learned(&server, &roleplay(), 3).await;
-        assert_eq!(sent["messages"][0], json!({"role": "user", "content": "Card.\n\n[The chat begins.]"}), "{message}");
+        assert_eq!(sent["messages"][0], json!({"role": "user", "content": "Card."}), "{message}");
     }
 }
 
