@@ -28,6 +28,16 @@ pub(crate) struct Part {
     pub(crate) closes_thoughts: bool,
 }
 
+impl Part {
+    /// Adds its words to those of the parts before it.
+    pub(crate) fn add_to(&self, words: &mut String) {
+        if self.closes_thoughts {
+            words.clear();
+        }
+        words.push_str(&self.words);
+    }
+}
+
 /// `text` with what stands behind `base` in it as thoughts, so that the stored text tells them apart.
 pub(crate) fn opened(base: &str, text: &mut String) {
     let line = if base.is_empty() || base.ends_with('\n') { "" } else { "\n" };
