@@ -202,7 +202,7 @@ pub(super) fn packed(config: &EndpointConfig, packed: &Packed) -> Failure {
 pub(super) fn no_list(config: &EndpointConfig) -> Failure {
     Failure::never(ProviderError::new(
         Kind::NotFound,
-        format!("{} answers, but what it sends is no list of models", config.call(&["models"]).path()),
+        format!("{}/models answers, but with something that is no list of models", config.address()),
         format!("Check the address. {}", suggest_version(config)).trim_end(),
     ))
 }

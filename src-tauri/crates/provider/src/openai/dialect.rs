@@ -170,7 +170,8 @@ impl Dialect {
     }
 
     pub(super) fn sends(&self, parameter: &str) -> bool {
-        !self.left_out.contains(parameter) && !(self.plain && is_extra(parameter))
+        let beyond = self.plain && is_extra(parameter);
+        !beyond && !self.left_out.contains(parameter)
     }
 
     /// Whether an unfinished reply can be sent for the model to go on with. Endpoints that take none but OpenAI's own
