@@ -73,8 +73,8 @@ export const models: Model[] = [
 ];
 
 export const endpoints: Endpoint[] = [
-	{ id: "e1", name: "LM Studio", url: "http://127.0.0.1:1234/v1", model: "gemma-3-12b-it", context: 32_768, hasKey: false, keyIsForSession: false, default: false, countedWith: "tokenizer.json", meanError: 0.018 },
-	{ id: "e2", name: "OpenRouter", url: "https://openrouter.ai/api/v1", model: "mistralai/mistral-small-3.2-24b-instruct", context: 96_000, hasKey: true, keyIsForSession: true, default: false, countedWith: "estimate", meanError: null },
+	{ id: "e1", name: "LM Studio", url: "http://127.0.0.1:1234/v1", model: "gemma-3-12b-it", context: 32_768, hasKey: false, keyIsForSession: false, default: false, countedWith: "tokenizer.json", meanError: 0.018, learned: [] },
+	{ id: "e2", name: "OpenRouter", url: "https://openrouter.ai/api/v1", model: "mistralai/mistral-small-3.2-24b-instruct", context: 96_000, hasKey: true, keyIsForSession: true, default: false, countedWith: "estimate", meanError: null, learned: [{ kind: "leavesOut", parameters: ["top_k"] }, { kind: "strictRoles" }] },
 ];
 
 export const swipe = (id: string, text: string, over: Partial<Swipe> = {}): Swipe => ({

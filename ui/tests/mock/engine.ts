@@ -435,7 +435,7 @@ export class MockEngine implements Transport {
 	op_list_endpoints = () => this.endpoints;
 	op_delete_endpoint = ({ id }: { id: string }) => this.#delete(this.endpoints, id);
 	op_save_endpoint = ({ draft }: { draft: { name: string; url: string; model: string; context: number } }) => {
-		const saved = { id: `e${this.#next++}`, hasKey: false, keyIsForSession: true, default: false, countedWith: "estimate" as const, meanError: null, ...draft, key: undefined };
+		const saved = { id: `e${this.#next++}`, hasKey: false, keyIsForSession: true, default: false, countedWith: "estimate" as const, meanError: null, learned: [], ...draft, key: undefined };
 		this.endpoints.push(saved);
 		return saved;
 	};

@@ -3,7 +3,14 @@
 //!
 //! A passage begins with its tag at the start of a line and ends with the closing tag, or with the reply. A tag in the
 //! middle of a line is words: people and characters may talk about tags. The mark that ends an episode is a passage by
-//! itself, wherever it stands (S4.22).
+//! itself, wherever it stands (S4.22). How models and servers spell all this is in [`marks`].
+//!
+//! Where the server's own template has opened the thoughts, only their closing tag comes: then all words before it were
+//! thoughts, and [`Passage::ThoughtsClosed`] says so.
+
+mod marks;
+
+use marks::{Mark, Marked, Open};
 
 /// A stretch of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,6 +18,8 @@ pub enum Passage {
     Words,
     /// What a reasoning model said to itself.
     Thoughts,
+    /// All words so far were thoughts, and end here.
+    ThoughtsClosed,
     Metrics,
     Keyframe,
     Reminder,
@@ -20,17 +29,6 @@ pub enum Passage {
 
 /// What a model writes where an episode of the story is over, in capitals or not.
 pub const EPISODE_END: &str = "#NEXT EPISODE#";
-
-/// Tags of hidden passages, as models and other apps spell them.
-const TAGS: [(&str, Passage); 7] = [
-    ("think", Passage::Thoughts),
-    ("thinking", Passage::Thoughts),
-    ("thought", Passage::Thoughts),
-    ("reasoning", Passage::Thoughts),
-    ("metrics", Passage::Metrics),
-    ("keyframe", Passage::Keyframe),
-    ("reminder", Passage::Reminder),
-];
 
 /// A piece of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,116 +43,159 @@ pub struct Piece {
 /// Splits a reply into passages however it arrives; holds back only what may still become a tag.
 #[derive(Debug, Default)]
 pub struct PassageFilter {
-    inside: Option<(&'static str, Passage)>,
+    inside: Option<Open>,
     held: String,
+    line: Line,
+    /// Thoughts have been opened, so a closing tag by itself closes nothing.
+    thought: bool,
+    /// The reply is written in channels, whose marks are no words.
+    channels: bool,
+}
+
+/// What stands before the text that is held.
+#[derive(Debug, Clone, Copy, Default)]
+struct Line {
     /// Something other than blanks stands on the line already.
-    mid_line: bool,
+    begun: bool,
+    /// The last letter, and the last that is no blank.
+    last: Option<char>,
+    last_visible: Option<char>,
+}
+
+impl Line {
+    fn pass(&mut self, text: &str) {
+        let (line, begun) = text.rsplit_once('\n').map_or((text, self.begun), |(_, line)| (line, false));
+        self.begun = begun || !line.trim().is_empty();
+        self.last = text.chars().next_back().or(self.last);
+        self.last_visible = text.chars().rfind(|letter| !letter.is_whitespace()).or(self.last_visible);
+    }
+
+    fn quotes(&self) -> bool {
+        matches!(self.last, Some('`' | '"' | '\'' | '“' | '‘' | '„' | '«'))
+    }
+
+    /// Words talk of a tag here, for they go on behind it: `next` is the letter there.
+    fn mentions(&self, next: Option<char>) -> bool {
+        let ends_a_sentence = |letter: char| ".!?…*)]}\"”’»。！？".contains(letter);
+        let spaced = self.begun && self.last.is_some_and(|last| last.is_whitespace());
+        self.quotes()
+            || (spaced && !self.last_visible.is_some_and(ends_a_sentence) && next.is_some_and(|next| next != '\n'))
+    }
 }
 
 impl PassageFilter {
     /// For a reply whose prompt ends with the opening tag of its thoughts.
     pub fn thinking() -> Self {
-        Self { inside: Some(TAGS[0]), ..Self::default() }
+        Self { inside: Some(Open::thoughts()), thought: true, ..Self::default() }
     }
 
     /// Takes the next text of the reply and gives what is certain by now.
     pub fn push(&mut self, text: &str) -> Vec<Piece> {
         self.held.push_str(text);
         let mut pieces = Vec::new();
-        while self.step(&mut pieces) {}
+        while self.step(&mut pieces, false) {}
         pieces
     }
 
     /// What is still held when the reply ends.
-    pub fn finish(&mut self) -> Option<Piece> {
+    pub fn finish(&mut self) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        while self.step(&mut pieces, true) {}
         let held = std::mem::take(&mut self.held);
-        let passage = self.inside.map_or(Passage::Words, |(_, passage)| passage);
-        (!held.is_empty()).then(|| Piece { passage, text: held.clone(), raw: held })
+        let passage = self.inside.as_ref().map_or(Passage::Words, |open| open.passage);
+        if !held.is_empty() {
+            pieces.push(Piece { passage, text: held.clone(), raw: held });
+        }
+        pieces
     }
 
-    fn step(&mut self, pieces: &mut Vec<Piece>) -> bool {
-        match self.inside {
-            None => self.words(pieces),
-            Some((tag, passage)) => self.hidden(tag, passage, pieces),
+    /// True if there is more to do. `whole` says that nothing more comes.
+    fn step(&mut self, pieces: &mut Vec<Piece>, whole: bool) -> bool {
+        match self.inside.take() {
+            None => self.words(pieces, whole),
+            Some(open) => self.hidden(open, pieces),
         }
     }
 
-    /// True if a passage opened, so that there is more to do.
-    fn words(&mut self, pieces: &mut Vec<Piece>) -> bool {
-        let (at, opening) = self.next_opening();
+    /// True if a mark was passed, so that there is more to do.
+    fn words(&mut self, pieces: &mut Vec<Piece>, whole: bool) -> bool {
+        let (at, mark) = self.next_mark(whole);
         let words: String = self.held.drain(..at).collect();
-        self.mid_line = mid_line(&words, self.mid_line);
+        self.line.pass(&words);
         if !words.is_empty() {
             pieces.push(Piece { passage: Passage::Words, text: words.clone(), raw: words });
         }
-        let Some((tag, passage)) = opening else { return false };
-        let ends_at_once = passage == Passage::EpisodeEnd;
-        let length = if ends_at_once { tag.len() } else { tag.len() + "<>".len() };
+        let Some((length, mark)) = mark else { return false };
         let raw: String = self.held.drain(..length).collect();
+        let passage = match mark {
+            Mark::Opens(open) => {
+                let passage = open.passage;
+                self.thought |= passage == Passage::Thoughts;
+                self.inside = Some(open);
+                passage
+            }
+            Mark::Closes if !self.thought => {
+                self.thought = true;
+                Passage::ThoughtsClosed
+            }
+            Mark::Closes | Mark::Nothing => Passage::Words,
+            Mark::EpisodeEnd => Passage::EpisodeEnd,
+        };
+        self.channels |= raw.starts_with("<|channel");
+        if passage != Passage::EpisodeEnd {
+            self.line = Line::default();
+        } else {
+            self.line.pass(&raw);
+        }
         pieces.push(Piece { passage, text: String::new(), raw });
-        self.inside = (!ends_at_once).then_some((tag, passage));
         true
     }
 
-    /// Where words end: at an opening tag or a mark, at what may become one, or at the end.
-    fn next_opening(&self) -> (usize, Option<(&'static str, Passage)>) {
-        for (at, first) in self.held.match_indices(['<', '#']) {
-            if first == "#" {
-                let rest = &self.held[at..];
-                if starts_with(rest, EPISODE_END) {
-                    return (at, Some((EPISODE_END, Passage::EpisodeEnd)));
-                }
-                if starts_with(EPISODE_END, rest) {
-                    return (at, None);
-                }
-                continue;
-            }
-            if mid_line(&self.held[..at], self.mid_line) {
-                continue;
-            }
+    /// Where words end: at a mark, at what may become one, or at the end.
+    fn next_mark(&self, whole: bool) -> (usize, Option<(usize, Mark)>) {
+        let (mut line, mut passed) = (self.line, 0);
+        for (at, _) in self.held.match_indices(marks::FIRST) {
+            line.pass(&self.held[passed..at]);
+            passed = at;
             let rest = &self.held[at..];
-            if let Some(found) = TAGS.iter().find(|(tag, _)| starts_with(rest, &format!("<{tag}>"))) {
-                return (at, Some(*found));
-            }
-            if TAGS.iter().any(|(tag, _)| starts_with(&format!("<{tag}>"), rest)) {
-                return (at, None);
+            match marks::look(rest, !line.begun, self.channels) {
+                Marked::No => {}
+                Marked::Maybe if whole => {}
+                Marked::Maybe => return (at, None),
+                Marked::Yes(_, Mark::Opens(_) | Mark::Nothing) if line.quotes() => {}
+                Marked::Yes(length, Mark::Closes) => {
+                    let next = rest[length..].chars().next();
+                    if next.is_none() && !whole && line.mentions(Some(' ')) && !line.quotes() {
+                        return (at, None);
+                    }
+                    let second = self.thought && line.begun && rest.starts_with("</");
+                    if !line.mentions(next) && !second {
+                        return (at, Some((length, Mark::Closes)));
+                    }
+                }
+                Marked::Yes(length, mark) => return (at, Some((length, mark))),
             }
         }
         (self.held.len(), None)
     }
 
     /// True if the passage ended, so that there is more to do.
-    fn hidden(&mut self, tag: &'static str, passage: Passage, pieces: &mut Vec<Piece>) -> bool {
-        let closing = format!("</{tag}>");
-        let end = self.held.match_indices('<').find(|(at, _)| {
-            let rest = &self.held[*at..];
-            starts_with(rest, &closing) || starts_with(&closing, rest)
-        });
-        let (at, closed) = match end {
-            Some((at, _)) => (at, self.held.len() - at >= closing.len()),
-            None => (self.held.len(), false),
-        };
+    fn hidden(&mut self, open: Open, pieces: &mut Vec<Piece>) -> bool {
+        let (at, closed) = open.end(&self.held);
         let text: String = self.held.drain(..at).collect();
         let mut raw = text.clone();
-        if closed {
-            raw.extend(self.held.drain(..closing.len()));
-            (self.inside, self.mid_line) = (None, false);
+        if let Some(closing) = closed {
+            raw.extend(self.held.drain(..closing));
+            self.line = Line::default();
         }
         if !raw.is_empty() {
-            pieces.push(Piece { passage, text, raw });
+            pieces.push(Piece { passage: open.passage, text, raw });
         }
-        closed
+        if closed.is_none() {
+            self.inside = Some(open);
+        }
+        closed.is_some()
     }
-}
-
-/// `text` begins with `start`, in whatever case; tags are ASCII.
-fn starts_with(text: &str, start: &str) -> bool {
-    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
-}
-
-fn mid_line(text: &str, before: bool) -> bool {
-    let (line, before) = text.rsplit_once('\n').map_or((text, before), |(_, line)| (line, false));
-    before || !line.trim().is_empty()
 }
 
 /// A stored text as it is shown.
@@ -170,13 +211,21 @@ pub struct Display {
 
 /// How the character's `text` is shown; `None` where it is shown as it is.
 pub fn display(text: &str) -> Option<Display> {
-    // What neither tag nor mark can stand in is words, as most replies are.
-    memchr::memchr2(b'<', b'#', text.as_bytes())?;
+    // What no mark can stand in is words, as most replies are.
+    if memchr::memchr3(b'<', b'#', b'[', text.as_bytes()).is_none() && !text.contains('◁') {
+        return None;
+    }
     let mut filter = PassageFilter::default();
     let mut pieces = filter.push(text);
     pieces.extend(filter.finish());
-    if pieces.iter().all(|piece| piece.passage == Passage::Words) {
+    if pieces.iter().all(|piece| piece.passage == Passage::Words && piece.text == piece.raw) {
         return None;
+    }
+    let closed = pieces.iter().position(|piece| piece.passage == Passage::ThoughtsClosed);
+    for piece in &mut pieces[..closed.unwrap_or(0)] {
+        if piece.passage == Passage::Words {
+            piece.passage = Passage::Thoughts;
+        }
     }
     let join = |wanted| {
         let texts = pieces.iter().filter(|piece| piece.passage == wanted).map(|piece| piece.text.as_str());
@@ -186,7 +235,7 @@ pub fn display(text: &str) -> Option<Display> {
     Some(Display {
         shown: join(Passage::Words),
         thoughts: join(Passage::Thoughts),
-        has_thoughts: has(Passage::Thoughts),
+        has_thoughts: has(Passage::Thoughts) || closed.is_some(),
         has_metrics: has(Passage::Metrics),
         has_keyframe: has(Passage::Keyframe),
         ends_episode: has(Passage::EpisodeEnd),
@@ -217,8 +266,58 @@ mod tests {
     }
 
     #[test]
+    fn thoughts_are_known_in_every_spelling() {
+        for text in [
+            "<think>Cold.</think>Come in.",
+            "<think type=\"deep\" x='1'>Cold.</think>Come in.",
+            "<Think >Cold.</Think>\n\nCome in.",
+            "<THINKING>Cold.</THINKING>Come in.",
+            "<thought>\nCold.\n</thought>\nCome in.",
+            "<reasoning>Cold.</reasoning>Come in.",
+            "<seed:think>Cold.</seed:think>Come in.",
+            "<mm:think>Cold.</mm:think>Come in.",
+            "<think>Cold.</thinking>Come in.",
+            "<|begin_of_thought|>Cold.<|end_of_thought|>\n<|begin_of_solution|>Come in.<|end_of_solution|>",
+            "<|START_THINKING|>Cold.<|END_THINKING|><|START_RESPONSE|>Come in.<|END_RESPONSE|>",
+            "<|channel>thought\nCold.<channel|>Come in.",
+            "<|channel>thought Cold.<channel|><|channel>final\nCome in.<channel|>",
+            "<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>Come in.",
+            "<|channel|>analysis<|message|>Co<|channel|>commentary<|message|>ld.<|end|><|channel|>final<|message|>Come in.<|return|>",
+            "[THINK]Cold.[/THINK]Come in.",
+            "[think]\nCold.[/think]\nCome in.",
+            "◁think▷Cold.◁/think▷Come in.",
+            "Cold.\n</think>\n\nCome in.",
+            "Cold.</think>Come in.",
+            "Cold. </think> Come in.",
+            "Cold.[/THINK]Come in.",
+            "Cold.</seed:think>Come in.",
+            "Cold.<channel|>Come in.",
+        ] {
+            assert_eq!(shown(text), ("Come in.".to_owned(), "Cold.".to_owned()), "{text}");
+        }
+        assert_eq!(shown("Cold.</think>").1, "Cold.");
+        assert_eq!(shown("<think/>Come in.").0, "Come in.");
+        assert_eq!(shown("<think>a</think>\n</think>\nb"), ("b".to_owned(), "a".to_owned()));
+    }
+
+    #[test]
     fn words_about_tags_are_words() {
-        for words in ["Write <think> first.", "a < b <3 <thin", "<b>bold</b>", "`</think>`"] {
+        for words in [
+            "Write </think> first.",
+            "Say \"</think>\" to stop.",
+            "`<|channel|>analysis<|message|>`",
+            "<|end|> is a token, <|message|> too.",
+            "[thinks] He nods.",
+            "A [THINK] in the middle.",
+            "<thinker>",
+            "<think about it",
+            "<seed:oil>",
+            "a </b> c",
+            "Write <think> first.",
+            "a < b <3 <thin",
+            "<b>bold</b>",
+            "`</think>`",
+        ] {
             assert_eq!(display(words), None, "{words}");
         }
     }
@@ -265,7 +364,7 @@ mod tests {
         #[test]
         fn any_cut_gives_the_same_passages(
             parts in proptest::collection::vec(
-                prop_oneof![Just("<think>"), Just("</think>"), Just("<metrics>"), Just("</metrics>"), Just("\n"), Just("wörds "), Just("<"), Just("</"), Just("#"), Just("#NEXT EPISODE#")],
+                prop_oneof![Just("<think>"), Just("</think>"), Just("</seed:think> "), Just("<think a=\"1\">"), Just("[THINK]"), Just("[/THINK]"), Just("<|channel|>"), Just("final"), Just("<|message|>"), Just("<|channel>"), Just("<channel|>"), Just("<|end|>"), Just("."), Just("`"), Just("<metrics>"), Just("</metrics>"), Just("\n"), Just("wörds "), Just("<"), Just("</"), Just("#"), Just("#NEXT EPISODE#")],
                 0..12,
             ),
             cut in 1_usize..5,
@@ -281,7 +380,8 @@ mod tests {
             let raw: String = pieces.iter().map(|piece| piece.raw.as_str()).collect();
             prop_assert_eq!(&raw, &text);
             let words = |pieces: &[Piece]| -> String {
-                pieces.iter().filter(|piece| piece.passage == Passage::Words).map(|piece| piece.text.as_str()).collect()
+                let closed = pieces.iter().position(|piece| piece.passage == Passage::ThoughtsClosed).unwrap_or(0);
+                pieces[closed..].iter().filter(|piece| piece.passage == Passage::Words).map(|piece| piece.text.as_str()).collect()
             };
             let mut whole = PassageFilter::default();
             let mut at_once = whole.push(&text);

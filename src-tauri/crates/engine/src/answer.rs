@@ -21,6 +21,7 @@ use crate::Engine;
 use crate::api::{ApiError, Counted, CountedWith};
 use crate::chat_formats::OwnFormat;
 use crate::counting::Counting;
+use crate::endpoint_dialect::{self, Learning};
 use crate::error::{Answer, bad_input, internal, not_found};
 use crate::remote_count::{Calibrating, RemoteCounting};
 use crate::turn::TurnOptions;
@@ -284,7 +285,8 @@ impl Engine {
 
     async fn remote_answerer(&self, endpoint: Endpoint, asked: Asked) -> Answer<Answerer> {
         let secret = self.key(endpoint.id).await?;
-        let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), secret)?;
+        let known = endpoint_dialect::known(self.store(), &endpoint).await?;
+        let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), secret)?.with_dialect(known);
         let key = format!("{} {}", endpoint.id, endpoint.model);
         let name = if endpoint.model.is_empty() { endpoint.name.clone() } else { endpoint.model.clone() };
         let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
@@ -292,7 +294,8 @@ impl Engine {
         let budget = within(Budget::remote(context, sampling.max_tokens), &values);
         let remote = RemoteCounting::of(self.store(), self.tokenizer_files(), &endpoint).await?;
         let budget = Budget { margin: (budget.limit as f32 * remote.calibration.margin()) as u32, ..budget };
-        let client = Arc::new(OpenAiClient::new(config)?);
+        let client = Learning::new(Arc::new(OpenAiClient::new(config)?), self.store().clone(), &endpoint);
+        let client = Arc::new(client);
         let provider = Arc::new(Calibrating::new(client, self.store().clone(), &endpoint, remote.clone()));
         let counting = Counting::Remote(remote);
         let sees = values.sees_images;

@@ -9,7 +9,7 @@ use crate::api::{Ask, EndReason, Event, Figures};
 use crate::collect::Aim;
 use crate::error::{Answer, bad_input, internal};
 use crate::generation::{self, Finish, Prepared};
-use crate::passages::Passages;
+use crate::passages::{Part, Passages};
 use crate::running::Place;
 use crate::turn::TurnOptions;
 
@@ -59,6 +59,9 @@ impl Engine {
         let text = words.text.trim_end().to_owned();
         let reason = match written {
             Ok(FinishReason::Stop) if text.is_empty() => EndReason::Failed { error: generation::silent() },
+            Ok(FinishReason::Length) if text.is_empty() => {
+                EndReason::Failed { error: generation::only_thoughts(FinishReason::Length) }
+            }
             Ok(FinishReason::Stop) => EndReason::Stop,
             Ok(FinishReason::Length) => EndReason::Length,
             Ok(FinishReason::Cancelled) => EndReason::Cancelled,
@@ -94,19 +97,29 @@ impl Engine {
             match event? {
                 GenerationEvent::Text(text) => {
                     first_text_ms.get_or_insert_with(|| crate::collect::millis(started));
-                    self.say(place, &name, passages.push(&text).words, words);
+                    for part in passages.push(&text) {
+                        self.say(place, &name, part, words);
+                    }
                 }
                 GenerationEvent::Finished { reason, usage, timings } => break Finish { reason, usage, timings },
                 event => generation::news(&name, event).into_iter().for_each(|event| self.events().announce(event)),
             }
         };
         self.note_if_withdrawn(collected).await?;
-        self.say(place, &name, passages.finish().words, words);
+        for part in passages.finish() {
+            self.say(place, &name, part, words);
+        }
         words.figures = generation::figures(Some(&finish), made.assembled.total, first_text_ms);
         Ok(finish.reason)
     }
 
-    fn say(&self, place: &Place, chat: &str, piece: String, words: &mut Words) {
+    fn say(&self, place: &Place, chat: &str, part: Part, words: &mut Words) {
+        // The listeners get the words anew with the end of the draft.
+        if part.closes_thoughts {
+            words.text.clear();
+            place.restart_draft();
+        }
+        let piece = part.words;
         if piece.is_empty() {
             return;
         }

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::Engine;
 use crate::api::{self, Changed, EndpointDraft, EndpointTest, ModelRef};
 use crate::collect::millis;
+use crate::endpoint_dialect::{self, quirks};
 use crate::error::{Answer, bad_input, internal};
 use crate::remote_count::described;
 use crate::secrets::Secrets;
@@ -28,8 +29,9 @@ impl Engine {
 
     pub async fn save_endpoint(&self, draft: EndpointDraft) -> Answer<api::Endpoint> {
         let endpoint = parse(&draft)?;
-        // Refuses an address that could never work.
-        EndpointConfig::new(&endpoint.url, endpoint.model.clone(), None)?;
+        // Refuses an address or a key that could never work.
+        let key = draft.key.as_deref().map(SecretString::from);
+        EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?;
         if draft.key.is_none() {
             self.check_key_stays(&endpoint).await?;
         }
@@ -41,7 +43,11 @@ impl Engine {
         self.store()
             .write(move |store| match is_new {
                 true => store.endpoints_mut().insert(&row),
-                false => store.endpoints_mut().update(&row),
+                // A server may have been replaced or mended: what it refuses is found out anew.
+                false => {
+                    store.endpoint_dialects_mut().forget(row.id)?;
+                    store.endpoints_mut().update(&row)
+                }
             })
             .await?;
         self.events().changed(Changed::Endpoints, Some(endpoint.id.to_string()));
@@ -104,6 +110,7 @@ impl Engine {
             .await?;
         let me = ModelRef::Remote { id: id.to_string() };
         let (counted_with, mean_error) = described(self.store(), &endpoint).await?;
+        let learned = quirks(&endpoint_dialect::known(self.store(), &endpoint).await?);
         Ok(api::Endpoint {
             id: id.to_string(),
             name: endpoint.name,
@@ -115,6 +122,7 @@ impl Engine {
             default: self.settings().default_model.as_ref() == Some(&me),
             counted_with,
             mean_error,
+            learned,
         })
     }
 

@@ -13,7 +13,7 @@ use crate::answer::Answerer;
 use crate::api::{self, ApiError, Changed, EndReason, Event, Figures};
 use crate::collect::{Aim, Collected, Made};
 use crate::error::{Answer, internal};
-use crate::passages::{Part, Passages};
+use crate::passages::{self, Part, Passages};
 use crate::running::Place;
 use crate::step::Step;
 use crate::target::Target;
@@ -82,6 +82,10 @@ pub(crate) struct Draft {
     pub(crate) dirty: bool,
     pub(crate) saved: Instant,
     pub(crate) figures: Figures,
+    /// Of it, what is meant for the reader.
+    pub(crate) words: String,
+    /// It holds thoughts of this turn.
+    pub(crate) thought: bool,
     /// What was asked of tools; nothing of it is run.
     pub(crate) tool_calls: Vec<ToolCall>,
     passages: Passages,
@@ -92,7 +96,18 @@ pub(crate) struct Draft {
 impl Draft {
     /// The model has said something in this turn, in words or by asking for a tool.
     fn said(&self, target: &Target) -> bool {
-        self.written || self.tool_calls.len() > target.tool_calls().len()
+        !self.words.trim().is_empty() || self.tool_calls.len() > target.tool_calls().len()
+    }
+
+    /// Why a reply that ended well is none.
+    fn fault(&self, target: &Target, reason: FinishReason) -> Option<ApiError> {
+        match reason {
+            FinishReason::Cancelled => None,
+            FinishReason::Stop | FinishReason::Length if self.said(target) => None,
+            _ if self.thought => Some(only_thoughts(reason)),
+            FinishReason::Stop if !self.written => Some(silent()),
+            FinishReason::Stop | FinishReason::Length => None,
+        }
     }
 }
 
@@ -103,6 +118,8 @@ impl Engine {
         let mut draft = Draft {
             text: job.target.base().to_owned(),
             written: false,
+            words: String::new(),
+            thought: false,
             inserted: false,
             dirty: false,
             saved: started,
@@ -112,12 +129,15 @@ impl Engine {
             streams: true,
         };
         let result = self.write_reply(&job, &mut draft, started).await;
-        let reason = match &result {
-            Ok(Finish { reason: FinishReason::Stop, .. }) if draft.said(&job.target) => EndReason::Stop,
-            Ok(Finish { reason: FinishReason::Stop, .. }) => EndReason::Failed { error: silent() },
-            Ok(Finish { reason: FinishReason::Length, .. }) => EndReason::Length,
-            Ok(Finish { reason: FinishReason::Cancelled, .. }) => EndReason::Cancelled,
-            Err(error) => EndReason::Failed { error: error.clone() },
+        let result = result.and_then(|finish| match draft.fault(&job.target, finish.reason) {
+            Some(error) => Err(error),
+            None => Ok(finish.reason),
+        });
+        let reason = match result {
+            Ok(FinishReason::Stop) => EndReason::Stop,
+            Ok(FinishReason::Length) => EndReason::Length,
+            Ok(FinishReason::Cancelled) => EndReason::Cancelled,
+            Err(error) => EndReason::Failed { error },
         };
         let whole = matches!(reason, EndReason::Stop | EndReason::Length);
         let (reason, message) = match self.keep_reply(&job, &draft, whole).await {
@@ -173,8 +193,9 @@ impl Engine {
         if finish.is_err() && !asks && made.assembled.prompt.continues && self.asks_to_continue(&answerer) {
             return Ok(None);
         }
-        let held = draft.passages.finish();
-        self.take(job, draft, &answerer.name, held).await?;
+        for part in draft.passages.finish() {
+            self.take(job, draft, &answerer.name, part).await?;
+        }
         self.keep_tool_calls(job, draft, &answerer.name).await?;
         if draft.inserted {
             let total = made.assembled.total;
@@ -235,8 +256,9 @@ impl Engine {
                         draft.figures.first_text_ms = Some(crate::collect::millis(started));
                         Step::Stream.done(job.chat.id);
                     }
-                    let part = draft.passages.push(&text);
-                    self.take(job, draft, &answerer.name, part).await?;
+                    for part in draft.passages.push(&text) {
+                        self.take(job, draft, &answerer.name, part).await?;
+                    }
                 }
                 Ok(GenerationEvent::ToolCall(call)) => {
                     Step::Tool.done(job.chat.id);
@@ -262,6 +284,13 @@ impl Engine {
         if part.stored.is_empty() {
             return Ok(());
         }
+        let mut turned = None;
+        if part.closes_thoughts {
+            passages::opened(job.target.base(), &mut draft.text);
+            turned = Some(std::mem::take(&mut draft.words));
+        }
+        draft.thought |= part.closes_thoughts || !part.thoughts.is_empty();
+        draft.words.push_str(&part.words);
         draft.text.push_str(&part.stored);
         (draft.written, draft.dirty) = (true, true);
         let first = !draft.inserted;
@@ -273,6 +302,11 @@ impl Engine {
         }
         let chat = job.chat.id.to_string();
         let (message, swipe) = (job.target.message().to_string(), job.target.swipe().to_string());
+        if let Some(text) = turned {
+            let seq = job.place.turn_into_thoughts(job.target.base());
+            let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
+            self.events().announce(Event::ThoughtsClosed { chat, message, swipe, seq, text });
+        }
         if !part.thoughts.is_empty() {
             let seq = job.place.think(&part.thoughts);
             let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
@@ -314,6 +348,20 @@ pub(crate) fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option
         first_text_ms,
         decode_ms: Some(timings.decode_ms),
     }
+}
+
+/// The reply holds thoughts and nothing else. They are kept; there is no reply to read.
+pub(crate) fn only_thoughts(reason: FinishReason) -> ApiError {
+    let (message, hint) = match reason {
+        FinishReason::Length => (
+            "The model wrote only thoughts: it was still thinking when the reply reached its greatest length.",
+            "Continue the reply, raise the length of replies, or switch thinking off for this model.",
+        ),
+        FinishReason::Stop | FinishReason::Cancelled => {
+            ("The model wrote only thoughts and no reply.", "Try again, or switch thinking off for this model.")
+        }
+    };
+    ApiError::Provider { message: message.into(), hint: hint.into(), class: api::ProviderClass::Malformed }
 }
 
 pub(crate) fn silent() -> ApiError {

@@ -31,7 +31,7 @@ impl Engine {
                 context: endpoint.context,
                 key: None,
             };
-            let found = self.test_endpoint(draft).await.map(|test| format!("answered in {:.0} ms", test.took_ms));
+            let found = self.test_endpoint(draft).await.map(|test| answered(&test));
             checks.push(check(&format!("endpoint {}", endpoint.name), found.map_err(|error| error.to_string())));
         }
         Ok(report(checks))
@@ -71,6 +71,15 @@ impl Engine {
             (count, _) => Ok(format!("{count} in the library")),
         }
     }
+}
+
+fn answered(test: &api::EndpointTest) -> String {
+    let models = match test.models.len() {
+        0 => "it lists no models".to_owned(),
+        1 => "it lists one model".to_owned(),
+        count => format!("it lists {count} models"),
+    };
+    format!("answered in {:.0} ms; {models}", test.took_ms)
 }
 
 fn worker(status: &local::Status) -> Result<String, String> {

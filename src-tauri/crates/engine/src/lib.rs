@@ -31,6 +31,7 @@ mod counting;
 mod document_files;
 mod documents;
 mod drafts;
+mod endpoint_dialect;
 mod endpoint_tokenizer;
 mod endpoints;
 mod engine;

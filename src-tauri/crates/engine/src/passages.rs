@@ -11,6 +11,7 @@ const OPENED: &str = "<think>\n";
 pub(crate) struct Passages {
     filter: PassageFilter,
     opening: Opening,
+    speaker: String,
     /// Stored before the next text.
     owed: &'static str,
     /// A blank belongs between what was there before and the first words.
@@ -23,6 +24,24 @@ pub(crate) struct Part {
     pub(crate) stored: String,
     pub(crate) words: String,
     pub(crate) thoughts: String,
+    /// All words that were written before this part were thoughts: their opening mark was in the endpoint's own template.
+    pub(crate) closes_thoughts: bool,
+}
+
+impl Part {
+    /// Adds its words to those of the parts before it.
+    pub(crate) fn add_to(&self, words: &mut String) {
+        if self.closes_thoughts {
+            words.clear();
+        }
+        words.push_str(&self.words);
+    }
+}
+
+/// `text` with what stands behind `base` in it as thoughts, so that the stored text tells them apart.
+pub(crate) fn opened(base: &str, text: &mut String) {
+    let line = if base.is_empty() || base.ends_with('\n') { "" } else { "\n" };
+    text.insert_str(base.len().min(text.len()), &format!("{line}{OPENED}"));
 }
 
 impl Passages {
@@ -32,6 +51,7 @@ impl Passages {
         Self {
             filter: if thinking { PassageFilter::thinking() } else { PassageFilter::default() },
             opening: Opening::new(speaker),
+            speaker: speaker.to_owned(),
             owed: if thinking { OPENED } else { "" },
             apart: false,
         }
@@ -41,7 +61,7 @@ impl Passages {
     pub(crate) fn going_on(base: &str) -> Self {
         let mut filter = PassageFilter::default();
         filter.push(base);
-        Self { filter, opening: Opening::passed(), owed: "", apart: false }
+        Self { filter, opening: Opening::passed(), speaker: String::new(), owed: "", apart: false }
     }
 
     /// For a message of its own that goes on with `base`: it begins as any reply does, and its words belong behind the others.
@@ -50,20 +70,23 @@ impl Passages {
         Self { apart, ..Self::new(speaker, opened) }
     }
 
-    pub(crate) fn push(&mut self, text: &str) -> Part {
+    /// The parts that are certain by now; more than one only where thoughts close.
+    pub(crate) fn push(&mut self, text: &str) -> Vec<Part> {
         let pieces = self.filter.push(text);
-        self.part(pieces)
+        self.parts(pieces)
     }
 
     /// What is still held when the reply ends.
-    pub(crate) fn finish(&mut self) -> Part {
+    pub(crate) fn finish(&mut self) -> Vec<Part> {
         let held = self.filter.finish();
-        let mut part = self.part(held);
+        let mut parts = self.parts(held);
         let words = self.opening.finish();
         let words = self.joined(words);
-        part.stored.push_str(&words);
-        part.words.push_str(&words);
-        part
+        if let Some(last) = parts.last_mut() {
+            last.stored.push_str(&words);
+            last.words.push_str(&words);
+        }
+        parts
     }
 
     /// `words` with a blank in front of them where they would stick to what was there before.
@@ -75,9 +98,17 @@ impl Passages {
         words
     }
 
-    fn part(&mut self, pieces: impl IntoIterator<Item = Piece>) -> Part {
-        let mut part = Part::default();
+    fn parts(&mut self, pieces: Vec<Piece>) -> Vec<Part> {
+        let mut parts = vec![Part::default()];
         for piece in pieces {
+            if piece.passage == Passage::ThoughtsClosed {
+                let mut words = self.opening.finish();
+                words.push_str(&piece.raw);
+                self.opening = Opening::new(&self.speaker);
+                parts.push(Part { stored: words, closes_thoughts: true, ..Part::default() });
+                continue;
+            }
+            let Some(part) = parts.last_mut() else { continue };
             part.stored.push_str(std::mem::take(&mut self.owed));
             match piece.passage {
                 Passage::Words => {
@@ -90,12 +121,14 @@ impl Passages {
                     part.stored.push_str(&piece.raw);
                     part.thoughts.push_str(&piece.text);
                 }
-                Passage::Metrics | Passage::Keyframe | Passage::Reminder | Passage::EpisodeEnd => {
-                    part.stored.push_str(&piece.raw);
-                }
+                Passage::ThoughtsClosed
+                | Passage::Metrics
+                | Passage::Keyframe
+                | Passage::Reminder
+                | Passage::EpisodeEnd => part.stored.push_str(&piece.raw),
             }
         }
-        part
+        parts
     }
 }
 
@@ -104,10 +137,47 @@ mod tests {
     use super::*;
 
     fn whole(mut passages: Passages, texts: &[&str]) -> (String, String, String) {
-        let mut parts: Vec<Part> = texts.iter().map(|text| passages.push(text)).collect();
-        parts.push(passages.finish());
-        let join = |of: fn(&Part) -> &String| parts.iter().map(|part| of(part).as_str()).collect::<String>();
-        (join(|part| &part.stored), join(|part| &part.words), join(|part| &part.thoughts))
+        let mut parts: Vec<Part> = texts.iter().flat_map(|text| passages.push(text)).collect();
+        parts.extend(passages.finish());
+        let (mut stored, mut words, mut thoughts) = (String::new(), String::new(), String::new());
+        for part in parts {
+            if part.closes_thoughts {
+                opened("", &mut stored);
+                thoughts.push_str(&std::mem::take(&mut words));
+            }
+            stored.push_str(&part.stored);
+            words.push_str(&part.words);
+            thoughts.push_str(&part.thoughts);
+        }
+        (stored, words, thoughts)
+    }
+
+    #[test]
+    fn a_closing_tag_alone_turns_words_into_thoughts() {
+        let (stored, words, thoughts) = whole(
+            Passages::new("Mira", ""),
+            &["She wants in. I should", " open.\n", "</th", "ink>\n\n", "Mira: Come in."],
+        );
+        assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "She wants in. I should open.\n"));
+        assert_eq!(stored, "<think>\nShe wants in. I should open.\n</think>Come in.");
+    }
+
+    #[test]
+    fn thoughts_behind_a_base_leave_its_words() {
+        let mut text = "Come in. Hm.".to_owned();
+        opened("Come in.", &mut text);
+        text.push_str("</think>Sit.");
+        let display = context::display::display(&text).unwrap();
+        assert_eq!((display.shown.as_str(), display.thoughts.as_str()), ("Come in.\nSit.", "Hm."));
+    }
+
+    #[test]
+    fn marks_of_channels_are_not_stored_among_the_words() {
+        let sent =
+            "<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>Mira: Come in.";
+        let (stored, words, thoughts) = whole(Passages::new("Mira", ""), &[sent]);
+        assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "Cold."));
+        assert_eq!(context::display::display(&stored).map(|display| display.shown).as_deref(), Some("Come in."));
     }
 
     /// S4.72: thoughts never flash in the bubble, and the speaker's name after them is a stage direction still.

@@ -104,6 +104,13 @@ impl Place {
         drafting.seq - 1
     }
 
+    /// The draft so far was thoughts.
+    pub(crate) fn restart_draft(&self) {
+        if let Some(drafting) = self.running.lock().get_mut(&self.chat).and_then(|reply| reply.drafting.as_mut()) {
+            drafting.text.clear();
+        }
+    }
+
     /// Adds a piece of text and returns its sequence number.
     pub(crate) fn write(&self, text: &str) -> u32 {
         self.grow(|reply| reply.text.push_str(text))
@@ -112,6 +119,15 @@ impl Place {
     /// Adds to the thoughts, which share the sequence with the text.
     pub(crate) fn think(&self, thoughts: &str) -> u32 {
         self.grow(|reply| reply.thoughts.push_str(thoughts))
+    }
+
+    /// The words so far, behind those of `base`, were thoughts. Returns the number of the event that says so.
+    pub(crate) fn turn_into_thoughts(&self, base: &str) -> u32 {
+        let base = context::display::display(base).map_or(base.len(), |display| display.shown.len());
+        self.grow(|reply| {
+            let thoughts = reply.text.split_off(reply.text.floor_char_boundary(base));
+            reply.thoughts.push_str(&thoughts);
+        })
     }
 
     fn grow(&self, change: impl FnOnce(&mut Generating)) -> u32 {
@@ -156,6 +172,10 @@ mod tests {
         assert_eq!((place.write("Once "), place.write("upon")), (0, 1));
         let joined = running.of(chat).unwrap();
         assert_eq!((joined.text.as_str(), joined.seq), ("Once upon", 2));
+
+        assert_eq!(place.turn_into_thoughts("Once "), 2);
+        let turned = running.of(chat).unwrap();
+        assert_eq!((turned.text.as_str(), turned.thoughts.as_str(), turned.seq), ("Once ", "upon", 3));
 
         drop((place, other));
         assert!(running.of(chat).is_none());

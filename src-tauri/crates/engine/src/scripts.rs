@@ -163,7 +163,11 @@ impl<'a> Run<'a> {
             let placement = match piece.passage {
                 Passage::Words => Some(Placement::AiOutput),
                 Passage::Thoughts => Some(Placement::Reasoning),
-                Passage::Metrics | Passage::Keyframe | Passage::Reminder | Passage::EpisodeEnd => None,
+                Passage::ThoughtsClosed
+                | Passage::Metrics
+                | Passage::Keyframe
+                | Passage::Reminder
+                | Passage::EpisodeEnd => None,
             };
             match placement.filter(|_| !piece.text.is_empty()) {
                 Some(placement) => {

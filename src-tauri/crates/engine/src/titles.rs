@@ -64,14 +64,14 @@ impl Engine {
         let mut words = String::new();
         while let Some(event) = stream.next().await {
             match event? {
-                GenerationEvent::Text(text) => words.push_str(&passages.push(&text).words),
+                GenerationEvent::Text(text) => passages.push(&text).iter().for_each(|part| part.add_to(&mut words)),
                 // Half a title is none.
                 GenerationEvent::Finished { reason: FinishReason::Cancelled, .. } => return Ok(()),
                 _ => {}
             }
         }
         self.note_if_withdrawn(&prepared.collected).await?;
-        words.push_str(&passages.finish().words);
+        passages.finish().iter().for_each(|part| part.add_to(&mut words));
         match clean(&words, &fallback) {
             Some(title) => self.keep_title(id, fallback, title).await,
             None => Ok(()),

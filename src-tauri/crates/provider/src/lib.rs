@@ -30,7 +30,7 @@ pub use calibration::Calibration;
 pub use encoding::Encoding;
 pub use error::{ProviderError, ProviderErrorKind};
 pub use fake::{FakeProvider, Gate, Script};
-pub use openai::{EndpointConfig, OpenAiClient, Patience, Probe, probe};
+pub use openai::{Dialect, EndpointConfig, OpenAiClient, Patience, Probe, Roles, probe};
 /// A secret that neither `Debug` nor serde shows, wiped when it is dropped.
 pub use secrecy::SecretString;
 pub use tokenizer_json::{TokenizerJson, TokenizerJsonError};

@@ -584,6 +584,8 @@ export type Endpoint = {
 	countedWith: CountedWith,
 	/**  Of the last twenty counts, as a share of what the endpoint reported; `null` where it has reported nothing. */
 	meanError: number | null,
+	/**  What it was found to refuse or to want, since it was saved last. */
+	learned: Quirk[],
 };
 
 /**  What the endpoint form holds. */
@@ -632,6 +634,11 @@ export type Event =
 { event: "token"; chat: string; message: string; swipe: string; seq: number; text: string } | 
 /**  A piece of what a reasoning model says to itself; `seq` is shared with `token`. */
 { event: "thought"; chat: string; message: string; swipe: string; seq: number; text: string } | 
+/**
+ *  The words of this reply so far were thoughts, which end here; those that it goes on from stay. `text` is what they
+ *  were; `seq` is shared with `token`.
+ */
+{ event: "thoughtsClosed"; chat: string; message: string; swipe: string; seq: number; text: string } | 
 /**  The request failed before its first token and is sent again. */
 { event: "retrying"; chat: string; attempt: number; afterMs: number | null; why: string } | 
 /**  Nothing has arrived for a while. */
@@ -1313,6 +1320,23 @@ export type PromptTokens = {
 
 /**  Classes of a provider's failure, as the UI shows them. */
 export type ProviderClass = "unreachable" | "timeout" | "unauthorized" | "notFound" | "rateLimited" | "server" | "badRequest" | "contextOverflow" | "malformed" | "cut" | "tls" | "model" | "workerDied" | "outOfMemory";
+
+/**  What an endpoint was found to refuse or to want. */
+export type Quirk = 
+/**  These parameters are not sent. */
+{ kind: "leavesOut"; parameters: string[] } | 
+/**  No samplers beyond those of OpenAI's own API are sent. */
+{ kind: "plainSampling" } | 
+/**  The longest reply is told as `max_completion_tokens`. */
+{ kind: "completionTokens" } | 
+/**  No more than four stop texts are sent. */
+{ kind: "fewStops" } | 
+/**  It does not go on with an unfinished reply, but can be asked to. */
+{ kind: "noPrefill" } | 
+/**  One system message at the start, then the user, then in turns. */
+{ kind: "strictRoles" } | 
+/**  The same without a system message: its words are the user's. */
+{ kind: "noSystem" };
 
 /**  A message that something was made from: who said it, where and when. */
 export type Receipt = {

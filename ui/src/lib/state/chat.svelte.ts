@@ -125,6 +125,7 @@ export class ChatState {
 		this.activity = activityOf(event) ?? this.activity;
 		if (event.event === "started") this.#begin(event.message, event.sent);
 		else if (event.event === "token" || event.event === "thought") this.#token(event);
+		else if (event.event === "thoughtsClosed") this.#thoughtsClosed(event);
 		else if (event.event === "ended") this.#end(event.message, event.reason);
 		else if (event.event === "drafting") this.#draftBegun();
 		else if (event.event === "draft") this.#draftGrown(event.seq, event.text);
@@ -373,6 +374,10 @@ export class ChatState {
 		const of = event.event === "token" ? "text" : "thoughts";
 		// A token of a reply that has not been told of, or a gap: the engine knows the whole text.
 		if (this.reply?.swipe !== event.swipe || !this.reply.receive(event.seq, event.text, of)) void this.load();
+	}
+
+	#thoughtsClosed(event: Event & { event: "thoughtsClosed" }): void {
+		if (this.reply?.swipe !== event.swipe || !this.reply.closeThoughts(event.seq, event.text)) void this.load();
 	}
 
 	#end(message: Message | null, reason: (Event & { event: "ended" })["reason"]): void {

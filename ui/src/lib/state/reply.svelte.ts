@@ -28,6 +28,17 @@ export class Reply {
 		return true;
 	}
 
+	/** The words of this reply so far were thoughts. False when a piece is missing. */
+	closeThoughts(seq: number, words: string): boolean {
+		if (this.#next !== null && seq < this.#next) return true;
+		if (this.#next !== null && seq > this.#next) return false;
+		this.#next = seq + 1;
+		this.flush();
+		this.thoughts += words;
+		this.text = this.text.endsWith(words) ? this.text.slice(0, this.text.length - words.length) : "";
+		return true;
+	}
+
 	flush = (): void => {
 		cancelAnimationFrame(this.#frame);
 		this.text += this.#pending.text;

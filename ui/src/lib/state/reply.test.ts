@@ -43,3 +43,11 @@ test("thoughts grow apart from the words and share their numbers", () => {
 	reply.flush();
 	expect([reply.thoughts, reply.text]).toEqual(["Cold out.", "Come in."]);
 });
+
+test("words that were thoughts move there, and the words before them stay", () => {
+	const reply = new Reply("m", "s", { text: "Come in." });
+	reply.receive(0, " She is cold.");
+	expect(reply.closeThoughts(1, " She is cold.")).toBe(true);
+	expect([reply.text, reply.thoughts]).toEqual(["Come in.", " She is cold."]);
+	expect(reply.closeThoughts(3, "late")).toBe(false);
+});

@@ -20,6 +20,9 @@ pub enum Event {
     Token { chat: String, message: String, swipe: String, seq: u32, text: String },
     /// A piece of what a reasoning model says to itself; `seq` is shared with `token`.
     Thought { chat: String, message: String, swipe: String, seq: u32, text: String },
+    /// The words of this reply so far were thoughts, which end here; those that it goes on from stay. `text` is what they
+    /// were; `seq` is shared with `token`.
+    ThoughtsClosed { chat: String, message: String, swipe: String, seq: u32, text: String },
     /// The request failed before its first token and is sent again.
     Retrying { chat: String, attempt: u32, after_ms: f64, why: String },
     /// Nothing has arrived for a while.

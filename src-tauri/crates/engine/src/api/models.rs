@@ -56,6 +56,28 @@ pub struct Endpoint {
     pub counted_with: CountedWith,
     /// Of the last twenty counts, as a share of what the endpoint reported; `null` where it has reported nothing.
     pub mean_error: Option<f32>,
+    /// What it was found to refuse or to want, since it was saved last.
+    pub learned: Vec<Quirk>,
+}
+
+/// What an endpoint was found to refuse or to want.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum Quirk {
+    /// These parameters are not sent.
+    LeavesOut { parameters: Vec<String> },
+    /// No samplers beyond those of OpenAI's own API are sent.
+    PlainSampling,
+    /// The longest reply is told as `max_completion_tokens`.
+    CompletionTokens,
+    /// No more than four stop texts are sent.
+    FewStops,
+    /// It does not go on with an unfinished reply, but can be asked to.
+    NoPrefill,
+    /// One system message at the start, then the user, then in turns.
+    StrictRoles,
+    /// The same without a system message: its words are the user's.
+    NoSystem,
 }
 
 /// What the endpoint form holds.

@@ -109,6 +109,10 @@ impl Talk<'_> {
                 self.out.event(&json!({ "event": "started", "chat": chat, "message": message.id }))?;
             }
             Event::Thought { ref chat, .. } if *chat == self.chat => self.out.event(&event)?,
+            Event::ThoughtsClosed { ref chat, .. } if *chat == self.chat => {
+                self.out.piece("\n(So far the model was thinking. Its reply follows.)\n\n")?;
+                self.out.event(&event)?;
+            }
             event if self.watch(&event) => self.out.event(&event)?,
             _ => {}
         }

@@ -1,16 +1,17 @@
 //! From our words to the endpoint's: roles and sampling.
 
-use domain::prompt::{Prompt, PromptRole};
 use serde::Serialize;
 
 use super::dialect::Dialect;
-use super::samplers::Rare;
+use super::samplers::{Rare, Sent};
+use super::turns::{Message, messages};
 use crate::Request;
 
 /// OpenAI's own limit.
 const PLAIN_STOPS: usize = 4;
 /// What we send to servers that take more.
 const MAX_STOPS: usize = 16;
+
 #[derive(Debug, Serialize)]
 pub(super) struct Body<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -33,68 +34,12 @@ pub(super) struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u32>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    stop: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stop: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    extras: Option<Extras>,
-}
-
-#[derive(Debug, Serialize)]
-struct Message<'a> {
-    role: &'static str,
-    content: Content<'a>,
-}
-
-/// Plain text wherever it can be: many servers know nothing else.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Content<'a> {
-    Text(String),
-    Parts(Vec<Part<'a>>),
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Part<'a> {
-    Text { text: String },
-    ImageUrl { image_url: ImageUrl<'a> },
-}
-
-#[derive(Debug, Serialize)]
-struct ImageUrl<'a> {
-    url: &'a str,
-}
-
-impl<'a> Content<'a> {
-    /// Goes on with a paragraph.
-    fn say(&mut self, text: &str) {
-        let before = match self {
-            Self::Text(before) => before,
-            Self::Parts(parts) => {
-                let Some(Part::Text { text: before }) = parts.last_mut() else {
-                    return parts.push(Part::Text { text: text.to_owned() });
-                };
-                before
-            }
-        };
-        if !before.is_empty() {
-            before.push_str("\n\n");
-        }
-        before.push_str(text);
-    }
-
-    fn show(&mut self, url: &'a str) {
-        if let Self::Text(text) = self {
-            let text = std::mem::take(text);
-            let words = (!text.is_empty()).then_some(Part::Text { text });
-            *self = Self::Parts(words.into_iter().collect());
-        }
-        if let Self::Parts(parts) = self {
-            parts.push(Part::ImageUrl { image_url: ImageUrl { url } });
-        }
-    }
+    #[serde(flatten)]
+    extras: Extras,
 }
 
 /// As OpenAI has it, and the local servers after it.
@@ -119,110 +64,102 @@ struct StreamOptions {
 /// Beyond OpenAI's own.
 #[derive(Debug, Serialize)]
 struct Extras {
-    top_k: u32,
-    min_p: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_k: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_p: Option<f32>,
     /// llama.cpp's name.
-    repeat_penalty: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat_penalty: Option<f32>,
     /// vLLM's and OpenRouter's name.
-    repetition_penalty: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repetition_penalty: Option<f32>,
     #[serde(flatten)]
     rare: Rare,
-    cache_prompt: bool,
-    return_progress: bool,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    prefill: Option<Prefill>,
-}
-
-/// How vLLM, and llama.cpp since May 2026, are asked to go on writing the last message.
-#[derive(Debug, Serialize)]
-struct Prefill {
-    add_generation_prompt: bool,
-    continue_final_message: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_prompt: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_progress: Option<bool>,
+    /// How vLLM, and llama.cpp since May 2026, are asked to go on writing the last message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    add_generation_prompt: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    continue_final_message: Option<bool>,
 }
 
 /// The request's body, without what `dialect` leaves out.
-pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: Dialect) -> Body<'a> {
+pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: &Dialect) -> Body<'a> {
     let (sampling, prompt) = (request.sampling, &request.prompt);
-    let messages = messages(prompt);
-    let prefill = (prompt.continues && messages.last().is_some_and(|last| last.role == "assistant"))
-        .then_some(Prefill { add_generation_prompt: false, continue_final_message: true });
-    let penalty = |value: f32| (!dialect.fixed_sampling && value != 0.0).then_some(value);
-    let stops = if dialect.plain { PLAIN_STOPS } else { MAX_STOPS };
+    let messages = messages(prompt, dialect.roles);
+    let prefill = prompt.continues && messages.last().is_some_and(|last| last.role == "assistant");
+    let sent = Sent { dialect };
+    let limit = dialect.sends("max_tokens").then_some(sampling.max_tokens);
     Body {
         model,
         messages,
         stream: true,
-        stream_options: (!dialect.no_usage).then_some(StreamOptions { include_usage: true }),
-        temperature: (!dialect.fixed_sampling).then_some(sampling.temperature),
-        top_p: (!dialect.fixed_sampling).then_some(sampling.top_p),
-        frequency_penalty: penalty(sampling.frequency_penalty),
-        presence_penalty: penalty(sampling.presence_penalty),
-        max_tokens: (!dialect.completion_tokens).then_some(sampling.max_tokens),
-        max_completion_tokens: dialect.completion_tokens.then_some(sampling.max_tokens),
-        seed: (!dialect.unseeded).then_some(sampling.seed),
-        stop: &prompt.stop[..prompt.stop.len().min(stops)],
-        response_format: request.shape.as_ref().filter(|_| !dialect.shapeless).map(|shape| {
+        stream_options: sent.given("stream_options", StreamOptions { include_usage: true }),
+        temperature: sent.given("temperature", sampling.temperature),
+        top_p: sent.working("top_p", sampling.top_p, 1.0),
+        frequency_penalty: sent.working("frequency_penalty", sampling.frequency_penalty, 0.0),
+        presence_penalty: sent.working("presence_penalty", sampling.presence_penalty, 0.0),
+        max_tokens: limit.filter(|_| !dialect.completion_tokens),
+        max_completion_tokens: limit.filter(|_| dialect.completion_tokens),
+        seed: sent.given("seed", sampling.seed),
+        stop: stops(&prompt.stop, dialect),
+        response_format: request.shape.as_ref().filter(|_| dialect.sends("response_format")).map(|shape| {
             ResponseFormat::JsonSchema {
                 json_schema: NamedSchema { name: "answer", strict: true, schema: &shape.schema },
             }
         }),
-        extras: (!dialect.plain).then_some(Extras {
-            top_k: sampling.top_k,
-            min_p: sampling.min_p,
-            repeat_penalty: sampling.repeat_penalty,
-            repetition_penalty: sampling.repeat_penalty,
-            rare: Rare::of(&sampling),
-            cache_prompt: true,
-            return_progress: true,
-            prefill,
-        }),
+        extras: Extras {
+            top_k: sent.working("top_k", sampling.top_k, 0),
+            min_p: sent.working("min_p", sampling.min_p, 0.0),
+            repeat_penalty: sent.working("repeat_penalty", sampling.repeat_penalty, 1.0),
+            repetition_penalty: sent.working("repetition_penalty", sampling.repeat_penalty, 1.0),
+            rare: Rare::of(&sampling, sent),
+            cache_prompt: sent.given("cache_prompt", true),
+            return_progress: sent.given("return_progress", true),
+            add_generation_prompt: sent.given("add_generation_prompt", false).filter(|_| prefill),
+            continue_final_message: sent.given("continue_final_message", true).filter(|_| prefill),
+        },
     }
 }
 
-/// One message per turn: many endpoints demand that roles alternate, and refuse empty contents.
-fn messages(prompt: &Prompt) -> Vec<Message<'_>> {
-    let mut merged: Vec<Message<'_>> = Vec::with_capacity(prompt.messages.len());
-    for (index, message) in prompt.messages.iter().enumerate() {
-        let mut pictures = prompt.pictures.iter().filter(|picture| picture.message == index).peekable();
-        if message.text.is_empty() && pictures.peek().is_none() {
-            continue;
-        }
-        let role = match message.role {
-            PromptRole::System => "system",
-            PromptRole::User => "user",
-            PromptRole::Character => "assistant",
-        };
-        if merged.last().is_none_or(|last| last.role != role) {
-            merged.push(Message { role, content: Content::Text(String::new()) });
-        }
-        let Some(Message { content, .. }) = merged.last_mut() else { continue };
-        if !message.text.is_empty() {
-            content.say(&message.text);
-        }
-        pictures.for_each(|picture| content.show(&picture.url));
-    }
-    merged
+/// The stop texts that the endpoint takes. Blanks alone are refused by some; the reply ends at every one on our side.
+fn stops<'a>(stops: &'a [String], dialect: &Dialect) -> Vec<&'a str> {
+    let most = match (dialect.sends("stop"), dialect.plain || dialect.few_stops) {
+        (false, _) => 0,
+        (true, true) => PLAIN_STOPS,
+        (true, false) => MAX_STOPS,
+    };
+    stops.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty()).take(most).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::prompt::{PromptMessage, PromptPicture};
+    use domain::prompt::{PromptMessage, PromptPicture, PromptRole};
     use domain::sampling::SamplerOptions;
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::openai::api_error::ApiError;
 
     fn request(messages: &[(PromptRole, &str)]) -> Request {
         let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
         Request {
             cache_key: "chat".to_owned(),
-            prompt: Prompt { messages, ..Prompt::default() },
+            prompt: domain::prompt::Prompt { messages, ..domain::prompt::Prompt::default() },
             sampling: SamplerOptions::default().resolve(7),
             shape: None,
         }
     }
 
-    fn sent(request: &Request, dialect: Dialect) -> Value {
+    fn learn(dialect: &Dialect, message: &str) -> Option<Dialect> {
+        dialect.learn(&ApiError { message: message.to_owned(), ..ApiError::default() })
+    }
+
+    fn sent(request: &Request, dialect: &Dialect) -> Value {
         serde_json::from_str(&serde_json::to_string(&body("m", request, dialect)).unwrap()).unwrap()
     }
 
@@ -239,7 +176,7 @@ mod tests {
             (User, "are you?"),
         ]);
         assert_eq!(
-            sent(&request, Dialect::default())["messages"],
+            sent(&request, &Dialect::default())["messages"],
             json!([
                 {"role": "system", "content": "Rules.\n\nCard."},
                 {"role": "user", "content": "Hi."},
@@ -254,12 +191,12 @@ mod tests {
         let schema = json!({"type": "object"});
         let shape = crate::Shape { grammar: "root ::= \"{}\"".to_owned(), schema: schema.clone() };
         let mut request = request(&[(PromptRole::User, "Hi.")]);
-        assert_eq!(sent(&request, Dialect::default()).get("response_format"), None);
+        assert_eq!(sent(&request, &Dialect::default()).get("response_format"), None);
         request.shape = Some(shape);
         let asked = json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
-        assert_eq!(sent(&request, Dialect::default())["response_format"], asked);
-        let refused = Dialect::default().learn("This response_format type is unavailable now").unwrap();
-        assert_eq!(sent(&request, refused).get("response_format"), None);
+        assert_eq!(sent(&request, &Dialect::default())["response_format"], asked);
+        let refused = learn(&Dialect::default(), "This response_format type is unavailable now").unwrap();
+        assert_eq!(sent(&request, &refused).get("response_format"), None);
     }
 
     #[test]
@@ -271,7 +208,7 @@ mod tests {
         request.prompt.pictures = vec![picture(0, "data:a"), picture(0, "data:b"), picture(2, "data:c")];
         let shown = |url| json!({"type": "image_url", "image_url": {"url": url}});
         assert_eq!(
-            sent(&request, Dialect::default())["messages"],
+            sent(&request, &Dialect::default())["messages"],
             json!([
                 {"role": "user", "content": [{"type": "text", "text": "Look."}, shown("data:a"), shown("data:b")]},
                 {"role": "assistant", "content": "At what?"},
@@ -284,7 +221,7 @@ mod tests {
     fn everything_is_sent_until_it_is_refused() {
         let request = request(&[(PromptRole::User, "Hi.")]);
         assert_eq!(
-            sent(&request, Dialect::default()),
+            sent(&request, &Dialect::default()),
             json!({
                 "model": "m", "messages": [{"role": "user", "content": "Hi."}], "stream": true,
                 "stream_options": {"include_usage": true}, "temperature": 0.8, "top_p": 0.95, "max_tokens": 512,
@@ -294,20 +231,21 @@ mod tests {
         );
         let refusals = [
             "Unrecognized request argument supplied: top_k",
+            "Unrecognized request argument supplied: min_p",
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
             "Unsupported value: 'temperature' does not support 0.8 with this model.",
             "seed: Extra inputs are not permitted",
             "unknown field stream_options",
         ];
-        let dialect = refusals.iter().fold(Dialect::default(), |dialect, refusal| dialect.learn(refusal).unwrap());
+        let dialect = refusals.iter().fold(Dialect::default(), |dialect, refusal| learn(&dialect, refusal).unwrap());
         assert_eq!(
-            sent(&request, dialect),
+            sent(&request, &dialect),
             json!({
                 "model": "m", "messages": [{"role": "user", "content": "Hi."}], "stream": true,
                 "max_completion_tokens": 512,
             })
         );
-        assert_eq!(dialect.learn(refusals[0]), None, "nothing is learned twice");
+        assert_eq!(learn(&dialect, refusals[0]), None, "nothing is learned twice");
     }
 
     /// What does nothing is not sent, and what an endpoint refuses is not either.
@@ -328,7 +266,7 @@ mod tests {
             dynatemp: Dynatemp { range: 0.25, exponent: 2.0 },
             ..request.sampling
         };
-        let known = sent(&request, Dialect::default());
+        let known = sent(&request, &Dialect::default());
         let rare = json!({
             "typical_p": 0.75, "top_n_sigma": 1.5, "repeat_last_n": 256, "dry_multiplier": 0.75, "dry_base": 1.75,
             "dry_allowed_length": 3, "dry_penalty_last_n": -1, "xtc_probability": 0.5, "xtc_threshold": 0.25,
@@ -337,32 +275,54 @@ mod tests {
         for (name, value) in rare.as_object().unwrap() {
             assert_eq!(&known[name], value, "{name}");
         }
-        let plain = Dialect::default().learn("Unrecognized request argument supplied: mirostat_tau").unwrap();
+        let plain = learn(&Dialect::default(), "Unrecognized request arguments supplied: mirostat_tau, top_k").unwrap();
+        assert!(!plain.plain && !plain.sends("mirostat_tau") && plain.sends("mirostat"));
+        let plain = learn(&plain, "Unknown field xtc_threshold").unwrap();
         assert_eq!(
-            sent(&request, plain),
+            sent(&request, &plain),
             json!({
                 "model": "m", "messages": [{"role": "user", "content": "Hi."}], "stream": true,
                 "stream_options": {"include_usage": true}, "temperature": 0.5, "top_p": 0.95,
                 "frequency_penalty": 0.25, "presence_penalty": -0.5, "max_tokens": 512, "seed": 7,
             })
         );
-        let fixed = plain.learn("'presence_penalty' is not supported with this model").unwrap();
-        assert_eq!(sent(&request, fixed).get("frequency_penalty"), None);
+        let fixed = learn(&plain, "'presence_penalty' is not supported with this model").unwrap();
+        assert_eq!(sent(&request, &fixed).get("frequency_penalty"), None);
     }
 
     #[test]
-    fn an_ordinary_refusal_teaches_nothing() {
-        for message in ["messages must not be empty", "temperature must be below 2", "the model is unknown", ""] {
-            assert_eq!(Dialect::default().learn(message), None, "{message}");
-        }
+    fn what_is_off_is_not_sent() {
+        let mut request = request(&[(PromptRole::User, "Hi.")]);
+        let off = SamplerOptions {
+            top_p: Some(1.0),
+            top_k: Some(0),
+            min_p: Some(0.0),
+            repeat_penalty: Some(1.0),
+            ..SamplerOptions::default()
+        };
+        request.sampling = off.resolve(7);
+        let names =
+            ["top_p", "top_k", "min_p", "repeat_penalty", "repetition_penalty", "typical_p", "frequency_penalty"];
+        let plain = sent(&request, &Dialect::default());
+        assert_eq!(names.map(|name| plain.get(name).is_some()), [false; 7]);
+        // llama.cpp takes values of its own for what is absent.
+        let llama = sent(&request, &Dialect { own_defaults: true, ..Dialect::default() });
+        assert_eq!((&llama["top_k"], &llama["min_p"], &llama["top_p"]), (&json!(0), &json!(0.0), &json!(1.0)));
+    }
+
+    #[test]
+    fn stops_of_blanks_are_ours_alone() {
+        let mut request = request(&[(PromptRole::User, "Hi.")]);
+        request.prompt.stop = vec!["\n".to_owned(), "\nTom:".to_owned(), " ".to_owned()];
+        assert_eq!(sent(&request, &Dialect::default())["stop"], json!(["\nTom:"]));
     }
 
     #[test]
     fn an_unfinished_reply_is_sent_as_a_prefill() {
         let mut request = request(&[(PromptRole::User, "Hi."), (PromptRole::Character, "Well,")]);
-        assert_eq!(sent(&request, Dialect::default()).get("continue_final_message"), None);
+        assert_eq!(sent(&request, &Dialect::default()).get("continue_final_message"), None);
         request.prompt.continues = true;
-        let body = sent(&request, Dialect::default());
+        let body = sent(&request, &Dialect::default());
         assert_eq!(body["messages"][1], json!({"role": "assistant", "content": "Well,"}));
         assert_eq!((&body["continue_final_message"], &body["add_generation_prompt"]), (&json!(true), &json!(false)));
     }
@@ -371,8 +331,8 @@ mod tests {
     fn strict_endpoints_get_four_stop_texts() {
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         request.prompt.stop = (0..20).map(|n| format!("stop {n}")).collect();
-        assert_eq!(sent(&request, Dialect::default())["stop"].as_array().unwrap().len(), 16);
-        let strict = Dialect::default().learn("'stop': array too long. Expected maximum length 4").unwrap();
-        assert_eq!(sent(&request, strict)["stop"].as_array().unwrap().len(), 4);
+        assert_eq!(sent(&request, &Dialect::default())["stop"].as_array().unwrap().len(), 16);
+        let strict = learn(&Dialect::default(), "'stop': array too long. Expected maximum length 4").unwrap();
+        assert_eq!(sent(&request, &strict)["stop"].as_array().unwrap().len(), 4);
     }
 }

@@ -8,6 +8,8 @@ use reqwest::header::{AUTHORIZATION, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use url::{Host, Url};
 
+use super::dialect::Dialect;
+use super::key;
 use crate::{ProviderError, ProviderErrorKind};
 
 /// One endpoint and one of its models. `Debug` shows neither the key nor the query of the address.
@@ -19,6 +21,8 @@ pub struct EndpointConfig {
     key: Option<SecretString>,
     authorization: Option<HeaderValue>,
     pub patience: Patience,
+    /// What the endpoint is known to refuse.
+    pub(super) dialect: Dialect,
 }
 
 /// How long to wait for an endpoint before saying so, trying again, or giving up.
@@ -58,16 +62,27 @@ impl Default for Patience {
 }
 
 impl EndpointConfig {
-    /// Reads an address as people type or paste it: `127.0.0.1:8080/v1` gets its `http://`, a trailing slash or
-    /// `/chat/completions` is cut. A blank key is no key.
+    /// Reads an address as people type or paste it: `127.0.0.1:8080/v1` gets its `http://`, a trailing slash, the name of a
+    /// call such as `/chat/completions` or `/models`, and a doubled `/v1` are cut. A blank key is no key.
     ///
     /// # Errors
     /// `BadRequest` when `url` is no http(s) address or carries a user name or password, or when `key` cannot be sent.
     pub fn new(url: &str, model: impl Into<String>, key: Option<SecretString>) -> Result<Self, ProviderError> {
         let url = parse_address(url)?;
-        let key = key.map(|key| SecretString::from(key.expose_secret().trim())).filter(|key| !is_blank(key));
+        let key = key.as_ref().map(key::read).transpose()?.flatten();
         let authorization = key.as_ref().map(bearer).transpose()?;
-        Ok(Self { url, model: model.into(), key, authorization, patience: Patience::default() })
+        let dialect = Dialect::of_host(url.host_str().unwrap_or_default());
+        Ok(Self { url, model: model.into(), key, authorization, patience: Patience::default(), dialect })
+    }
+
+    /// The same endpoint, with what was learned about it before.
+    pub fn with_dialect(self, learned: Dialect) -> Self {
+        Self { dialect: self.dialect.or(learned), ..self }
+    }
+
+    /// The same endpoint one step further down, where most have their API.
+    pub(super) fn with_version(&self) -> Self {
+        Self { url: self.call(&["v1"]), ..self.clone() }
     }
 
     /// The same endpoint, waited for differently.
@@ -129,8 +144,7 @@ impl EndpointConfig {
 
     /// Whether the path ends in `/v1` or the like.
     pub(super) fn ends_with_version(&self) -> bool {
-        let last = self.url.path().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+        is_version(self.url.path().trim_end_matches('/').rsplit('/').next().unwrap_or_default())
     }
 
     pub(super) fn authorize(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
@@ -161,7 +175,8 @@ impl fmt::Debug for EndpointConfig {
 }
 
 fn parse_address(text: &str) -> Result<Url, ProviderError> {
-    let text = text.trim();
+    let visible: String = text.chars().filter(|letter| !key::is_invisible(*letter)).collect();
+    let text = visible.trim().trim_matches(['"', '\'', '“', '”', '<', '>']).trim();
     let full = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let mut url = Url::parse(&full).map_err(|source| refused("this is not a web address").caused_by(source))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -175,18 +190,33 @@ fn parse_address(text: &str) -> Result<Url, ProviderError> {
         ));
     }
     url.set_fragment(None);
-    let path = url.path().trim_end_matches('/');
-    let path = path.strip_suffix("/chat/completions").unwrap_or(path).to_owned();
+    let path = base_path(url.path());
     url.set_path(&path);
     Ok(url)
 }
 
-fn refused(why: &str) -> ProviderError {
-    ProviderError::new(ProviderErrorKind::BadRequest, why, "Enter an address such as http://127.0.0.1:8080/v1.")
+/// The path of the API, without the call that was pasted along, and without a version that stands there twice.
+fn base_path(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let mut parts = parts.as_slice();
+    for call in [&["chat", "completions"][..], &["models"], &["completions"]] {
+        parts = parts.strip_suffix(call).unwrap_or(parts);
+    }
+    let mut kept: Vec<&str> = Vec::with_capacity(parts.len());
+    for part in parts {
+        if !(is_version(part) && kept.last() == Some(part)) {
+            kept.push(part);
+        }
+    }
+    format!("/{}", kept.join("/"))
 }
 
-fn is_blank(key: &SecretString) -> bool {
-    key.expose_secret().is_empty()
+fn is_version(part: &str) -> bool {
+    part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+fn refused(why: &str) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::BadRequest, why, "Enter an address such as http://127.0.0.1:8080/v1.")
 }
 
 fn bearer(key: &SecretString) -> Result<HeaderValue, ProviderError> {
@@ -216,6 +246,13 @@ mod tests {
             ("127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1/models"),
             ("  http://localhost:1234/v1/ ", "http://localhost:1234/v1/models"),
             ("https://api.example.com/v1/chat/completions", "https://api.example.com/v1/models"),
+            ("https://api.example.com/v1/models", "https://api.example.com/v1/models"),
+            ("https://api.example.com/v1/v1/", "https://api.example.com/v1/models"),
+            ("http://h/v1/chat/completions/", "http://h/v1/models"),
+            ("http://h//v1//", "http://h/v1/models"),
+            ("http://h/v1/completions", "http://h/v1/models"),
+            ("http://h/nested/prefix/v1/models/", "http://h/nested/prefix/v1/models"),
+            ("\u{200b}“http://h/v1”", "http://h/v1/models"),
             ("http://box.lan", "http://box.lan/models"),
             ("https://host.example/openai?api-version=2", "https://host.example/openai/models?api-version=2"),
         ] {

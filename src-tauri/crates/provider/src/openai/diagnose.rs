@@ -5,10 +5,11 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
+use super::api_error::ApiError;
 use super::config::EndpointConfig;
 use super::retry::{Again, Failure};
-use super::wire::ApiError;
-use crate::{ProviderError, ProviderErrorKind as Kind};
+use super::unpack::Packed;
+use crate::{FinishReason, ProviderError, ProviderErrorKind as Kind};
 
 /// Characters of an endpoint's own words that are repeated.
 const EXCERPT: usize = 300;
@@ -31,6 +32,7 @@ pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Failu
     let failure = |again: Again, kind, message: String, hint: String| Failure {
         error: ProviderError::new(kind, message, hint),
         again,
+        told: false,
     };
     let mut failure = if let Some(tls) = tls_cause(&error) {
         let (message, hint) = explain_tls(config, tls);
@@ -56,6 +58,13 @@ pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Failu
             format!("nothing listens on {authority} ({address})"),
             "Is the server started, and is this its port?".to_owned(),
         )
+    } else if error.is_connect() && config.is_https() && hung_up(&error) {
+        failure(
+            Again::Never,
+            Kind::Tls,
+            format!("{authority} ended the connection when it was asked for TLS"),
+            format!("If the server has no TLS, try {}.", address.replacen("https:", "http:", 1)),
+        )
     } else if error.is_connect() {
         failure(
             Again::Later,
@@ -67,13 +76,24 @@ pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Failu
         failure(
             Again::Never,
             Kind::Malformed,
-            format!("what listens on {authority} does not speak HTTP"),
+            if config.is_https() {
+                format!("what listens on {authority} does not speak HTTP")
+            } else {
+                format!("what listens on {authority} does not speak plain HTTP; perhaps it expects TLS")
+            },
             if config.is_https() {
                 "Check the port.".to_owned()
             } else {
                 format!("Check the port; if the server uses TLS, try {}.", address.replacen("http:", "https:", 1))
             },
         )
+    } else if error.is_request() && !config.is_https() && hung_up(&error) {
+        let mut failure = cut(config);
+        failure.error.hint = format!(
+            "Look at the server's log. If the server uses TLS, try {}.",
+            address.replacen("http:", "https:", 1)
+        );
+        failure
     } else {
         cut(config)
     };
@@ -129,16 +149,93 @@ pub(super) fn web_page(config: &EndpointConfig) -> Failure {
     })
 }
 
+/// A filter of the endpoint took the rest.
+pub(super) fn filtered(config: &EndpointConfig) -> Failure {
+    Failure::never(ProviderError::new(
+        Kind::BadRequest,
+        format!("the content filter of {} ended the reply", config.address()),
+        "Reword the message, or use another endpoint.",
+    ))
+}
+
+/// The endpoint ended the reply as failed, and said no more.
+pub(super) fn broken_off(config: &EndpointConfig) -> Failure {
+    let error = ProviderError::new(
+        Kind::Server,
+        format!("{} broke the reply off", config.address()),
+        "What has arrived is kept; continue the reply or try again.",
+    );
+    Failure { told: true, ..Failure::never(error) }
+}
+
+/// The model thought until the end, and answered nothing.
+pub(super) fn only_thoughts(config: &EndpointConfig, reason: FinishReason) -> ProviderError {
+    let address = config.address();
+    match reason {
+        FinishReason::Length => ProviderError::new(
+            Kind::Malformed,
+            format!(
+                "{address} sent only thoughts: the model was still thinking when the limit of the reply was reached"
+            ),
+            "Raise the length of replies, or switch thinking off for this model.",
+        ),
+        FinishReason::Stop | FinishReason::Cancelled => ProviderError::new(
+            Kind::Malformed,
+            format!("{address} sent only thoughts and no reply"),
+            "Try again, or switch thinking off for this model.",
+        ),
+    }
+}
+
+/// A body was compressed in a way that cannot be undone.
+pub(super) fn packed(config: &EndpointConfig, packed: &Packed) -> Failure {
+    let address = config.address();
+    let message = match packed {
+        Packed::Unknown(kind) => format!("{address} sent a reply compressed as \"{kind}\", which nobody asked for"),
+        Packed::Damaged => format!("{address} sent a compressed reply that cannot be unpacked"),
+    };
+    let hint = "Switch compression off in the server, or in the proxy in front of it.";
+    Failure::never(ProviderError::new(Kind::Malformed, message, hint))
+}
+
+/// What came as the list of models is none.
+pub(super) fn no_list(config: &EndpointConfig) -> Failure {
+    Failure::never(ProviderError::new(
+        Kind::NotFound,
+        format!("{}/models answers, but with something that is no list of models", config.address()),
+        format!("Check the address. {}", suggest_version(config)).trim_end(),
+    ))
+}
+
+/// The API is not at this address, but at `found`, which was tried.
+pub(super) fn elsewhere(config: &EndpointConfig, found: &EndpointConfig) -> ProviderError {
+    ProviderError::new(
+        Kind::NotFound,
+        format!("there is no API at {}, but there is one at {}", config.address(), found.address()),
+        format!("Use the address {}.", found.address()),
+    )
+}
+
 /// An error within a stream that began well. A code in it means what the HTTP status would have.
 pub(super) fn in_stream(config: &EndpointConfig, error: ApiError) -> Failure {
+    let no_call = [
+        "unexpected endpoint",
+        "unknown endpoint",
+        "no route",
+        "cannot post",
+        "cannot get",
+        "invalid url",
+        "not found",
+    ];
     let status = error.status.or(error.is_overflow().then_some(400));
+    let status = status.or(has_words(&error.message, &no_call).then_some(404));
     if let Some(status) = status {
         return refused(config, Refusal { status, location: None, pause: None, error });
     }
     let again = if has_words(&error.message, &["overload", "capacity", "busy"]) { Again::Later } else { Again::Never };
     let message = format!("{} broke off with an error{}", config.address(), said(config, &error.message));
     let hint = "The fault is the server's: look at its log, or try again.";
-    Failure { error: ProviderError::new(Kind::Server, message, hint), again }
+    Failure { error: ProviderError::new(Kind::Server, message, hint), again, told: true }
 }
 
 /// An answer that is no success.
@@ -176,11 +273,13 @@ pub(super) fn refused(config: &EndpointConfig, refusal: Refusal) -> Failure {
             format!("{address} failed (status {status}){said}"),
             "The fault is the server's: look at its log, or try again later.".to_owned(),
         ),
-        _ if has_words(&error.message, &["https port"]) => (
-            Kind::Tls,
-            format!("{address} is plain HTTP, but the server expects TLS"),
-            format!("Try {}.", address.replacen("http:", "https:", 1)),
-        ),
+        _ if has_words(&error.message, &["https port", "http request to an https", "requires tls", "tls required"]) => {
+            (
+                Kind::Tls,
+                format!("{address} is plain HTTP, but the server expects TLS"),
+                format!("Try {}.", address.replacen("http:", "https:", 1)),
+            )
+        }
         _ => (
             Kind::BadRequest,
             format!("{address} refused the request (status {status}){said}"),
@@ -188,7 +287,11 @@ pub(super) fn refused(config: &EndpointConfig, refusal: Refusal) -> Failure {
         ),
     };
     let again = again(*status, kind, error, *pause);
-    Failure { error: ProviderError { status: Some(*status), ..ProviderError::new(kind, message, hint) }, again }
+    Failure {
+        error: ProviderError { status: Some(*status), ..ProviderError::new(kind, message, hint) },
+        again,
+        told: true,
+    }
 }
 
 fn again(status: u16, kind: Kind, error: &ApiError, pause: Option<Duration>) -> Again {
@@ -234,7 +337,7 @@ fn suggest_version(config: &EndpointConfig) -> String {
     if config.ends_with_version() {
         return String::new();
     }
-    format!("Most end in /v1: try {}/v1.", config.address())
+    format!("Most end in /v1: try {}.", config.with_version().address())
 }
 
 fn wait_hint(pause: Option<Duration>) -> String {
@@ -301,6 +404,16 @@ fn tls_cause(error: &reqwest::Error) -> Option<&rustls::Error> {
 
 fn io_cause(error: &reqwest::Error) -> Option<io::ErrorKind> {
     causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind).last()
+}
+
+fn hung_up(error: &reqwest::Error) -> bool {
+    let incomplete =
+        causes(error).filter_map(|cause| cause.downcast_ref::<hyper::Error>()).any(hyper::Error::is_incomplete_message);
+    let closed = matches!(
+        io_cause(error),
+        Some(io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted)
+    );
+    incomplete || closed
 }
 
 fn is_not_http(error: &reqwest::Error) -> bool {

@@ -1,25 +1,46 @@
-//! What an endpoint is known to refuse, learned from its own words.
+//! What an endpoint is known to refuse, learned from its own words. The caller keeps it beside the endpoint, so that the
+//! same thing is refused once and not in every turn.
 
-/// What an endpoint has refused so far. Parameters beyond OpenAI's own are sent until one is refused: local servers know
-/// them, most others skip them, and the few that do not say so with a 400.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Dialect {
-    /// OpenAI's own parameters only, and no more than four stop texts.
-    pub(super) plain: bool,
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::api_error::ApiError;
+
+/// What an endpoint has refused so far. Parameters beyond OpenAI's own are sent until they are refused: local servers know
+/// them, most others skip them, and the few that do not say so with a 400 or 422.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Dialect {
+    /// Parameters that are left out.
+    pub left_out: BTreeSet<String>,
+    /// OpenAI's own parameters only.
+    pub plain: bool,
     /// The limit is called `max_completion_tokens`.
-    pub(super) completion_tokens: bool,
-    /// Temperature, top-p and the two penalties of OpenAI's own are fixed.
-    pub(super) fixed_sampling: bool,
-    pub(super) unseeded: bool,
-    /// No `stream_options`: the usage stays unknown.
-    pub(super) no_usage: bool,
+    pub completion_tokens: bool,
+    /// No more than four stop texts.
+    pub few_stops: bool,
     /// An unfinished reply at the end is refused.
-    pub(super) no_prefill: bool,
-    /// Answers come in no form but the model's own.
-    pub(super) shapeless: bool,
+    pub no_prefill: bool,
+    pub roles: Roles,
+    /// Samplers that are not sent have values of the server's own, so those that are off are sent as off.
+    pub own_defaults: bool,
 }
 
-const EXTRAS: [&str; 22] = [
+/// How an endpoint wants the turns of a chat.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Roles {
+    #[default]
+    Free,
+    /// One system message at the start, then the user, then in turns.
+    Strict,
+    /// The same without a system message.
+    NoSystem,
+}
+
+/// Every parameter that can be left out.
+pub(super) const PARAMETERS: [&str; 31] = [
     "typical_p",
     "top_n_sigma",
     "repeat_last_n",
@@ -42,60 +63,345 @@ const EXTRAS: [&str; 22] = [
     "return_progress",
     "add_generation_prompt",
     "continue_final_message",
+    "temperature",
+    "top_p",
+    "frequency_penalty",
+    "presence_penalty",
+    "seed",
+    "stream_options",
+    "response_format",
+    "stop",
+    "max_tokens",
+];
+/// The first of [`PARAMETERS`] are beyond OpenAI's own.
+const EXTRAS: usize = 22;
+/// Where one of these is fixed, all are.
+const SAMPLING: [&str; 4] = ["temperature", "top_p", "frequency_penalty", "presence_penalty"];
+const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+
+/// How endpoints say that they do not know a parameter.
+const UNKNOWN: [&str; 18] = [
+    "support",
+    "unrecogni",
+    "not recogni",
+    "unknown",
+    "unexpected",
+    "extra",
+    "permitted",
+    "not allowed",
+    "invalid param",
+    "forbidden",
+    "additional propert",
+    "not a valid",
+    "not accepted",
+    "no such",
+    "does not exist",
+    "should not exist",
+    "must not be set",
+    "cannot be set",
+];
+/// How endpoints say that a value is out of range. A sampler of that kind is left out; limits of others are the user's.
+const OUT_OF_RANGE: [&str; 10] = [
+    "must be",
+    "should be",
+    "at least",
+    "at most",
+    "invalid",
+    "greater than",
+    "less than",
+    "out of range",
+    "between",
+    "disable",
+];
+const MISSING: [&str; 3] = ["required", "missing", "must be provided"];
+/// How endpoints say that the last message must be the user's.
+const PREFILL: [&str; 7] = [
+    "prefill",
+    "end with a user message",
+    "expected last role",
+    "last message must be",
+    "last message should be",
+    "continue_final_message",
+    "add_generation_prompt",
+];
+/// How endpoints say that the turns of a chat do not please them.
+const ORDER: [&str; 12] = [
+    "must alternate",
+    "should alternate",
+    "alternating",
+    "alternate between",
+    "roles must",
+    "at the beginning",
+    "first message",
+    "must start with",
+    "start with a user",
+    "multiple system",
+    "more than one system",
+    "consecutive",
+];
+const NO_SYSTEM: [&str; 10] = [
+    "only user and assistant",
+    "only 'user' and 'assistant'",
+    "system role not",
+    "system role is not",
+    "system messages are not",
+    "system message is not",
+    "not support system",
+    "not support the system",
+    "developer instruction is not",
+    "invalid role: system",
 ];
 
-/// How endpoints say that the last message must be the user's.
-const PREFILL: [&str; 5] =
-    ["prefill", "end with a user message", "expected last role", "continue_final_message", "add_generation_prompt"];
-
 impl Dialect {
-    /// Whether an unfinished reply can be sent for the model to go on with. Endpoints that take none but OpenAI's own
-    /// parameters begin a new reply instead.
-    pub(super) fn prefills(self) -> bool {
-        !self.plain && !self.no_prefill
+    /// What is known of the services that many use, before they refuse anything.
+    pub(super) fn of_host(host: &str) -> Self {
+        let is = |name: &str| host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+        let mut known = Self::default();
+        if is("api.openai.com") || is("api.mistral.ai") {
+            (known.plain, known.no_prefill) = (true, true);
+        }
+        if is("api.mistral.ai") {
+            known.left_out.extend(["seed", "stream_options"].map(str::to_owned));
+        }
+        if is("api.perplexity.ai") {
+            known.roles = Roles::Strict;
+        }
+        known
     }
 
-    /// The dialect after a 400 that said `message`, if it names something that can be left out.
-    pub(super) fn learn(self, message: &str) -> Option<Self> {
-        let message = message.to_lowercase();
-        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
-        let mut learned = self;
-        if says(&["max_completion_tokens"]) {
-            learned.completion_tokens = true;
+    pub(super) fn sends(&self, parameter: &str) -> bool {
+        let beyond = self.plain && is_extra(parameter);
+        !beyond && !self.left_out.contains(parameter)
+    }
+
+    /// Whether an unfinished reply can be sent for the model to go on with. Endpoints that take none but OpenAI's own
+    /// parameters begin a new reply instead.
+    pub(super) fn prefills(&self) -> bool {
+        !self.plain && !self.no_prefill && self.sends("continue_final_message")
+    }
+
+    /// The dialect after a refusal, if that names something that can be done without.
+    pub(super) fn learn(&self, error: &ApiError) -> Option<Self> {
+        let mut words = error.message.to_lowercase();
+        if let Some(parameter) = &error.parameter {
+            words = format!("{words} {parameter}");
         }
-        learned.no_prefill |= says(&PREFILL);
-        if says(&["stop"]) && says(&["too long", "too many", "at most", "maximum"]) {
-            learned.plain = true;
+        let mut learned = self.clone();
+        learned.no_prefill |= says(&words, &PREFILL);
+        learned.learn_roles(&words);
+        if error.refused.is_empty() {
+            learned.learn_words(&words);
+        } else {
+            for refused in &error.refused {
+                learned.learn_refused(&refused.name, &refused.why);
+            }
         }
-        if says(&[
-            "support",
-            "unrecogni",
-            "unknown",
-            "unexpected",
-            "extra",
-            "permitted",
-            "not allowed",
-            "invalid param",
-        ]) {
-            learned.plain |= says(&EXTRAS);
-            learned.fixed_sampling |= says(&["temperature", "top_p", "frequency_penalty", "presence_penalty"]);
-            learned.unseeded |= says(&["seed"]);
-            learned.no_usage |= says(&["stream_options", "include_usage"]);
+        (learned != *self).then_some(learned)
+    }
+
+    /// A complaint from a list: it is about this parameter and no other.
+    fn learn_refused(&mut self, name: &str, why: &str) {
+        let unknown = says(why, &UNKNOWN);
+        if says(why, &MISSING) && !unknown {
+            return;
         }
-        learned.shapeless |= says(&["response_format", "json_schema"]);
-        (learned != self).then_some(learned)
+        match name {
+            "stop" if !unknown => self.learn_stops(),
+            "max_tokens" if unknown => self.learn_limit(),
+            _ if unknown || is_extra(name) => {
+                self.no_prefill |= unknown && is_extra(name);
+                self.left_out.insert(name.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// A complaint in a sentence, which names the first of several perhaps.
+    fn learn_words(&mut self, words: &str) {
+        let (unknown, out_of_range) = (says(words, &UNKNOWN), says(words, &OUT_OF_RANGE));
+        if words.contains("stop") && says(words, &["too long", "too many", "at most", "maximum"]) {
+            return self.learn_stops();
+        }
+        if names(words, "max_completion_tokens") && !self.completion_tokens {
+            self.completion_tokens = true;
+            return;
+        }
+        if unknown && LIMITS.iter().any(|limit| names(words, limit)) {
+            self.learn_limit();
+        }
+        if says(words, &["response_format", "json_schema"]) {
+            self.left_out.insert("response_format".to_owned());
+        }
+        if unknown && words.contains("include_usage") {
+            self.left_out.insert("stream_options".to_owned());
+        }
+        let extras = PARAMETERS[..EXTRAS].iter().filter(|name| names(words, name) && self.sends(name));
+        let extras: Vec<&str> = extras.copied().collect();
+        if !extras.is_empty() && (unknown || out_of_range) {
+            // Who does not know a second one of them knows none.
+            self.plain |= unknown && self.left_out.iter().any(|name| is_extra(name));
+            self.no_prefill |= unknown;
+            self.left_out.extend(extras.into_iter().map(str::to_owned));
+        }
+        if !unknown {
+            return;
+        }
+        if SAMPLING.iter().any(|name| names(words, name)) {
+            self.left_out.extend(SAMPLING.map(str::to_owned));
+        }
+        for name in ["seed", "stream_options"] {
+            if names(words, name) {
+                self.left_out.insert(name.to_owned());
+            }
+        }
+    }
+
+    fn learn_stops(&mut self) {
+        if self.few_stops {
+            self.left_out.insert("stop".to_owned());
+        }
+        self.few_stops = true;
+    }
+
+    /// The limit has another name, or none.
+    fn learn_limit(&mut self) {
+        if self.completion_tokens {
+            self.left_out.insert("max_tokens".to_owned());
+        }
+        self.completion_tokens = true;
+    }
+
+    fn learn_roles(&mut self, words: &str) {
+        let about = says(words, &["role", "system", "user", "assistant", "message", "instruction"]);
+        if !about || says(words, &PREFILL) {
+            return;
+        }
+        if says(words, &NO_SYSTEM) {
+            self.roles = Roles::NoSystem;
+        } else if says(words, &ORDER) {
+            self.roles = if self.roles == Roles::Free { Roles::Strict } else { Roles::NoSystem };
+        }
     }
 
     /// What either has learned.
-    pub(super) fn or(self, other: Self) -> Self {
+    pub(super) fn or(mut self, other: Self) -> Self {
+        self.left_out.extend(other.left_out);
         Self {
+            left_out: self.left_out,
             plain: self.plain | other.plain,
             completion_tokens: self.completion_tokens | other.completion_tokens,
-            fixed_sampling: self.fixed_sampling | other.fixed_sampling,
-            unseeded: self.unseeded | other.unseeded,
-            no_usage: self.no_usage | other.no_usage,
+            few_stops: self.few_stops | other.few_stops,
             no_prefill: self.no_prefill | other.no_prefill,
-            shapeless: self.shapeless | other.shapeless,
+            roles: self.roles.max(other.roles),
+            own_defaults: self.own_defaults | other.own_defaults,
         }
+    }
+}
+
+fn is_extra(name: &str) -> bool {
+    PARAMETERS[..EXTRAS].contains(&name)
+}
+
+fn says(words: &str, any: &[&str]) -> bool {
+    any.iter().any(|word| words.contains(word))
+}
+
+/// `words` hold `name` as a whole identifier.
+fn names(words: &str, name: &str) -> bool {
+    let inside = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+    words
+        .match_indices(name)
+        .any(|(at, _)| !inside(words[..at].chars().next_back()) && !inside(words[at + name.len()..].chars().next()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(refusals: &[&str]) -> Dialect {
+        refusals.iter().fold(Dialect::default(), |dialect, message| {
+            let error = ApiError { message: (*message).to_owned(), ..ApiError::default() };
+            dialect.learn(&error).unwrap_or_else(|| panic!("nothing is learned of: {message}"))
+        })
+    }
+
+    fn left_out(dialect: &Dialect) -> Vec<&str> {
+        dialect.left_out.iter().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn a_value_that_is_refused_costs_its_parameter_alone() {
+        for message in [
+            "top_k must be -1 (disable), or at least 1, got 0.",
+            "Invalid value for 'top_k': 0",
+            "`top_k` should be greater than 0",
+        ] {
+            let dialect = after(&[message]);
+            assert_eq!((left_out(&dialect), dialect.plain), (vec!["top_k"], false), "{message}");
+        }
+    }
+
+    #[test]
+    fn two_unknown_parameters_stand_for_all() {
+        let once = after(&["Unrecognized request argument supplied: top_k"]);
+        assert_eq!((left_out(&once), once.plain), (vec!["top_k"], false));
+        let twice = after(&["Unrecognized request argument supplied: top_k", "unknown field min_p"]);
+        assert!(twice.plain && !twice.sends("dry_base") && twice.sends("temperature"));
+    }
+
+    #[test]
+    fn wishes_about_roles_are_learned() {
+        for (message, roles) in [
+            ("System message must be at the beginning.", Roles::Strict),
+            ("Conversation roles must alternate user/assistant/user/assistant/...", Roles::Strict),
+            (
+                "After the optional system message(s), user or tool message(s) should alternate with assistant",
+                Roles::Strict,
+            ),
+            ("The first message must have the role user", Roles::Strict),
+            ("Multiple system messages are unsupported", Roles::Strict),
+            ("Only user and assistant roles are supported!", Roles::NoSystem),
+            ("System role not supported", Roles::NoSystem),
+            ("Developer instruction is not enabled for models/gemma-3", Roles::NoSystem),
+        ] {
+            assert_eq!(after(&[message]).roles, roles, "{message}");
+        }
+        let twice = after(&["roles must alternate", "System message must be at the beginning."]);
+        assert_eq!(twice.roles, Roles::NoSystem, "what was tried in vain goes further");
+    }
+
+    #[test]
+    fn an_ordinary_refusal_teaches_nothing() {
+        for message in [
+            "messages must not be empty",
+            "temperature must be below 2",
+            "the model is unknown",
+            "model is required",
+            "",
+        ] {
+            let error = ApiError { message: message.to_owned(), ..ApiError::default() };
+            assert_eq!(Dialect::default().learn(&error), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_missing_parameter_is_not_left_out() {
+        let error = ApiError::read(r#"{"detail":[{"type":"missing","loc":["body","top_k"],"msg":"Field required"}]}"#);
+        assert_eq!(Dialect::default().learn(&error), None);
+    }
+
+    #[test]
+    fn known_services_are_spoken_to_in_their_own_way() {
+        assert!(Dialect::of_host("api.openai.com").plain);
+        assert_eq!(Dialect::of_host("api.perplexity.ai").roles, Roles::Strict);
+        assert_eq!(Dialect::of_host("notapi.openai.com"), Dialect::default());
+    }
+
+    #[test]
+    fn what_was_learned_survives_being_stored() {
+        let learned = after(&["top_k must be at least 1", "Only user and assistant roles are supported!"]);
+        let json = serde_json::to_string(&learned).unwrap();
+        assert_eq!(serde_json::from_str::<Dialect>(&json).unwrap(), learned);
+        assert_eq!(serde_json::from_str::<Dialect>("{}").unwrap(), Dialect::default());
     }
 }

@@ -10,12 +10,14 @@ use reqwest::header::LOCATION;
 use reqwest::{Response, Url};
 
 use super::Shared;
+use super::api_error::ApiError;
 use super::body;
 use super::diagnose::{self, Refusal};
 use super::dialect::Dialect;
 use super::retry::{Again, Failure, asked_pause};
-use super::sse::SseParser;
-use super::wire::{self, ApiError, Chunk, Payload};
+use super::sse::{SseEvent, SseParser};
+use super::unpack::{Packed, Unpacker};
+use super::wire::{self, Chunk};
 use crate::Request;
 
 /// Bytes of a reply that was not streamed, and of other whole answers.
@@ -33,18 +35,35 @@ pub(super) enum Frame {
     Done,
 }
 
+/// What an event holds for the reply, and what it says went wrong.
+type Read = (Option<Frame>, Option<Failure>);
+
+/// An answer whose body is read as it comes.
+#[derive(Debug)]
+struct Body {
+    response: Response,
+    unpacker: Unpacker,
+}
+
 /// Sends `request` once. Ends after the first failure; ending without `Done` or a finish reason is for the caller to
 /// judge.
 pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Stream<Item = Result<Frame, Failure>> {
     try_stream! {
-        let mut response = shared.complete(&request).await?;
+        let response = shared.complete(&request).await?;
         yield Frame::Alive;
+        let mut response = shared.body(response)?;
         let first = shared.first_bytes(&mut response).await?;
         match first.trim_ascii_start().first() {
             Some(b'<') => Err(diagnose::web_page(&shared.config))?,
             Some(b'{' | b'[') => {
                 let whole = shared.rest(first, &mut response).await?;
-                yield shared.read_whole(&whole)?;
+                for line in lines_of(&whole) {
+                    let (frame, failure) = shared.read_whole(line);
+                    if let Some(frame) = frame {
+                        yield frame;
+                    }
+                    failure.map_or(Ok(()), Err)?;
+                }
             }
             _ => {
                 let mut parser = SseParser::default();
@@ -55,7 +74,8 @@ pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Strea
                         Ok(Some(bytes)) => bytes,
                         ended => {
                             // A last event without its blank line may be whole, or be what the cut has left of one.
-                            if let Some(Ok(frame)) = parser.finish().map(|data| shared.read(&data)) {
+                            let last = parser.finish().map(|event| shared.read(&event));
+                            if let Some((Some(frame), _)) = last {
                                 yield frame;
                             }
                             ended?;
@@ -64,8 +84,12 @@ pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Strea
                     };
                     let lines = parser.lines;
                     let overlong = parser.push(&bytes, &mut events);
-                    for data in events.drain(..) {
-                        yield shared.read(&data)?;
+                    for event in events.drain(..) {
+                        let (frame, failure) = shared.read(&event);
+                        if let Some(frame) = frame {
+                            yield frame;
+                        }
+                        failure.map_or(Ok(()), Err)?;
                     }
                     if parser.lines > lines {
                         yield Frame::Alive;
@@ -87,25 +111,35 @@ impl Shared {
         if request.prompt.continues && !dialect.prefills() {
             return Err(diagnose::no_prefill(&self.config));
         }
-        let body = body::body(&self.config.model, request, dialect);
+        let body = body::body(&self.config.model, request, &dialect);
         let url = self.config.call(&["chat", "completions"]);
         let mut response = self.send(self.http.post(url).json(&body)).await?;
         if response.status().is_success() {
             return Ok(response);
         }
         let refusal = self.refusal(&mut response).await;
-        let learned = match refusal.status {
-            400 | 422 if !refusal.error.is_overflow() => dialect.learn(&refusal.error.message),
-            _ => None,
-        };
+        let adapts = matches!(refusal.status, 400 | 422 | 500) && self.learn(&refusal.error, refusal.status);
         let mut failure = diagnose::refused(&self.config, refusal);
-        if let Some(learned) = learned {
-            tracing::info!(?learned, "the endpoint refuses a parameter; it is left out from now on");
-            let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-            *dialect = dialect.or(learned);
+        if adapts {
             failure.again = Again::Adapted;
         }
         Err(failure)
+    }
+
+    /// Learns from a refusal. True if another request may please the endpoint.
+    fn learn(&self, error: &ApiError, status: u16) -> bool {
+        if error.is_overflow() {
+            return false;
+        }
+        let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+        let learned = dialect.learn(error);
+        // A server fails for many reasons; of those only the order of turns is told by its template.
+        let Some(learned) = learned.filter(|learned| status != 500 || learned.roles != dialect.roles) else {
+            return false;
+        };
+        tracing::info!(?learned, "the endpoint refuses something; it is left out from now on");
+        *dialect = learned;
+        true
     }
 
     pub(super) async fn send(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
@@ -124,18 +158,28 @@ impl Shared {
         let pause = asked_pause(headers, SystemTime::now());
         let status = response.status().as_u16();
         let mut body = BytesMut::new();
+        let mut unpacker = Unpacker::of(headers).ok();
         // A body that breaks off says enough.
-        while let Ok(Some(bytes)) = response.chunk().await {
-            body.extend_from_slice(&bytes[..bytes.len().min(MAX_ERROR - body.len())]);
-            if body.len() == MAX_ERROR {
+        while let (Some(unpacker), Ok(Some(bytes))) = (&mut unpacker, response.chunk().await) {
+            let taken = unpacker.push(&bytes, |bytes| {
+                body.extend_from_slice(&bytes[..bytes.len().min(MAX_ERROR - body.len())]);
+                Ok::<_, Packed>(())
+            });
+            if taken.is_err() || body.len() == MAX_ERROR {
                 break;
             }
         }
         Refusal { status, location, pause, error: ApiError::read(&String::from_utf8_lossy(&body)) }
     }
 
-    /// The whole body, beginning with `first`.
-    pub(super) async fn rest(&self, first: Bytes, response: &mut Response) -> Result<String, Failure> {
+    /// The whole body.
+    pub(super) async fn whole(&self, response: Response) -> Result<String, Failure> {
+        let mut body = self.body(response)?;
+        self.rest(Bytes::new(), &mut body).await
+    }
+
+    /// The body, beginning with `first`.
+    async fn rest(&self, first: Bytes, response: &mut Body) -> Result<String, Failure> {
         let mut whole = BytesMut::from(first);
         while let Some(bytes) = self.more(response).await? {
             if whole.len() + bytes.len() > MAX_WHOLE {
@@ -146,14 +190,31 @@ impl Shared {
         Ok(String::from_utf8_lossy(&whole).into_owned())
     }
 
-    async fn more(&self, response: &mut Response) -> Result<Option<Bytes>, Failure> {
-        response.chunk().await.map_err(|error| diagnose::transport(&self.config, error))
+    fn body(&self, response: Response) -> Result<Body, Failure> {
+        let unpacker = Unpacker::of(response.headers()).map_err(|packed| diagnose::packed(&self.config, &packed))?;
+        Ok(Body { response, unpacker })
+    }
+
+    async fn more(&self, body: &mut Body) -> Result<Option<Bytes>, Failure> {
+        let Some(bytes) = body.response.chunk().await.map_err(|error| diagnose::transport(&self.config, error))? else {
+            return Ok(None);
+        };
+        if body.unpacker.passes(&bytes) {
+            return Ok(Some(bytes));
+        }
+        let mut unpacked = BytesMut::new();
+        let taken = body.unpacker.push(&bytes, |bytes| {
+            unpacked.extend_from_slice(bytes);
+            if unpacked.len() > MAX_WHOLE { Err(Packed::Damaged) } else { Ok(()) }
+        });
+        taken.map_err(|packed| diagnose::packed(&self.config, &packed))?;
+        Ok(Some(unpacked.freeze()))
     }
 
     /// The first bytes that are more than blank space: they tell a stream from a whole answer and from a web page.
     /// Content types do not: some servers stream as `text/plain`, some proxies send pages as `text/event-stream`.
-    async fn first_bytes(&self, response: &mut Response) -> Result<Bytes, Failure> {
-        while let Some(bytes) = self.more(response).await? {
+    async fn first_bytes(&self, body: &mut Body) -> Result<Bytes, Failure> {
+        while let Some(bytes) = self.more(body).await? {
             if !bytes.trim_ascii().is_empty() {
                 return Ok(bytes);
             }
@@ -161,31 +222,62 @@ impl Shared {
         Ok(Bytes::new())
     }
 
-    fn read(&self, data: &str) -> Result<Frame, Failure> {
-        match data.trim() {
-            "" => Ok(Frame::Alive),
-            "[DONE]" => Ok(Frame::Done),
+    /// What an event holds for the reply, and what it says went wrong.
+    fn read(&self, event: &SseEvent) -> Read {
+        let mut data = event.data.trim();
+        // Some proxies put a stream into a stream.
+        while let Some(inner) = data.strip_prefix("data:") {
+            data = inner.trim_start();
+        }
+        match data {
+            _ if event.fails => (None, Some(self.failed(ApiError::read(data)))),
+            "" => (Some(Frame::Alive), None),
+            "[DONE]" => (Some(Frame::Done), None),
             data => match wire::parse(data) {
-                Ok(Payload::Chunk(chunk)) => Ok(Frame::Chunk(Box::new(chunk))),
-                Ok(Payload::Error(error)) => Err(diagnose::in_stream(&self.config, error)),
-                // The cause holds a position, no text.
-                Err(error) => Err(diagnose::malformed(&self.config, &error.to_string())),
+                Ok(chunk) => self.frame(chunk),
+                Err(error) => (None, Some(diagnose::malformed(&self.config, &error.to_string()))),
             },
         }
     }
 
+    fn frame(&self, mut chunk: Chunk) -> Read {
+        let failure = chunk.error.take().map(|error| self.failed(error));
+        // Its words say more than the end that it names.
+        chunk.end = chunk.end.filter(|_| failure.is_none());
+        if chunk.timings.is_some() || chunk.progress.is_some() {
+            self.dialect.lock().unwrap_or_else(PoisonError::into_inner).own_defaults = true;
+        }
+        (Some(Frame::Chunk(Box::new(chunk))), failure)
+    }
+
+    /// The endpoint says itself that something failed, with a status that says otherwise.
+    fn failed(&self, error: ApiError) -> Failure {
+        let status = error.status.unwrap_or(400);
+        let adapts = matches!(status, 400 | 422 | 500) && self.learn(&error, status);
+        let failure = diagnose::in_stream(&self.config, error);
+        Failure { again: if adapts { Again::Adapted } else { failure.again }, told: true, ..failure }
+    }
+
     /// Reads the answer of a server that does not stream.
-    fn read_whole(&self, body: &str) -> Result<Frame, Failure> {
+    fn read_whole(&self, body: &str) -> Read {
         match wire::parse(body) {
-            Err(error) if error.is_eof() => Err(diagnose::cut(&self.config)),
-            Ok(Payload::Chunk(chunk)) if chunk.choices.is_none() => {
-                Err(diagnose::malformed(&self.config, "an answer without a reply"))
+            Err(error) if error.is_cut() => (None, Some(diagnose::cut(&self.config))),
+            Err(error) => (None, Some(diagnose::malformed(&self.config, &error.to_string()))),
+            Ok(chunk) if !chunk.replies && chunk.error.is_none() => {
+                (None, Some(diagnose::malformed(&self.config, "an answer without a reply")))
             }
-            _ => self.read(body),
+            Ok(chunk) => self.frame(chunk),
         }
     }
 
-    fn dialect(&self) -> Dialect {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn dialect(&self) -> Dialect {
+        self.dialect.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// The answers in `body`: one, or one in each line from servers that send no events.
+fn lines_of(body: &str) -> Vec<&str> {
+    let lines: Vec<&str> = body.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let chunks = lines.len() > 1 && lines.iter().all(|line| line.starts_with('{') && line.ends_with('}'));
+    if chunks { lines } else { vec![body] }
 }

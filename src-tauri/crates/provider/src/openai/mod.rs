@@ -9,14 +9,22 @@
 //! - Loopback endpoints are never asked through the system's proxy.
 //! - What a model asks of tools is handed on whole, though none are offered: a reply that is nothing else is no silence.
 //!
-//! Absent: `reasoning_content`, which is skipped.
+//! - A reply ends where the endpoint says so in a known word, at a stop text, or at a control token; its text stands once and
+//!   whole, however the endpoint cuts, repeats or escapes it.
+//!
+//! Absent: `reasoning_content`, which is skipped. A reply of nothing else is an error that says so.
 
+mod api_error;
 mod body;
 mod calls;
 mod config;
+mod cut;
 mod diagnose;
 mod dialect;
 mod exchange;
+mod joined;
+mod key;
+mod lenient;
 mod probe;
 mod reply;
 mod retry;
@@ -24,6 +32,9 @@ mod samplers;
 mod silence;
 mod sse;
 mod tally;
+mod text;
+mod turns;
+mod unpack;
 mod wire;
 
 use std::sync::{Arc, Mutex};
@@ -32,9 +43,9 @@ use reqwest::redirect::Policy;
 use tokio_util::sync::CancellationToken;
 
 use crate::{EventStream, Provider, ProviderError, ProviderErrorKind, Request, tls};
-use dialect::Dialect;
 
 pub use config::{EndpointConfig, Patience};
+pub use dialect::{Dialect, Roles};
 pub use probe::{Probe, probe};
 
 /// A client for one endpoint and one model. Clones share connections and what was learned about the endpoint.
@@ -58,6 +69,11 @@ impl OpenAiClient {
     /// `Tls` when the system has no usable root certificates.
     pub fn new(config: EndpointConfig) -> Result<Self, ProviderError> {
         Ok(Self { shared: Arc::new(Shared::new(config)?) })
+    }
+
+    /// What is known of the endpoint by now, for the next client of it.
+    pub fn dialect(&self) -> Dialect {
+        self.shared.dialect()
     }
 }
 
@@ -89,6 +105,7 @@ impl Shared {
             )
             .caused_by(source.without_url())
         })?;
-        Ok(Self { http, config, dialect: Mutex::default() })
+        let dialect = Mutex::new(config.dialect.clone());
+        Ok(Self { http, config, dialect })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use domain::prompt::{Prompt, PromptMessage, PromptRole};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
@@ -10,6 +9,7 @@ use reqwest::Url;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::api_error::ApiError;
 use super::config::{EndpointConfig, Patience};
 use super::diagnose;
 use super::retry::Failure;
@@ -28,8 +28,9 @@ pub struct Probe {
     pub context: Option<u32>,
 }
 
-/// Asks for the list of models, once; an endpoint without one is asked for a reply of one token instead. Whether the
-/// configured model is in the list is for the caller to compare.
+/// Asks for the list of models, once; an endpoint without one is asked for a reply of one token instead. Where the address
+/// lacks its `/v1`, the error names the address that answers. Whether the configured model is in the list is for the caller
+/// to compare.
 ///
 /// # Errors
 /// Every class that a reply can fail with, except `ContextOverflow` and `Cut` in the middle of a text.
@@ -38,21 +39,32 @@ pub async fn probe(config: &EndpointConfig) -> Result<Probe, ProviderError> {
     // Someone sits in front of a test and waits; one short reply is due much sooner than one to a long prompt.
     let patience = Patience { first: patience.first.min(patience.idle), ..patience };
     let shared = Arc::new(Shared::new(config.clone().with_patience(patience))?);
-    match shared.get(config.call(&["models"])).await {
-        Ok(list) => {
-            let models = names(&list);
+    match shared.models().await {
+        Ok((models, list)) => {
             let context = match listed_context(&list, &config.model) {
                 Some(context) => Some(context),
                 None => shared.llama_context().await,
             };
             Ok(Probe { models, context })
         }
-        Err(failure) if has_no_list(&failure.error) => {
-            one_token(shared).await?;
-            Ok(Probe::default())
+        Err(failure) if failure.error.kind == ProviderErrorKind::NotFound && !config.ends_with_version() => {
+            let below = Shared::new(config.with_version().with_patience(patience))?;
+            if below.models().await.is_ok() {
+                return Err(diagnose::elsewhere(config, &below.config));
+            }
+            without_list(shared, failure.error).await
         }
-        Err(failure) => Err(failure.error),
+        Err(failure) => without_list(shared, failure.error).await,
     }
+}
+
+/// An endpoint without a list may answer all the same.
+async fn without_list(shared: Arc<Shared>, error: ProviderError) -> Result<Probe, ProviderError> {
+    if !has_no_list(&error) {
+        return Err(error);
+    }
+    one_token(shared).await?;
+    Ok(Probe::default())
 }
 
 impl Shared {
@@ -63,13 +75,25 @@ impl Shared {
         fetched.unwrap_or_else(|_| Err(diagnose::silent(&self.config, limit)))
     }
 
+    /// The names of the models, and the list that they stand in.
+    async fn models(&self) -> Result<(Vec<String>, Value), Failure> {
+        let list = self.get(self.config.call(&["models"])).await?;
+        if let Some(error) = ApiError::within(&list, false) {
+            return Err(diagnose::in_stream(&self.config, error));
+        }
+        match names(&list) {
+            Some(names) => Ok((names, list)),
+            None => Err(diagnose::no_list(&self.config)),
+        }
+    }
+
     async fn fetch(&self, url: Url) -> Result<Value, Failure> {
         let mut response = self.send(self.http.get(url)).await?;
         if !response.status().is_success() {
             let refusal = self.refusal(&mut response).await;
             return Err(diagnose::refused(&self.config, refusal));
         }
-        let body = self.rest(Bytes::new(), &mut response).await?;
+        let body = self.whole(response).await?;
         if body.trim_start().starts_with('<') {
             return Err(diagnose::web_page(&self.config));
         }
@@ -83,10 +107,21 @@ impl Shared {
     }
 }
 
-fn names(list: &Value) -> Vec<String> {
-    let entries = list["data"].as_array().or_else(|| list["models"].as_array()).or_else(|| list.as_array());
-    let name = |entry: &Value| entry["id"].as_str().or_else(|| entry["name"].as_str()).map(str::to_owned);
-    entries.into_iter().flatten().filter_map(name).take(MAX_MODELS).collect()
+/// `None` if this is no list of models. A list may be empty, or `null`.
+fn names(list: &Value) -> Option<Vec<String>> {
+    let of = |key: &str| list.get(key);
+    let entries = match (of("data"), of("models")) {
+        (Some(Value::Array(entries)), _) | (_, Some(Value::Array(entries))) => entries.as_slice(),
+        (Some(Value::Null), _) | (_, Some(Value::Null)) => &[],
+        _ if of("object").is_some_and(|kind| kind == "list") => &[],
+        _ => list.as_array()?.as_slice(),
+    };
+    let name = |entry: &Value| {
+        let name = ["id", "name", "model"].iter().find_map(|key| entry.get(*key)?.as_str());
+        name.or_else(|| entry.as_str()).map(str::to_owned)
+    };
+    let names: Vec<String> = entries.iter().filter_map(name).take(MAX_MODELS).collect();
+    (entries.is_empty() || !names.is_empty()).then_some(names)
 }
 
 /// llama.cpp says `meta.n_ctx`, vLLM `max_model_len`, OpenRouter `context_length`. A server with a single model takes

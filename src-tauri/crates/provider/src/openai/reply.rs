@@ -13,7 +13,7 @@ use super::diagnose;
 use super::exchange::{Frame, exchange};
 use super::retry::{Again, Failure, pause};
 use super::silence::{Silence, Waited};
-use super::tally::Tally;
+use super::tally::{Ended, Tally};
 use crate::{FinishReason, GenerationEvent, ProviderError, Request};
 
 pub(super) fn reply(
@@ -24,55 +24,60 @@ pub(super) fn reply(
     let request = Arc::new(request);
     stream! {
         let patience = shared.config.patience;
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(&request);
         let mut retries = 0;
         loop {
             let mut frames = pin!(exchange(Arc::clone(&shared), Arc::clone(&request)));
             let mut silence = Silence::new(patience.notice, patience.first);
             let failure = loop {
-                match silence.wait(&cancel, frames.next()).await {
-                    Waited::Quiet(seconds) => yield Ok(GenerationEvent::Stalled { seconds }),
+                let next = match silence.wait(&cancel, frames.next()).await {
+                    Waited::Quiet(seconds) => {
+                        yield Ok(GenerationEvent::Stalled { seconds });
+                        continue;
+                    }
                     Waited::Cancelled => {
                         for event in tally.ending(FinishReason::Cancelled) {
                             yield Ok(event);
                         }
                         return;
                     }
-                    Waited::TooLong => break diagnose::silent(&shared.config, silence.limit),
-                    Waited::Ready(None) => break diagnose::cut(&shared.config),
-                    Waited::Ready(Some(Err(failure))) => break failure,
+                    Waited::TooLong => Next::Failed(diagnose::silent(&shared.config, silence.limit)),
+                    Waited::Ready(None) => Next::of_hang_up(&shared, &mut tally),
+                    Waited::Ready(Some(Err(failure))) => Next::Failed(failure),
                     Waited::Ready(Some(Ok(frame))) => {
                         silence.broken();
-                        match take(&shared, &mut tally, frame) {
-                            Err(failure) => break failure,
-                            Ok(Taken::Ended(reason)) => {
-                                for event in tally.ending(reason) {
-                                    yield Ok(event);
-                                }
-                                return;
-                            }
-                            Ok(Taken::Events(events)) => {
-                                for event in events {
-                                    yield Ok(event);
-                                }
-                            }
+                        let mut events = Vec::new();
+                        let next = take(&shared, &mut tally, frame, &mut events);
+                        for event in events {
+                            yield Ok(event);
                         }
+                        next
                     }
+                };
+                match next {
+                    Next::Goes => silence.limit = limit(&shared, &tally),
+                    Next::Ended => break None,
+                    Next::Failed(failure) => break Some(failure),
                 }
-                silence.limit = limit(&shared, &tally);
             };
-            // What goes wrong behind the end of a reply is no fault of the reply.
-            if let Some(reason) = tally.ended {
+            // What goes wrong behind the end of a reply is no fault of the reply, unless the endpoint says that it is.
+            let failure = failure.filter(|failure| tally.ended.is_none() || failure.told);
+            let Some(failure) = failure else {
+                let reason = tally.ended.unwrap_or(FinishReason::Stop);
+                if tally.only_thought() {
+                    yield Err(diagnose::only_thoughts(&shared.config, reason));
+                    return;
+                }
                 for event in tally.ending(reason) {
                     yield Ok(event);
                 }
                 return;
-            }
-            if failure.again == Again::Adapted {
+            };
+            if failure.again == Again::Adapted && !tally.spoke() {
                 continue;
             }
             let Some(wait) = next_pause(&shared, &tally, retries, failure.again) else {
-                for event in tally.called() {
+                for event in tally.rest() {
                     yield Ok(event);
                 }
                 yield Err(failure.error);
@@ -91,26 +96,45 @@ pub(super) fn reply(
     }
 }
 
-/// What a frame means for the reply.
-enum Taken {
-    Events(Vec<GenerationEvent>),
-    Ended(FinishReason),
+/// What becomes of the reply.
+enum Next {
+    Goes,
+    Ended,
+    Failed(Failure),
 }
 
-fn take(shared: &Shared, tally: &mut Tally, frame: Frame) -> Result<Taken, Failure> {
+impl Next {
+    /// The stream is over, without a word of farewell.
+    fn of_hang_up(shared: &Shared, tally: &mut Tally) -> Self {
+        tally.ended = tally.hung_up();
+        match tally.ended {
+            Some(_) => Self::Ended,
+            None => Self::Failed(diagnose::cut(&shared.config)),
+        }
+    }
+}
+
+fn take(shared: &Shared, tally: &mut Tally, frame: Frame, events: &mut Vec<GenerationEvent>) -> Next {
     match frame {
-        Frame::Alive => Ok(Taken::Events(Vec::new())),
-        Frame::Chunk(chunk) => tally.take(&shared.config, *chunk).map(Taken::Events),
-        Frame::Done => Ok(Taken::Ended(tally.ended.unwrap_or(FinishReason::Stop))),
+        Frame::Alive => Next::Goes,
+        Frame::Done => Next::Ended,
+        Frame::Chunk(chunk) => match tally.take(&shared.config, *chunk, events) {
+            Err(failure) => Next::Failed(failure),
+            Ok(()) if tally.is_cut() => {
+                tally.ended = Some(FinishReason::Stop);
+                Next::Ended
+            }
+            Ok(()) => Next::Goes,
+        },
     }
 }
 
 fn limit(shared: &Shared, tally: &Tally) -> Duration {
     let patience = &shared.config.patience;
-    match (tally.ended, tally.spoke()) {
-        (Some(_), _) => patience.tail,
-        (None, true) => patience.idle,
-        (None, false) => patience.first,
+    match (tally.has_ended(), tally.spoke()) {
+        (Ended::Surely, _) => patience.tail,
+        (Ended::Perhaps, _) | (Ended::No, true) => patience.idle,
+        (Ended::No, false) => patience.first,
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) const MAX_RETRIES: u32 = 2;
 pub(super) struct Failure {
     pub(super) error: ProviderError,
     pub(super) again: Again,
+    /// In the endpoint's own words: it counts even behind the end of a reply.
+    pub(super) told: bool,
 }
 
 /// What the failure says about another attempt.
@@ -32,11 +34,11 @@ pub(super) enum Again {
 
 impl Failure {
     pub(super) fn never(error: ProviderError) -> Self {
-        Self { error, again: Again::Never }
+        Self { error, again: Again::Never, told: false }
     }
 
     pub(super) fn later(error: ProviderError) -> Self {
-        Self { error, again: Again::Later }
+        Self { error, again: Again::Later, told: false }
     }
 }
 

@@ -3,8 +3,32 @@
 use domain::sampling::Sampling;
 use serde::Serialize;
 
+use super::dialect::Dialect;
+
 /// The range of the penalties that llama.cpp takes by itself.
 const DEFAULT_RANGE: u32 = 64;
+
+/// What the endpoint is sent, and what it is spared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent<'a> {
+    pub(super) dialect: &'a Dialect,
+}
+
+impl Sent<'_> {
+    /// A value that is sent unless the endpoint refuses it.
+    pub(super) fn given<T>(self, name: &str, value: T) -> Option<T> {
+        self.dialect.sends(name).then_some(value)
+    }
+
+    /// A value that is not sent where it does nothing, for `off` is not off everywhere.
+    pub(super) fn working<T: PartialEq>(self, name: &str, value: T, off: T) -> Option<T> {
+        self.given(name, value).filter(|value| *value != off || self.dialect.own_defaults)
+    }
+
+    fn part<T>(self, name: &str, works: bool, value: T) -> Option<T> {
+        self.given(name, value).filter(|_| works)
+    }
+}
 
 /// Samplers that few servers have, by llama.cpp's names; those that do nothing are not sent.
 #[derive(Debug, Default, Serialize)]
@@ -15,67 +39,54 @@ pub(super) struct Rare {
     top_n_sigma: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     repeat_last_n: Option<u32>,
-    #[serde(flatten)]
-    dry: Option<Dry>,
-    #[serde(flatten)]
-    xtc: Option<Xtc>,
-    #[serde(flatten)]
-    mirostat: Option<Mirostat>,
-    #[serde(flatten)]
-    dynatemp: Option<Dynatemp>,
-}
-
-#[derive(Debug, Serialize)]
-struct Dry {
-    dry_multiplier: f32,
-    dry_base: f32,
-    dry_allowed_length: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_multiplier: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_base: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_allowed_length: Option<u32>,
     /// -1 is all.
-    dry_penalty_last_n: i64,
-}
-
-#[derive(Debug, Serialize)]
-struct Xtc {
-    xtc_probability: f32,
-    xtc_threshold: f32,
-}
-
-#[derive(Debug, Serialize)]
-struct Mirostat {
-    mirostat: u32,
-    mirostat_tau: f32,
-    mirostat_eta: f32,
-}
-
-#[derive(Debug, Serialize)]
-struct Dynatemp {
-    dynatemp_range: f32,
-    dynatemp_exponent: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_penalty_last_n: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    xtc_probability: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    xtc_threshold: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mirostat: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mirostat_tau: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mirostat_eta: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dynatemp_range: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dynatemp_exponent: Option<f32>,
 }
 
 impl Rare {
-    pub(super) fn of(sampling: &Sampling) -> Self {
+    pub(super) fn of(sampling: &Sampling, sent: Sent<'_>) -> Self {
         let Sampling { dry, xtc, mirostat, dynatemp, .. } = *sampling;
-        let range = (sampling.repeat_range != DEFAULT_RANGE).then_some(sampling.repeat_range);
+        let dries = dry.multiplier > 0.0;
+        let dry_range = if dry.range == 0 { -1 } else { i64::from(dry.range) };
+        let excludes = xtc.probability > 0.0;
+        let steadies = mirostat.version > 0;
+        let moves = dynatemp.range > 0.0;
         Self {
-            typical_p: (sampling.typical_p < 1.0).then_some(sampling.typical_p),
-            top_n_sigma: (sampling.top_n_sigma > 0.0).then_some(sampling.top_n_sigma),
-            repeat_last_n: range,
-            dry: (dry.multiplier > 0.0).then_some(Dry {
-                dry_multiplier: dry.multiplier,
-                dry_base: dry.base,
-                dry_allowed_length: dry.allowed_length,
-                dry_penalty_last_n: if dry.range == 0 { -1 } else { i64::from(dry.range) },
-            }),
-            xtc: (xtc.probability > 0.0)
-                .then_some(Xtc { xtc_probability: xtc.probability, xtc_threshold: xtc.threshold }),
-            mirostat: (mirostat.version > 0).then_some(Mirostat {
-                mirostat: mirostat.version,
-                mirostat_tau: mirostat.tau,
-                mirostat_eta: mirostat.eta,
-            }),
-            dynatemp: (dynatemp.range > 0.0)
-                .then_some(Dynatemp { dynatemp_range: dynatemp.range, dynatemp_exponent: dynatemp.exponent }),
+            typical_p: sent.part("typical_p", sampling.typical_p < 1.0, sampling.typical_p),
+            top_n_sigma: sent.part("top_n_sigma", sampling.top_n_sigma > 0.0, sampling.top_n_sigma),
+            repeat_last_n: sent.part("repeat_last_n", sampling.repeat_range != DEFAULT_RANGE, sampling.repeat_range),
+            dry_multiplier: sent.part("dry_multiplier", dries, dry.multiplier),
+            dry_base: sent.part("dry_base", dries, dry.base),
+            dry_allowed_length: sent.part("dry_allowed_length", dries, dry.allowed_length),
+            dry_penalty_last_n: sent.part("dry_penalty_last_n", dries, dry_range),
+            xtc_probability: sent.part("xtc_probability", excludes, xtc.probability),
+            xtc_threshold: sent.part("xtc_threshold", excludes, xtc.threshold),
+            mirostat: sent.part("mirostat", steadies, mirostat.version),
+            mirostat_tau: sent.part("mirostat_tau", steadies, mirostat.tau),
+            mirostat_eta: sent.part("mirostat_eta", steadies, mirostat.eta),
+            dynatemp_range: sent.part("dynatemp_range", moves, dynatemp.range),
+            dynatemp_exponent: sent.part("dynatemp_exponent", moves, dynatemp.exponent),
         }
     }
 }

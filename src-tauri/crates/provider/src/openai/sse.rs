@@ -10,11 +10,20 @@ pub(super) const MAX_EVENT: usize = 1 << 20;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-/// Cuts bytes into the `data` of events. Event names, ids and comments are skipped.
+/// The `data` of an event.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct SseEvent {
+    pub(super) data: String,
+    /// Its name says that something failed.
+    pub(super) fails: bool,
+}
+
+/// Cuts bytes into events. Other names, ids and comments are skipped.
 #[derive(Debug, Default)]
 pub(super) struct SseParser {
     line: Vec<u8>,
     data: Option<Vec<u8>>,
+    fails: bool,
     after_cr: bool,
     /// Lines that were completed so far, comments and blank ones included.
     pub(super) lines: u64,
@@ -23,7 +32,7 @@ pub(super) struct SseParser {
 impl SseParser {
     /// Reads on, and adds the data of each completed event to `events`. What was completed before the event that grew
     /// too long is added too.
-    pub(super) fn push(&mut self, mut bytes: &[u8], events: &mut Vec<String>) -> Result<(), TooLong> {
+    pub(super) fn push(&mut self, mut bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         while let Some((&first, rest)) = bytes.split_first() {
             if first == b'\n' && std::mem::take(&mut self.after_cr) {
                 bytes = rest;
@@ -45,29 +54,42 @@ impl SseParser {
     }
 
     /// What was never ended by a blank line. It may be whole all the same: some servers do not bother.
-    pub(super) fn finish(mut self) -> Option<String> {
+    pub(super) fn finish(mut self) -> Option<SseEvent> {
         let mut events = Vec::new();
         if !self.line.is_empty() {
             self.end_line(&mut events).ok()?;
         }
-        self.data.map(text)
+        self.event()
     }
 
-    fn end_line(&mut self, events: &mut Vec<String>) -> Result<(), TooLong> {
+    fn event(&mut self) -> Option<SseEvent> {
+        let fails = std::mem::take(&mut self.fails);
+        let data = self.data.take().or_else(|| fails.then(Vec::new))?;
+        Some(SseEvent { data: text(data), fails })
+    }
+
+    fn end_line(&mut self, events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         let line = std::mem::take(&mut self.line);
         let line = if self.lines == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line) } else { &line };
         self.lines += 1;
         if line.is_empty() {
-            events.extend(self.data.take().map(text));
+            events.extend(self.event());
             return Ok(());
         }
         let colon = line.iter().position(|&byte| byte == b':').unwrap_or(line.len());
         let (field, value) = (&line[..colon], line.get(colon + 1..).unwrap_or_default());
-        // llama.cpp before 2026 sends failures in a field of its own.
-        if !matches!(field, b"data" | b"error") {
-            return Ok(());
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {}
+            // llama.cpp before 2026 sends failures in a field of its own.
+            b"error" => self.fails = true,
+            b"event" => {
+                self.fails = matches!(value.trim_ascii(), b"error" | b"exception");
+                return Ok(());
+            }
+            _ => return Ok(()),
         }
-        self.add(value.strip_prefix(b" ").unwrap_or(value))
+        self.add(value)
     }
 
     fn add(&mut self, value: &[u8]) -> Result<(), TooLong> {
@@ -86,8 +108,28 @@ impl SseParser {
 fn text(bytes: Vec<u8>) -> String {
     match String::from_utf8(bytes) {
         Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        Err(error) => String::from_utf8_lossy(&escaped_halves(error.as_bytes())).into_owned(),
     }
+}
+
+/// Halves of UTF-16 pairs that were encoded one by one, as JSON escapes them.
+fn escaped_halves(bytes: &[u8]) -> Vec<u8> {
+    let mut escaped = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((&first, after)) = rest.split_first() {
+        rest = match rest {
+            [0xED, second @ 0xA0..=0xBF, third @ 0x80..=0xBF, after @ ..] => {
+                let half = 0xD000 | (u32::from(second & 0x3F) << 6) | u32::from(third & 0x3F);
+                escaped.extend_from_slice(format!("\\u{half:04x}").as_bytes());
+                after
+            }
+            _ => {
+                escaped.push(first);
+                after
+            }
+        };
+    }
+    escaped
 }
 
 #[cfg(test)]
@@ -103,8 +145,24 @@ mod tests {
         for chunk in chunks {
             parser.push(chunk, &mut events).unwrap();
         }
-        events.extend(parser.finish().map(|open| format!("[{open}]")));
-        events
+        let mut texts: Vec<String> = events.into_iter().map(shown).collect();
+        texts.extend(parser.finish().map(|open| format!("[{}]", shown(open))));
+        texts
+    }
+
+    fn shown(SseEvent { data, fails }: SseEvent) -> String {
+        if fails { format!("!{data}") } else { data }
+    }
+
+    #[test]
+    fn events_that_tell_of_failures_are_marked() {
+        let text = "event: error\ndata: a\n\nevent:message\ndata: b\n\nerror: c\n\nevent: error\n\ndata: d\n\n";
+        assert_eq!(events(&[text.as_bytes()]), ["!a", "b", "!c", "!", "d"]);
+    }
+
+    #[test]
+    fn halves_in_bytes_of_their_own_are_escaped() {
+        assert_eq!(events(&[b"data: a\xED\xA0\xBD\xED\xB8\x80b\xFF\n\n"]), ["a\\ud83d\\ude00b\u{FFFD}"]);
     }
 
     #[test]
@@ -151,7 +209,7 @@ mod tests {
         parser.push(b"data: kept\n\ndata: ", &mut events).unwrap();
         let refused = (0..64).find(|_| parser.push(&piece, &mut events).is_err()).unwrap();
         assert!(refused <= 16 && parser.line.capacity() <= 2 * MAX_EVENT);
-        assert_eq!(events, ["kept"]);
+        assert_eq!(events.iter().map(|event| event.data.as_str()).collect::<Vec<_>>(), ["kept"]);
 
         let mut parser = SseParser::default();
         let line = [b"data: ".as_slice(), &piece, b"\n"].concat();

@@ -6,36 +6,61 @@ use super::calls::Calls;
 use super::config::EndpointConfig;
 use super::diagnose;
 use super::retry::Failure;
-use super::wire::{Chunk, Progress, WireTimings, WireUsage};
-use crate::{FinishReason, GenerationEvent, ProviderError, ProviderErrorKind, Timings, Usage};
+use super::text::Text;
+use super::wire::{Chunk, End, Progress, WireTimings, WireUsage};
+use crate::{FinishReason, GenerationEvent, Request, Timings, Usage};
 
 /// Bytes of one reply. An endpoint that sends more ignores `max_tokens`, or means harm.
 const MAX_REPLY: usize = 8 << 20;
+/// Bytes of text that make one reply, for endpoints that say all of it again with every piece.
+const MAX_SENT: usize = 64 * MAX_REPLY;
 
 #[derive(Debug)]
 pub(super) struct Tally {
     started: Instant,
     first_text: Option<Instant>,
+    sent: usize,
     bytes: usize,
+    texts: usize,
+    text: Text,
+    thinks: bool,
     calls: Calls,
     usage: Usage,
     prefill_ms: Option<f64>,
     decode_ms: Option<f64>,
     /// Why the reply ended, once the endpoint has said so.
     pub(super) ended: Option<FinishReason>,
+    /// The endpoint has named an end that is not known.
+    perhaps_ended: bool,
+    /// The endpoint may say with every piece that it was the last.
+    doubted: bool,
+}
+
+/// How sure it is that the reply has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    No,
+    Perhaps,
+    Surely,
 }
 
 impl Tally {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(request: &Request) -> Self {
         Self {
             started: Instant::now(),
             first_text: None,
+            sent: 0,
             bytes: 0,
+            texts: 0,
+            text: Text::of(&request.prompt),
+            thinks: false,
             calls: Calls::default(),
             usage: Usage::default(),
             prefill_ms: None,
             decode_ms: None,
             ended: None,
+            perhaps_ended: false,
+            doubted: false,
         }
     }
 
@@ -44,50 +69,84 @@ impl Tally {
         self.first_text.is_some() || self.calls.any()
     }
 
-    /// Counts `chunk`, and returns what it holds for the caller.
-    pub(super) fn take(&mut self, config: &EndpointConfig, chunk: Chunk) -> Result<Vec<GenerationEvent>, Failure> {
-        let mut events = Vec::new();
-        if let Some(progress) = chunk.prompt_progress {
-            events.push(self.progress(&progress));
-        }
-        if let Some(usage) = chunk.usage {
-            self.usage(&usage);
-        }
-        if let Some(timings) = chunk.timings {
-            self.timings(&timings);
-        }
-        // We ask for one choice.
-        if let Some(mut choice) = chunk.choices.unwrap_or_default().into_iter().next() {
-            let reason = choice.finish_reason.take();
-            let mut delta = choice.into_delta();
-            if let Some(text) = delta.take_text() {
-                self.bytes += text.len();
-                if self.bytes > MAX_REPLY {
-                    return Err(diagnose::malformed(config, "a reply without end"));
-                }
-                self.first_text.get_or_insert_with(Instant::now);
-                events.push(GenerationEvent::Text(text));
-            }
-            if let Some(pieces) = &delta.tool_calls
-                && self.calls.take(pieces).is_err()
-            {
-                return Err(diagnose::malformed(config, "tool calls without end"));
-            }
-            if let Some(reason) = reason {
-                self.ended = Some(ending(config, &reason)?);
-            }
-        }
-        Ok(events)
+    /// A stop text has ended the reply, whatever the endpoint sends behind it.
+    pub(super) fn is_cut(&self) -> bool {
+        self.text.is_cut()
     }
 
-    /// The tools that were asked for, as far as they have come.
-    pub(super) fn called(&mut self) -> Vec<GenerationEvent> {
-        self.calls.finish().map(GenerationEvent::ToolCall).collect()
+    /// The model thought, and said nothing.
+    pub(super) fn only_thought(&self) -> bool {
+        self.thinks && !self.spoke()
+    }
+
+    pub(super) fn has_ended(&self) -> Ended {
+        match self.ended {
+            None => Ended::No,
+            Some(_) if self.doubted || !self.spoke() => Ended::Perhaps,
+            Some(_) => Ended::Surely,
+        }
+    }
+
+    /// The end of a stream that broke off without a word of farewell, if it was one.
+    pub(super) fn hung_up(&self) -> Option<FinishReason> {
+        self.ended.or(self.perhaps_ended.then_some(FinishReason::Stop))
+    }
+
+    /// Counts `chunk`, and adds what it holds for the caller to `events`.
+    pub(super) fn take(
+        &mut self,
+        config: &EndpointConfig,
+        mut chunk: Chunk,
+        events: &mut Vec<GenerationEvent>,
+    ) -> Result<(), Failure> {
+        if let Some(progress) = &chunk.progress {
+            events.push(self.progress(progress));
+        }
+        if let Some(usage) = &chunk.usage {
+            self.usage(usage);
+        }
+        if let Some(timings) = &chunk.timings {
+            self.timings(timings);
+        }
+        self.thinks |= chunk.thinks;
+        let ends = chunk.end.is_some_and(|end| end != End::Unknown);
+        if let Some(said) = chunk.said.take() {
+            self.texts += 1;
+            self.sent += said.len();
+            self.doubted |= self.ended.take().is_some() || (ends && self.texts == 1);
+            self.first_text.get_or_insert_with(Instant::now);
+            let text = self.text.push(said, chunk.halves, ends);
+            self.bytes += text.len();
+            events.extend(text_event(text));
+            if self.bytes > MAX_REPLY || self.sent > MAX_SENT {
+                return Err(diagnose::malformed(config, "a reply without end"));
+            }
+        }
+        if let Some(pieces) = &chunk.tool_calls
+            && self.calls.take(pieces).is_err()
+        {
+            return Err(diagnose::malformed(config, "tool calls without end"));
+        }
+        match chunk.end {
+            None => {}
+            Some(End::Unknown) => self.perhaps_ended = true,
+            Some(End::Stop) => self.ended = Some(FinishReason::Stop),
+            Some(End::Length) => self.ended = Some(FinishReason::Length),
+            Some(End::Filtered) => return Err(diagnose::filtered(config)),
+            Some(End::Failed) => return Err(diagnose::broken_off(config)),
+        }
+        Ok(())
+    }
+
+    /// What is still held of the text, and the tools that were asked for, as far as they have come.
+    pub(super) fn rest(&mut self) -> Vec<GenerationEvent> {
+        let text = self.text.rest();
+        text_event(text).into_iter().chain(self.calls.finish().map(GenerationEvent::ToolCall)).collect()
     }
 
     /// The last events.
     pub(super) fn ending(&mut self, reason: FinishReason) -> Vec<GenerationEvent> {
-        let mut events = self.called();
+        let mut events = self.rest();
         events.push(self.finished(reason));
         events
     }
@@ -112,10 +171,9 @@ impl Tally {
     }
 
     fn usage(&mut self, wire: &WireUsage) {
-        let cached = wire.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens);
-        self.usage.prompt = wire.prompt_tokens.map(whole).or(self.usage.prompt);
-        self.usage.reused = cached.map(whole).or(self.usage.reused);
-        self.usage.generated = wire.completion_tokens.map(whole).or(self.usage.generated);
+        self.usage.prompt = wire.prompt.map(whole).or(self.usage.prompt);
+        self.usage.reused = wire.cached.map(whole).or(self.usage.reused);
+        self.usage.generated = wire.generated.map(whole).or(self.usage.generated);
         if let (Some(prompt), Some(reused)) = (self.usage.prompt, self.usage.reused) {
             self.usage.evaluated = Some(prompt.saturating_sub(reused));
         }
@@ -134,21 +192,8 @@ impl Tally {
     }
 }
 
-fn ending(config: &EndpointConfig, reason: &str) -> Result<FinishReason, Failure> {
-    match reason {
-        "length" | "max_tokens" => Ok(FinishReason::Length),
-        "content_filter" => Err(Failure::never(ProviderError::new(
-            ProviderErrorKind::BadRequest,
-            format!("the content filter of {} ended the reply", config.address()),
-            "Reword the message, or use another endpoint.",
-        ))),
-        "error" => Err(Failure::never(ProviderError::new(
-            ProviderErrorKind::Server,
-            format!("{} broke the reply off", config.address()),
-            "What has arrived is kept; continue the reply or try again.",
-        ))),
-        _ => Ok(FinishReason::Stop),
-    }
+fn text_event(text: String) -> Option<GenerationEvent> {
+    (!text.is_empty()).then_some(GenerationEvent::Text(text))
 }
 
 fn ms(from: Instant, to: Instant) -> f64 {

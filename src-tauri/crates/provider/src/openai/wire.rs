@@ -1,93 +1,68 @@
-//! What endpoints send, read leniently: everything may be missing, and what is not ours is skipped.
+//! What endpoints send, read leniently: everything may be missing or of another type, and what is not ours is skipped.
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// One event of a stream, or the whole of a reply that was not streamed.
-#[derive(Debug)]
-pub(super) enum Payload {
-    Chunk(Chunk),
-    Error(ApiError),
-}
+use super::api_error::{ApiError, number};
+use super::lenient::{self, Parsed};
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+/// One event of a stream, or the whole of a reply that was not streamed.
+#[derive(Debug, Default)]
 pub(super) struct Chunk {
-    pub(super) choices: Option<Vec<Choice>>,
+    /// It has choices, so it is a part of a reply.
+    pub(super) replies: bool,
+    pub(super) said: Option<Said>,
+    /// Its text may hold halves of UTF-16 pairs that wait for one another.
+    pub(super) halves: bool,
+    /// It holds thoughts that are not among the text.
+    pub(super) thinks: bool,
+    /// Read by [`Calls`](super::calls::Calls).
+    pub(super) tool_calls: Option<Value>,
+    pub(super) end: Option<End>,
     pub(super) usage: Option<WireUsage>,
     /// llama.cpp only.
     pub(super) timings: Option<WireTimings>,
     /// llama.cpp only, when asked for.
-    pub(super) prompt_progress: Option<Progress>,
-    error: Option<IgnoredAny>,
-    message: Option<Content>,
+    pub(super) progress: Option<Progress>,
+    /// A failure that the event tells of, behind what else it holds.
+    pub(super) error: Option<ApiError>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Choice {
-    delta: Option<Delta>,
-    /// Instead of `delta` in a reply that was not streamed.
-    message: Option<Delta>,
-    pub(super) finish_reason: Option<String>,
+/// Text, and as what it came; never empty.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    Delta(String),
+    /// Of a `message`: the whole reply, also where its pieces came before.
+    Message(String),
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Delta {
-    content: Option<Content>,
-    /// Read by [`Calls`](super::calls::Calls).
-    pub(super) tool_calls: Option<Value>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Text(String),
-    Parts(Vec<Value>),
-    Other(IgnoredAny),
-}
-
-impl Choice {
-    pub(super) fn into_delta(self) -> Delta {
-        self.delta.or(self.message).unwrap_or_default()
+impl Said {
+    pub(super) fn len(&self) -> usize {
+        let (Self::Delta(text) | Self::Message(text)) = self;
+        text.len()
     }
 }
 
-impl Delta {
-    /// Its text, the text parts of several joined; never empty (S3.27).
-    pub(super) fn take_text(&mut self) -> Option<String> {
-        let text = match self.content.take()? {
-            Content::Text(text) => text,
-            Content::Parts(parts) => parts.iter().filter_map(text_part).collect(),
-            Content::Other(IgnoredAny) => return None,
-        };
-        (!text.is_empty()).then_some(text)
-    }
+/// Why an endpoint says that a reply has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Stop,
+    Length,
+    /// A filter took the rest.
+    Filtered,
+    Failed,
+    /// A word that is not known. It may be the end.
+    Unknown,
 }
 
-fn text_part(part: &Value) -> Option<&str> {
-    matches!(part["type"].as_str(), Some("text" | "output_text")).then(|| part["text"].as_str()).flatten()
-}
-
-/// Numbers are read as `f64`: some endpoints write `12.0`, and a wild value saturates instead of failing.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+/// Counts of tokens.
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct WireUsage {
-    pub(super) prompt_tokens: Option<f64>,
-    pub(super) completion_tokens: Option<f64>,
-    pub(super) prompt_tokens_details: Option<PromptDetails>,
+    pub(super) prompt: Option<f64>,
+    pub(super) cached: Option<f64>,
+    pub(super) generated: Option<f64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct PromptDetails {
-    pub(super) cached_tokens: Option<f64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct WireTimings {
     pub(super) cache_n: Option<f64>,
     pub(super) prompt_n: Option<f64>,
@@ -97,82 +72,180 @@ pub(super) struct WireTimings {
 }
 
 /// `processed` includes `cache`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Progress {
     pub(super) total: f64,
     pub(super) cache: f64,
     pub(super) processed: f64,
 }
 
+/// Why an event says nothing to us.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unreadable {
+    /// The cause holds a position, no text.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    #[error("{0}")]
+    Shape(&'static str),
+}
+
+impl Unreadable {
+    /// More of it may have been meant to come.
+    pub(super) fn is_cut(&self) -> bool {
+        matches!(self, Self::Json(error) if error.is_eof())
+    }
+}
+
 /// Reads one payload.
-pub(super) fn parse(data: &str) -> Result<Payload, serde_json::Error> {
-    let chunk: Chunk = serde_json::from_str(data)?;
-    // An error has no choices, and comes wrapped in `error` or bare.
-    if chunk.error.is_some() || (chunk.choices.is_none() && matches!(chunk.message, Some(Content::Text(_)))) {
-        return Ok(Payload::Error(ApiError::of(&serde_json::from_str(data)?)));
+pub(super) fn parse(data: &str) -> Result<Chunk, Unreadable> {
+    let Parsed { mut value, halves } = lenient::parse(data)?;
+    if !value.is_object() {
+        return Err(Unreadable::Shape("it is JSON, but no object"));
     }
-    Ok(Payload::Chunk(chunk))
+    let usage = usage(&value["usage"]).or_else(|| usage(&value["choices"][0]["usage"]));
+    let (timings, progress) = (timings(&value["timings"]), progress(&value["prompt_progress"]));
+    let replies = match &value["choices"] {
+        Value::Null => false,
+        Value::Array(choices) => !choices.is_empty(),
+        _ => return Err(Unreadable::Shape("its choices are no list")),
+    };
+    let error = ApiError::within(&value, replies);
+    let mut chunk =
+        Chunk { replies: value["choices"].is_array(), halves, usage, timings, progress, error, ..Chunk::default() };
+    if let Some(choice) = choice(value["choices"].take()) {
+        chunk.take(choice);
+    }
+    Ok(chunk)
 }
 
-/// An endpoint's own account of a failure.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct ApiError {
-    pub(super) message: String,
-    /// `type` and `code` in words, joined.
-    pub(super) class: String,
-    /// An HTTP status that stands in the body.
-    pub(super) status: Option<u16>,
-    /// Tokens of the prompt, where the prompt is too long.
-    pub(super) needed: Option<u64>,
-    /// Tokens that the model takes, where the prompt is too long.
-    pub(super) limit: Option<u64>,
+/// We ask for one choice. A server may number it as it likes; where several come, the first one counts.
+fn choice(choices: Value) -> Option<Value> {
+    let Value::Array(choices) = choices else { return None };
+    let mut choices: Vec<Value> = choices.into_iter().filter(Value::is_object).collect();
+    let first = choices.iter().position(|choice| number(&choice["index"]).unwrap_or(0.0) == 0.0);
+    (!choices.is_empty()).then(|| choices.swap_remove(first.unwrap_or(0)))
 }
 
-impl ApiError {
-    /// Reads an error's body; text that is no JSON is taken as the message, a web page says nothing.
-    pub(super) fn read(body: &str) -> Self {
-        match serde_json::from_str::<Value>(body) {
-            Ok(value) => Self::of(&value),
-            Err(_) if body.trim_start().starts_with('<') => Self::default(),
-            Err(_) => Self { message: body.to_owned(), ..Self::default() },
+impl Chunk {
+    fn take(&mut self, mut choice: Value) {
+        let (mut delta, mut message) = (choice["delta"].take(), choice["message"].take());
+        self.thinks = thinks(&delta) || thinks(&message);
+        self.end = end(&choice["finish_reason"]);
+        let tools = [&mut delta, &mut message].into_iter().map(|part| part.get_mut("tool_calls").map(Value::take));
+        self.tool_calls = tools.flatten().find(Value::is_array);
+        if let Some(tools) = self.tool_calls.as_mut().filter(|_| self.halves) {
+            lenient::settle(tools);
         }
+        let of_delta = match delta {
+            Value::String(_) => text(delta),
+            mut delta => delta.get_mut("content").map(Value::take).and_then(text),
+        };
+        let of_message = || message.get_mut("content").map(Value::take).and_then(text).map(Said::Message);
+        let of_text = |choice: &mut Value| text(choice["text"].take()).map(Said::Delta);
+        self.said = of_delta.map(Said::Delta).or_else(of_message).or_else(|| of_text(&mut choice));
     }
+}
 
-    fn of(body: &Value) -> Self {
-        let error = body.get("error").filter(|error| !error.is_null()).unwrap_or(body);
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let message = text(error)
-            .or_else(|| text(&error["message"]))
-            .or_else(|| text(&body["message"]))
-            .or_else(|| text(&body["detail"]))
-            .or_else(|| text(&body["detail"][0]["msg"]))
-            .unwrap_or_default();
-        let words = [&error["type"], &error["code"]].into_iter().filter_map(Value::as_str);
-        let status = error["code"].as_u64().or_else(|| error["code"].as_str()?.parse().ok());
-        Self {
-            message,
-            class: words.collect::<Vec<_>>().join(" "),
-            status: status.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code)),
-            needed: error["n_prompt_tokens"].as_u64(),
-            limit: error["n_ctx"].as_u64(),
+/// The text of a content, the text parts of several joined; never empty (S3.27).
+fn text(content: Value) -> Option<String> {
+    let text = match content {
+        Value::String(text) => text,
+        Value::Array(parts) => parts.into_iter().filter_map(text_part).collect(),
+        part @ Value::Object(_) => text_part(part)?,
+        Value::Null | Value::Bool(_) | Value::Number(_) => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+fn text_part(mut part: Value) -> Option<String> {
+    if let Value::String(text) = part {
+        return Some(text);
+    }
+    let is_text = match part.get("type") {
+        None => true,
+        Some(kind) => matches!(kind.as_str(), Some("text" | "output_text")),
+    };
+    match part.get_mut("text").filter(|_| is_text)?.take() {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn thinks(part: &Value) -> bool {
+    const FIELDS: [&str; 5] = ["reasoning_content", "reasoning", "reasoning_details", "thinking", "thoughts"];
+    let holds = |value: &Value| match value {
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    };
+    let mut parts = part["content"].as_array().into_iter().flatten();
+    FIELDS.iter().any(|field| part.get(*field).is_some_and(holds))
+        || parts.any(|part| matches!(part["type"].as_str(), Some("thinking" | "reasoning")))
+}
+
+/// Only words that are known end a reply: some servers write an empty text or `"null"` into every chunk.
+fn end(reason: &Value) -> Option<End> {
+    let word = match reason {
+        Value::String(word) => word.trim().to_ascii_lowercase(),
+        Value::Object(fields) => {
+            let named = ["type", "reason"].iter().find_map(|key| fields.get(*key)?.as_str());
+            named?.trim().to_ascii_lowercase()
         }
+        _ => return None,
+    };
+    match word.as_str() {
+        ""
+        | "null"
+        | "none"
+        | "nil"
+        | "undefined"
+        | "false"
+        | "true"
+        | "unspecified"
+        | "finish_reason_unspecified"
+        | "in_progress"
+        | "not_finished"
+        | "continue" => None,
+        "stop" | "stopped" | "eos" | "eos_token" | "end_turn" | "end" | "endoftext" | "stop_sequence"
+        | "stop_token" | "complete" | "completed" | "done" | "finish" | "finished" | "tool_calls" | "tool_call"
+        | "tool_use" | "function_call" => Some(End::Stop),
+        "length" | "max_tokens" | "max_output_tokens" | "max_length" | "model_length" | "token_limit" => {
+            Some(End::Length)
+        }
+        "content_filter" | "content_filtered" | "safety" | "recitation" | "blocklist" | "prohibited_content"
+        | "refusal" | "sensitive" => Some(End::Filtered),
+        "error" | "failed" | "abort" | "aborted" | "cancelled" | "insufficient_system_resource" => Some(End::Failed),
+        _ => Some(End::Unknown),
     }
+}
 
-    /// Whether the prompt was too long, in the words of the endpoints that are known.
-    pub(super) fn is_overflow(&self) -> bool {
-        const CLASSES: [&str; 3] = ["exceed_context_size", "context_length_exceeded", "context_exceeded"];
-        const WORDS: [&str; 6] = [
-            "context length",
-            "context size",
-            "context window",
-            "maximum context",
-            "prompt is too long",
-            "input is too long",
-        ];
-        let message = self.message.to_lowercase();
-        CLASSES.iter().any(|class| self.class.contains(class)) || WORDS.iter().any(|words| message.contains(words))
-    }
+fn usage(usage: &Value) -> Option<WireUsage> {
+    let usage = usage.as_object()?;
+    let count = |names: &[&str]| names.iter().find_map(|name| usage.get(*name).and_then(number));
+    let details = usage.get("prompt_tokens_details").and_then(|details| details.get("cached_tokens"));
+    Some(WireUsage {
+        prompt: count(&["prompt_tokens", "input_tokens"]),
+        cached: details.and_then(number).or_else(|| count(&["prompt_cache_hit_tokens"])),
+        generated: count(&["completion_tokens", "output_tokens"]),
+    })
+}
+
+fn timings(timings: &Value) -> Option<WireTimings> {
+    let timings = timings.as_object()?;
+    let of = |name: &str| timings.get(name).and_then(number);
+    Some(WireTimings {
+        cache_n: of("cache_n"),
+        prompt_n: of("prompt_n"),
+        prompt_ms: of("prompt_ms"),
+        predicted_n: of("predicted_n"),
+        predicted_ms: of("predicted_ms"),
+    })
+}
+
+fn progress(progress: &Value) -> Option<Progress> {
+    let of = |name: &str| progress.get(name).and_then(number);
+    Some(Progress { total: of("total")?, cache: of("cache").unwrap_or(0.0), processed: of("processed")? })
 }
 
 #[cfg(test)]
@@ -180,9 +253,10 @@ mod tests {
     use super::*;
 
     fn text(data: &str) -> Option<String> {
-        match parse(data).unwrap() {
-            Payload::Chunk(chunk) => chunk.choices.unwrap_or_default().into_iter().next()?.into_delta().take_text(),
-            Payload::Error(error) => Some(format!("error: {}", error.message)),
+        let chunk = parse(data).unwrap();
+        match (chunk.error, chunk.said) {
+            (Some(error), _) => Some(format!("error: {}", error.message)),
+            (None, said) => said.map(|(Said::Delta(text) | Said::Message(text))| text),
         }
     }
 
@@ -199,6 +273,15 @@ mod tests {
                 Some("Hi"),
             ),
             (r#"{"choices":[{"delta":{"content":[{"type":"thinking","text":"Hm."},{"type":"text"}]}}]}"#, None),
+            (r#"{"choices":[{"delta":{"content":{"type":"text","text":"Hi"}}}]}"#, Some("Hi")),
+            (r#"{"choices":[{"delta":{"content":["H","i"]}}]}"#, Some("Hi")),
+            (r#"{"choices":[{"delta":"Hi"}]}"#, Some("Hi")),
+            (r#"{"choices":[{"text":"Hi"}]}"#, Some("Hi")),
+            (r#"{"choices":[{"delta":null,"message":{"content":"Hi"}}]}"#, Some("Hi")),
+            (r#"{"choices":[{"delta":[],"logprobs":7,"index":"0"}]}"#, None),
+            (r#"{"choices":[null,{"delta":{"content":"Hi"}}]}"#, Some("Hi")),
+            (r#"{"choices":[{"index":1,"delta":{"content":"No"}},{"index":0,"delta":{"content":"Hi"}}]}"#, Some("Hi")),
+            (r#"{"choices":[{"index":1,"delta":{"content":"Hi"}}]}"#, Some("Hi")),
             (r#"{"choices":[],"usage":{"prompt_tokens":12.0},"error":null}"#, None),
             (r#"{"choices":null}"#, None),
             (r#"{"choices":[{"delta":{"content":"Hi"},"message":{"content":"Hi"}}]}"#, Some("Hi")),
@@ -216,18 +299,60 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_read_in_every_known_form() {
-        let llama = r#"{"error":{"code":400,"message":"request (3031 tokens) exceeds the available context size (1024
-            tokens)","type":"exceed_context_size_error","n_prompt_tokens":3031,"n_ctx":1024}}"#;
-        let error = ApiError::read(&llama.replace('\n', " "));
-        assert!(error.is_overflow());
-        assert_eq!((error.needed, error.limit, error.status), (Some(3031), Some(1024), Some(400)));
+    fn side_fields_of_any_type_end_nothing() {
+        for odd in [
+            "null",
+            "7",
+            "-1e300",
+            "\"9\"",
+            "\"x\"",
+            "true",
+            "false",
+            "[]",
+            "[1]",
+            "{}",
+            "{\"a\":null}",
+            "{\"prompt_tokens\":\"9\"}",
+            "{\"prompt_tokens\":{}}",
+        ] {
+            for field in
+                ["usage", "timings", "prompt_progress", "id", "created", "model", "service_tier", "system_fingerprint"]
+            {
+                let data = format!(
+                    "{{\"choices\":[{{\"delta\":{{\"role\":{odd},\"content\":\"Hi\"}},\"logprobs\":{odd}}}],\"{field}\":{odd}}}"
+                );
+                assert_eq!(text(&data).as_deref(), Some("Hi"), "{data}");
+                assert_eq!(parse(&data).unwrap().end, None, "{data}");
+            }
+        }
+        let counts = parse(
+            r#"{"choices":[],"usage":{"prompt_tokens":"9","completion_tokens":"3","prompt_tokens_details":null}}"#,
+        )
+        .unwrap();
+        assert_eq!(counts.usage, Some(WireUsage { prompt: Some(9.0), cached: None, generated: Some(3.0) }));
+    }
 
-        let fastapi =
-            ApiError::read(r#"{"detail":[{"loc":["body"],"msg":"Field required","input":{"messages":"a"}}]}"#);
-        assert_eq!(fastapi.message, "Field required");
-        assert_eq!(ApiError::read("<html>Bad gateway</html>").message, "");
-        assert_eq!(ApiError::read("upstream gone").message, "upstream gone");
-        assert!(ApiError::read(r#"{"error":{"code":"context_length_exceeded"}}"#).is_overflow());
+    #[test]
+    fn only_known_words_end_a_reply() {
+        for (reason, expected) in [
+            ("null", None),
+            ("\"\"", None),
+            ("\"null\"", None),
+            ("\" None \"", None),
+            ("false", None),
+            ("0", None),
+            ("[]", None),
+            ("{}", None),
+            ("\"stop\"", Some(End::Stop)),
+            ("\"STOP\"", Some(End::Stop)),
+            ("{\"type\":\"eos_token\"}", Some(End::Stop)),
+            ("\"MAX_TOKENS\"", Some(End::Length)),
+            ("\"content_filter\"", Some(End::Filtered)),
+            ("\"error\"", Some(End::Failed)),
+            ("\"quokka\"", Some(End::Unknown)),
+        ] {
+            let data = format!("{{\"choices\":[{{\"delta\":{{}},\"finish_reason\":{reason}}}]}}");
+            assert_eq!(parse(&data).unwrap().end, expected, "{reason}");
+        }
     }
 }

@@ -79,6 +79,25 @@ async fn http_to_a_tls_server_suggests_https() {
 }
 
 #[tokio::test]
+async fn a_server_that_hangs_up_on_tls_is_named() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut greeting = [0; 1024];
+            tokio::io::AsyncReadExt::read(&mut stream, &mut greeting).await.ok();
+        }
+    });
+    let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), patience())).await;
+    assert_eq!(seen.line, "[Tls]");
+    assert!(seen.error.unwrap().hint.contains(&format!("http://127.0.0.1:{port}/v1")));
+    // Spoken to plainly, a server that wants TLS may hang up as well.
+    let seen = watch(start(&format!("http://127.0.0.1:{port}/v1"), patience())).await;
+    assert_eq!(seen.line, "~~[Cut]");
+    assert!(seen.error.unwrap().hint.contains(&format!("https://127.0.0.1:{port}/v1")));
+}
+
+#[tokio::test]
 async fn a_certificate_that_nobody_vouches_for_is_named() {
     provider::tls::install();
     let certified = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();

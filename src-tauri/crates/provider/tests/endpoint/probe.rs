@@ -1,6 +1,6 @@
 //! *Test connection*.
 
-use provider::{EndpointConfig, Probe, ProviderErrorKind, probe};
+use provider::{EndpointConfig, Probe, ProviderError, ProviderErrorKind, probe};
 
 use super::support::*;
 
@@ -66,4 +66,74 @@ async fn what_is_wrong_is_told_at_once() {
     }
     let config = EndpointConfig::new("http://127.0.0.1:1/v1", "m", None).unwrap();
     assert_eq!(probe(&config).await.unwrap_err().kind, ProviderErrorKind::Unreachable);
+}
+
+/// The error of a test at `address`, which gets what `script` makes of each path.
+async fn refused(path: &str, script: impl Fn(&str) -> Play + Send + Sync + 'static) -> (ProviderError, FaultServer) {
+    let server = FaultServer::scripted(move |received, _| {
+        script(received.head.lines().next().unwrap().split(' ').nth(1).unwrap())
+    })
+    .await;
+    let address = format!("http://127.0.0.1:{}{path}", server.port);
+    let config = EndpointConfig::new(&address, "tiny", None).unwrap().with_patience(patience());
+    (probe(&config).await.unwrap_err(), server)
+}
+
+#[tokio::test]
+async fn an_address_without_its_version_is_corrected() {
+    let elsewhere: [fn() -> Play; 5] = [
+        || json(r#"{"error":"Unexpected endpoint or method. (GET /models). Returning 200 anyway"}"#),
+        || json(r#"{"message":"ok"}"#),
+        || answer("404 Not Found", "", r#"{"detail":"Not Found"}"#),
+        || answer("200 OK", "", "<html>a page</html>"),
+        || json("{}"),
+    ];
+    for other in elsewhere {
+        let (error, server) = refused("", move |path| match path {
+            "/v1/models" => json(r#"{"data":[{"id":"tiny"}]}"#),
+            _ => other(),
+        })
+        .await;
+        let address = format!("http://127.0.0.1:{}", server.port);
+        assert_eq!(error.kind, ProviderErrorKind::NotFound);
+        assert_eq!(error.message, format!("there is no API at {address}, but there is one at {address}/v1"));
+        assert_eq!(error.hint, format!("Use the address {address}/v1."));
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_list_of_models_fails() {
+    for body in [
+        r#"{"error":"Unexpected endpoint"}"#,
+        r#"{"data":7}"#,
+        r#"{"status":"ok"}"#,
+        r#"{"data":[1,2]}"#,
+        r#"{"detail":"Not here"}"#,
+        "[[]]",
+        "7",
+    ] {
+        let (found, _) = probed(vec![json(body)]).await;
+        assert!(found.is_err(), "{body}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_may_be_empty() {
+    for body in
+        [r#"{"object":"list","data":null}"#, r#"{"data":[]}"#, r#"{"object":"list"}"#, "[]", r#"{"models":null}"#]
+    {
+        assert_eq!(probed(vec![json(body)]).await.0, models(&[], None), "{body}");
+    }
+    assert_eq!(probed(vec![json(r#"{"models":[{"model":"a"},{"name":"b"}]}"#)]).await.0, models(&["a", "b"], None));
+    assert_eq!(probed(vec![json(r#"["a","b"]"#)]).await.0, models(&["a", "b"], None));
+}
+
+#[tokio::test]
+async fn a_turn_at_the_wrong_path_names_the_right_one() {
+    let body = r#"{"error":"Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway"}"#;
+    let server = FaultServer::start(vec![json(body)]).await;
+    let address = format!("http://127.0.0.1:{}", server.port);
+    let error = watch(start(&address, patience())).await.error.unwrap();
+    assert_eq!(error.kind, ProviderErrorKind::NotFound);
+    assert!(error.hint.contains(&format!("{address}/v1")), "{}", error.hint);
 }

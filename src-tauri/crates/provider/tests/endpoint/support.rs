@@ -43,6 +43,9 @@ struct Log {
     hung_up: usize,
 }
 
+/// What the server plays, by what was asked and how often something was asked before.
+type Script = Arc<dyn Fn(&Received, usize) -> Play + Send + Sync>;
+
 /// Plays one script per connection, in order; connections beyond the last script are counted and closed.
 pub(crate) struct FaultServer {
     pub(crate) port: u16,
@@ -51,15 +54,29 @@ pub(crate) struct FaultServer {
 
 impl FaultServer {
     pub(crate) async fn start(plays: Vec<Play>) -> Self {
+        Self::scripted(move |_, nth| plays.get(nth).cloned().unwrap_or_default()).await
+    }
+
+    /// A server that looks at what it is asked: `script` gets the body of each request.
+    pub(crate) async fn answering(script: impl Fn(&serde_json::Value) -> Play + Send + Sync + 'static) -> Self {
+        Self::scripted(move |received, _| script(&serde_json::from_str(&received.body).unwrap_or_default())).await
+    }
+
+    pub(crate) async fn scripted(script: impl Fn(&Received, usize) -> Play + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let log = Arc::new(watch::Sender::new(Log::default()));
-        tokio::spawn(serve(listener, plays, Arc::clone(&log)));
+        tokio::spawn(serve(listener, Arc::new(script), Arc::clone(&log)));
         Self { port, log }
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    /// The bodies of all requests so far.
+    pub(crate) fn bodies(&self) -> Vec<serde_json::Value> {
+        self.received().iter().map(|received| serde_json::from_str(&received.body).unwrap()).collect()
     }
 
     pub(crate) fn received(&self) -> Vec<Received> {
@@ -71,16 +88,17 @@ impl FaultServer {
     }
 }
 
-async fn serve(listener: TcpListener, plays: Vec<Play>, log: Arc<watch::Sender<Log>>) {
-    let mut plays = plays.into_iter();
+async fn serve(listener: TcpListener, script: Script, log: Arc<watch::Sender<Log>>) {
+    let mut nth = 0;
     while let Ok((stream, _)) = listener.accept().await {
-        let play = plays.next().unwrap_or_default();
-        tokio::spawn(perform(stream, play, Arc::clone(&log)));
+        tokio::spawn(perform(stream, Arc::clone(&script), nth, Arc::clone(&log)));
+        nth += 1;
     }
 }
 
-async fn perform(mut stream: TcpStream, play: Play, log: Arc<watch::Sender<Log>>) {
+async fn perform(mut stream: TcpStream, script: Script, nth: usize, log: Arc<watch::Sender<Log>>) {
     let Some(received) = read_request(&mut stream).await else { return };
+    let play = script(&received, nth);
     log.send_modify(|log| log.received.push(received));
     for step in play {
         match step {

@@ -337,6 +337,7 @@ async fn a_calibration_goes_with_its_endpoint() {
         .write(move |w| {
             w.endpoints_mut().insert(&endpoint)?;
             w.calibrations_mut().set(id, "large", "{\"a\": 1}")?;
+            w.endpoint_dialects_mut().set(id, "large", "{\"b\": 1}")?;
             w.calibrations_mut().set(id, "large", "{\"a\": 2}")
         })
         .await
@@ -344,8 +345,18 @@ async fn a_calibration_goes_with_its_endpoint() {
     let get = move |model: &'static str| store_get(id, model);
     assert_eq!(store.read(get("large")).await.unwrap().as_deref(), Some("{\"a\": 2}"));
     assert_eq!(store.read(get("small")).await.unwrap(), None);
+    let dialect = move || store_dialect(id, "large");
+    assert_eq!(store.read(dialect()).await.unwrap().as_deref(), Some("{\"b\": 1}"));
     store.write(move |w| w.endpoints_mut().delete(id)).await.unwrap();
     assert_eq!(store.read(get("large")).await.unwrap(), None);
+    assert_eq!(store.read(dialect()).await.unwrap(), None);
+}
+
+fn store_dialect(
+    id: EndpointId,
+    model: &'static str,
+) -> impl FnOnce(&crate::Read<'_>) -> Result<Option<String>, StoreError> {
+    move |read| read.endpoint_dialects().get(id, model)
 }
 
 fn store_get(

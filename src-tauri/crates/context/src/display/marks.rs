@@ -1,0 +1,240 @@
+//! How models and servers mark the passages of a reply.
+
+use super::{EPISODE_END, Passage};
+
+/// Letters that a mark begins with.
+pub(super) const FIRST: [char; 4] = ['<', '[', '#', '◁'];
+
+/// Bytes of a tag with its attributes, and of the header of a channel.
+const LONGEST: usize = 256;
+
+/// Tags of hidden passages, as models and other apps spell them. Those of thoughts may have a prefix and attributes.
+const TAGS: [(&str, Passage); 7] = [
+    ("think", Passage::Thoughts),
+    ("thinking", Passage::Thoughts),
+    ("thought", Passage::Thoughts),
+    ("reasoning", Passage::Thoughts),
+    ("metrics", Passage::Metrics),
+    ("keyframe", Passage::Keyframe),
+    ("reminder", Passage::Reminder),
+];
+
+/// Marks of thoughts that are no tags; true for those that are words in the middle of a line.
+const PAIRS: [(&str, &str, bool); 4] = [
+    ("<|begin_of_thought|>", "<|end_of_thought|>", false),
+    ("<|START_THINKING|>", "<|END_THINKING|>", false),
+    ("[THINK]", "[/THINK]", true),
+    ("◁think▷", "◁/think▷", false),
+];
+
+/// Marks around the words.
+const AROUND: [&str; 4] = ["<|begin_of_solution|>", "<|end_of_solution|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"];
+
+/// Gemma's channel: a name, a line break, and what it holds.
+const GEMMA: (&str, &str) = ("<|channel>", "<channel|>");
+/// A channel of gpt-oss: a name, [`MESSAGE`], and what it holds.
+const HARMONY: &str = "<|channel|>";
+const MESSAGE: &str = "<|message|>";
+/// Marks between channels.
+const BETWEEN: [&str; 5] = ["<|start|>assistant", "<|start|>", MESSAGE, "<|end|>", "<|return|>"];
+/// What ends a channel: the first is a part of it, the others begin the next.
+const CHANNEL_ENDS: [&str; 4] = ["<|end|>", "<|start|>", HARMONY, "<|return|>"];
+
+/// What a mark means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Mark {
+    Opens(Open),
+    /// Closes thoughts.
+    Closes,
+    /// Stands for nothing.
+    Nothing,
+    EpisodeEnd,
+}
+
+/// What a text begins with.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Marked {
+    No,
+    /// It may become a mark.
+    Maybe,
+    /// A mark of so many bytes.
+    Yes(usize, Mark),
+}
+
+/// An open passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Open {
+    pub(super) passage: Passage,
+    /// Marks that close it.
+    closing: Vec<String>,
+    /// Marks that end it without being a part of it.
+    until: &'static [&'static str],
+}
+
+impl Open {
+    /// As if `<think>` had opened it.
+    pub(super) fn thoughts() -> Self {
+        Self::tag("", "think", Passage::Thoughts)
+    }
+
+    fn tag(prefix: &str, name: &str, passage: Passage) -> Self {
+        let mut closing = vec![format!("</{prefix}{name}>")];
+        if passage == Passage::Thoughts {
+            let others = TAGS.iter().filter(|(_, passage)| *passage == Passage::Thoughts);
+            closing.extend(others.map(|(name, _)| format!("</{name}>")));
+        }
+        Self { passage, closing, until: &[] }
+    }
+
+    fn pair(closing: &str) -> Self {
+        Self { passage: Passage::Thoughts, closing: vec![closing.to_owned()], until: &[] }
+    }
+
+    fn channel() -> Self {
+        let [end, until @ ..] = &CHANNEL_ENDS;
+        Self { passage: Passage::Thoughts, closing: vec![(*end).to_owned()], until }
+    }
+
+    /// Where the passage ends in `text`, and how many bytes close it; `None` if it does not, or not yet.
+    pub(super) fn end(&self, text: &str) -> (usize, Option<usize>) {
+        for (at, _) in text.match_indices(FIRST) {
+            let rest = &text[at..];
+            if let Some(closing) = self.closing.iter().find(|closing| starts_with(rest, closing)) {
+                return (at, Some(closing.len()));
+            }
+            if self.until.iter().any(|mark| starts_with(rest, mark)) {
+                return (at, Some(0));
+            }
+            let mut marks = self.closing.iter().map(String::as_str).chain(self.until.iter().copied());
+            if marks.any(|mark| starts_with(mark, rest)) {
+                return (at, None);
+            }
+        }
+        (text.len(), None)
+    }
+}
+
+/// What `rest` begins with. `starts_line` says that only blanks stand before it, `channels` that the reply is written in
+/// channels.
+pub(super) fn look(rest: &str, starts_line: bool, channels: bool) -> Marked {
+    if rest.starts_with('#') {
+        return fixed(rest, EPISODE_END, || Mark::EpisodeEnd);
+    }
+    first_of([gemma(rest), harmony(rest), pairs(rest, starts_line), around(rest, channels), tag(rest, starts_line)])
+}
+
+fn fixed(rest: &str, mark: &str, means: impl FnOnce() -> Mark) -> Marked {
+    if starts_with(rest, mark) {
+        Marked::Yes(mark.len(), means())
+    } else if starts_with(mark, rest) {
+        Marked::Maybe
+    } else {
+        Marked::No
+    }
+}
+
+/// The first of `marked` that says anything.
+fn first_of(marked: impl IntoIterator<Item = Marked>) -> Marked {
+    let mut maybe = Marked::No;
+    for marked in marked {
+        match marked {
+            Marked::Yes(..) => return marked,
+            Marked::Maybe => maybe = Marked::Maybe,
+            Marked::No => {}
+        }
+    }
+    maybe
+}
+
+fn pairs(rest: &str, starts_line: bool) -> Marked {
+    first_of(PAIRS.iter().flat_map(|(open, close, in_line)| {
+        let opens =
+            if *in_line && !starts_line { Marked::No } else { fixed(rest, open, || Mark::Opens(Open::pair(close))) };
+        [opens, fixed(rest, close, || Mark::Closes)]
+    }))
+}
+
+fn around(rest: &str, channels: bool) -> Marked {
+    let between = BETWEEN.iter().filter(|_| channels);
+    first_of(AROUND.iter().chain(between).map(|mark| fixed(rest, mark, || Mark::Nothing)))
+}
+
+fn gemma(rest: &str) -> Marked {
+    let (open, close) = GEMMA;
+    if let closed @ (Marked::Yes(..) | Marked::Maybe) = fixed(rest, close, || Mark::Closes) {
+        return closed;
+    }
+    let opened = fixed(rest, open, || Mark::Nothing);
+    let Marked::Yes(length, _) = opened else { return opened };
+    let header = &rest[length..];
+    let name = header.find(|letter: char| !letter.is_ascii_alphabetic()).map(|end| &header[..end]);
+    let Some(name) = name else { return if header.len() < LONGEST { Marked::Maybe } else { Marked::No } };
+    let length = length + name.len() + usize::from(header[name.len()..].starts_with('\n'));
+    if is_for_words(name) {
+        return Marked::Yes(length, Mark::Nothing);
+    }
+    Marked::Yes(length, Mark::Opens(Open::pair(close)))
+}
+
+fn harmony(rest: &str) -> Marked {
+    let opened = fixed(rest, HARMONY, || Mark::Nothing);
+    let Marked::Yes(length, _) = opened else { return opened };
+    let header = &rest[length..rest.floor_char_boundary(length + LONGEST)];
+    let Some(end) = header.find(MESSAGE) else {
+        let may_come = rest.len() < length + LONGEST && !header.contains('\n');
+        return if may_come { Marked::Maybe } else { Marked::No };
+    };
+    if header[..end].contains('\n') {
+        return Marked::No;
+    }
+    let length = length + end + MESSAGE.len();
+    if is_for_words(header[..end].trim()) {
+        return Marked::Yes(length, Mark::Nothing);
+    }
+    Marked::Yes(length, Mark::Opens(Open::channel()))
+}
+
+/// What stands in the channel of this name is for the reader.
+fn is_for_words(name: &str) -> bool {
+    ["final", "response", "answer"].iter().any(|known| starts_with(name, known))
+}
+
+fn tag(rest: &str, starts_line: bool) -> Marked {
+    let Some(inner) = rest.strip_prefix('<') else { return Marked::No };
+    let closes = inner.starts_with('/');
+    if !closes && !starts_line {
+        return Marked::No;
+    }
+    let named = inner.strip_prefix('/').unwrap_or(inner);
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ':' | '_');
+    let Some(end) = named.find(|letter: char| !is_name(letter)) else {
+        return if named.len() < 40 { Marked::Maybe } else { Marked::No };
+    };
+    let (prefix, name) = named[..end].rfind(':').map_or(("", &named[..end]), |colon| named[..end].split_at(colon + 1));
+    let Some((name, passage)) = TAGS.iter().find(|(tag, _)| tag.eq_ignore_ascii_case(name)) else { return Marked::No };
+    let thinks = *passage == Passage::Thoughts;
+    if (!prefix.is_empty() || closes) && !thinks {
+        return Marked::No;
+    }
+    let attributes = &named[end..];
+    let Some(stop) = attributes.find(['>', '<']) else {
+        return if rest.len() < LONGEST { Marked::Maybe } else { Marked::No };
+    };
+    let inside = attributes[..stop].trim();
+    if attributes[stop..].starts_with('<') || !(inside.is_empty() || inside == "/" || (thinks && inside.contains('=')))
+    {
+        return Marked::No;
+    }
+    let length = rest.len() - attributes.len() + stop + 1;
+    let mark = match (closes, inside) {
+        (true, _) => Mark::Closes,
+        (false, inside) if inside.ends_with('/') => Mark::Nothing,
+        (false, _) => Mark::Opens(Open::tag(prefix, name, *passage)),
+    };
+    Marked::Yes(length, mark)
+}
+
+/// `text` begins with `start`, in whatever case; marks are ASCII where case matters.
+fn starts_with(text: &str, start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+}

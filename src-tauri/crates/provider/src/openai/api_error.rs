@@ -1,0 +1,430 @@
+//! An endpoint's own account of a failure, in whatever shape it comes.
+
+use serde_json::{Map, Value};
+
+use super::dialect::PARAMETERS;
+
+/// How deep an account may be nested; JSON inside of text counts too.
+const DEPTH: usize = 9;
+/// Complaints of one list that are put into words.
+const COMPLAINTS: usize = 8;
+/// Where the words of an account stand, the most telling place first.
+const WORDS: [&str; 16] = [
+    "message",
+    "msg",
+    "detail",
+    "error_message",
+    "errorMessage",
+    "error_msg",
+    "error_description",
+    "error",
+    "errors",
+    "reason",
+    "status_msg",
+    "description",
+    "title",
+    "raw",
+    "base_resp",
+    "status",
+];
+/// Repetitions of what was sent, and facts beside the complaint.
+const NO_COMPLAINT: [&str; 6] = ["input", "ctx", "request", "body", "url", "available"];
+
+/// A failure as the endpoint tells it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ApiError {
+    pub(super) message: String,
+    /// `type` and `code` in words, joined.
+    pub(super) class: String,
+    /// An HTTP status that stands in the body.
+    pub(super) status: Option<u16>,
+    /// Tokens of the prompt, where the prompt is too long.
+    pub(super) needed: Option<u64>,
+    /// Tokens that the model takes, where the prompt is too long.
+    pub(super) limit: Option<u64>,
+    /// The parameters that a list or a map of complaints names.
+    pub(super) refused: Vec<Refused>,
+    /// The one parameter that an account of OpenAI's shape names.
+    pub(super) parameter: Option<String>,
+}
+
+/// A parameter that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub(super) name: String,
+    /// In the endpoint's words, lower case.
+    pub(super) why: String,
+}
+
+impl ApiError {
+    /// Reads an error's body; text that is no JSON is taken as the message, a web page says nothing.
+    pub(super) fn read(body: &str) -> Self {
+        match serde_json::from_str::<Value>(body) {
+            Ok(value) => Self::of(&value),
+            Err(_) if body.trim_start().starts_with('<') => Self::default(),
+            Err(_) => Self { message: body.to_owned(), ..Self::default() },
+        }
+    }
+
+    /// The failure that a body tells of though its status is a success; `None` if it tells of none. `replies` says that the
+    /// body holds a part of a reply as well, beside which a plain message is none of a failure.
+    pub(super) fn within(body: &Value, replies: bool) -> Option<Self> {
+        let fields = body.as_object()?;
+        let of = |key: &str| fields.get(key).unwrap_or(&Value::Null);
+        let choice = of("choices").get(0).map_or(&Value::Null, |choice| &choice["error"]);
+        if is_told(choice) {
+            return Some(Self::of(choice));
+        }
+        let named =
+            ["error", "errors", "error_message", "errorMessage", "error_msg"].into_iter().any(|key| is_told(of(key)));
+        let refused = number(&of("base_resp")["status_code"]).is_some_and(|code| code != 0.0);
+        if named || refused {
+            return Some(Self::of(body));
+        }
+        if replies {
+            return None;
+        }
+        let says = |key: &str| is_told(of(key));
+        let bare = says("detail") || fields.get("message").is_some_and(Value::is_string) && says("message");
+        let coded = is_told_code(of("code")) && (says("msg") || says("message"));
+        let failed = of("success") == &Value::Bool(false)
+            || matches!(of("object"), Value::String(kind) if kind.eq_ignore_ascii_case("error"))
+            || of("type") == "error"
+            || matches!(of("status").as_str(), Some("error" | "fail" | "failed" | "failure"));
+        let status = match of("status") {
+            Value::Object(status) => {
+                ["code", "error_code"].iter().any(|key| is_told_code(status.get(*key).unwrap_or(&Value::Null)))
+            }
+            status => http_status(status).is_some(),
+        };
+        (bare || coded || failed || status).then(|| Self::of(body))
+    }
+
+    /// Reads the account that stands in `body`.
+    pub(super) fn of(body: &Value) -> Self {
+        let error = body.get("error").filter(|error| is_told(error)).unwrap_or(body);
+        let mut refused = Vec::new();
+        complaints(body, DEPTH, &mut refused);
+        let mut message = words(error, DEPTH);
+        if message.is_empty() {
+            message = words(body, DEPTH);
+        }
+        // What stands behind a proxy's general words is what the server itself said.
+        let raw = words(&error["metadata"]["raw"], DEPTH);
+        if !raw.is_empty() && !message.contains(&raw) {
+            message = format!("{message}: {raw}").trim_start_matches(": ").to_owned();
+        }
+        if !refused.is_empty() && !refused.iter().any(|one| message.contains(&one.name)) {
+            let names: Vec<&str> = refused.iter().map(|one| one.name.as_str()).collect();
+            message = format!("{message} ({})", names.join(", ")).trim_start().to_owned();
+        }
+        let class = [&error["type"], &error["code"], &body["error_type"]].into_iter().filter_map(Value::as_str);
+        let inner = match &body["status"] {
+            Value::Object(_) => &body["status"]["code"],
+            status => status,
+        };
+        let status =
+            [&error["code"], &error["status"], &error["status_code"], &body["code"], &body["error_code"], inner]
+                .into_iter()
+                .find_map(http_status);
+        Self {
+            message,
+            class: class.collect::<Vec<_>>().join(" "),
+            status,
+            needed: error["n_prompt_tokens"].as_u64(),
+            limit: error["n_ctx"].as_u64(),
+            refused,
+            parameter: error["param"].as_str().map(str::to_owned),
+        }
+    }
+
+    /// Whether the prompt was too long, in the words of the endpoints that are known.
+    pub(super) fn is_overflow(&self) -> bool {
+        const CLASSES: [&str; 3] = ["exceed_context_size", "context_length_exceeded", "context_exceeded"];
+        const WORDS: [&str; 8] = [
+            "context length",
+            "context size",
+            "context window",
+            "maximum context",
+            "prompt is too long",
+            "prompt too long",
+            "input is too long",
+            "exceeds the context",
+        ];
+        let message = self.message.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+        CLASSES.iter().any(|class| self.class.contains(class))
+            || says(&WORDS)
+            || (says(&["token"])
+                && says(&["input", "prompt", "context", "messages"])
+                && says(&[
+                    "more than",
+                    "too many",
+                    "exceed",
+                    "too long",
+                    "longer than",
+                    "larger than",
+                    "greater than",
+                    "over the",
+                ])
+                && !says(&[
+                    "max_tokens",
+                    "max_completion_tokens",
+                    "max_new_tokens",
+                    "per minute",
+                    "per day",
+                    "rate",
+                    "quota",
+                ]))
+    }
+}
+
+/// Whether `value` tells of a failure: empty values, zero and `false` say that there is none.
+fn is_told(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) => true,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !is_no_failure(text),
+        Value::Array(items) => items.iter().any(is_told),
+        Value::Object(fields) => {
+            fields.iter().any(|(key, value)| if is_code(key) { is_told_code(value) } else { is_told(value) })
+        }
+    }
+}
+
+fn is_code(key: &str) -> bool {
+    matches!(key, "code" | "status" | "status_code")
+}
+
+/// A code that stands for a failure.
+fn is_told_code(value: &Value) -> bool {
+    is_told(value) && !matches!(number(value), Some(code) if (200.0..300.0).contains(&code) || code == 0.0)
+}
+
+fn is_no_failure(text: &str) -> bool {
+    let text = text.trim();
+    ["", "null", "none", "nil", "false", "0", "ok", "success", "no error", "undefined"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// A number, also one that is written as text.
+pub(super) fn number(value: &Value) -> Option<f64> {
+    let number = match value {
+        Value::String(text) => text.trim().parse().ok()?,
+        value => value.as_f64()?,
+    };
+    number.is_finite().then_some(number)
+}
+
+fn http_status(value: &Value) -> Option<u16> {
+    number(value).filter(|code| (400.0..600.0).contains(code)).map(|code| code as u16)
+}
+
+/// The JSON that a text is, or ends with.
+fn embedded(text: &str) -> Option<Value> {
+    let at = text.find(['{', '['])?;
+    let value: Value = serde_json::from_str(text[at..].trim()).ok()?;
+    (value.is_object() || value.is_array()).then_some(value)
+}
+
+/// An account in words.
+fn words(account: &Value, depth: usize) -> String {
+    let Some(depth) = depth.checked_sub(1) else { return String::new() };
+    match account {
+        Value::String(text) => match embedded(text).filter(|_| text.trim_start().starts_with(['{', '['])) {
+            Some(inner) => words(&inner, depth),
+            None => text.clone(),
+        },
+        Value::Array(items) => {
+            let told: Vec<String> =
+                items.iter().map(|item| words(item, depth)).filter(|told| !told.is_empty()).take(COMPLAINTS).collect();
+            told.join("; ")
+        }
+        Value::Object(fields) => {
+            let told = WORDS
+                .iter()
+                .filter_map(|key| fields.get(*key))
+                .map(|value| words(value, depth))
+                .find(|told| !told.is_empty());
+            match (told, place(fields)) {
+                (Some(told), Some(place)) if !told.contains(&place) => format!("{place}: {told}"),
+                (Some(told), _) => told,
+                (None, _) => by_name(fields, depth),
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+    }
+}
+
+/// Complaints that are filed under the names of their parameters.
+fn by_name(fields: &Map<String, Value>, depth: usize) -> String {
+    let told = fields.iter().filter(|(key, value)| PARAMETERS.contains(&key.as_str()) && !value.is_number());
+    let told = told.map(|(key, value)| format!("{key}: {}", words(value, depth)));
+    told.take(COMPLAINTS).collect::<Vec<_>>().join("; ")
+}
+
+/// The parameter that a complaint is about.
+fn place(fields: &Map<String, Value>) -> Option<String> {
+    const KEYS: [&str; 9] =
+        ["loc", "field", "property", "parameter", "path", "instancePath", "additionalProperty", "dataPath", "name"];
+    KEYS.iter()
+        .filter_map(|key| fields.get(*key))
+        .chain(fields.get("params").map(|params| &params["additionalProperty"]))
+        .find_map(|place| match place {
+            Value::String(path) => path.split(['.', '/', '[', ']', '$', '\'', '"']).find_map(parameter),
+            Value::Array(path) => path.iter().filter_map(Value::as_str).find_map(parameter),
+            _ => None,
+        })
+}
+
+fn parameter(name: &str) -> Option<String> {
+    PARAMETERS.contains(&name).then(|| name.to_owned())
+}
+
+/// Adds the parameters that lists and maps in `account` complain about.
+fn complaints(account: &Value, depth: usize, found: &mut Vec<Refused>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    match account {
+        Value::String(text) => {
+            if let Some(inner) = embedded(text) {
+                complaints(&inner, depth, found);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                match item.as_str().and_then(parameter) {
+                    Some(name) => add(found, name, "unsupported"),
+                    None => complaints(item, depth, found),
+                }
+            }
+        }
+        Value::Object(fields) => {
+            if let Some(name) = place(fields) {
+                let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+                add(found, name, &format!("{} {kind}", words(account, DEPTH)));
+                return;
+            }
+            for (key, value) in fields.iter().filter(|(key, _)| !NO_COMPLAINT.contains(&key.as_str())) {
+                let complains = value.is_string() || value.is_array() || value.is_object();
+                match parameter(key).filter(|_| complains) {
+                    Some(name) => add(found, name, &words(value, DEPTH)),
+                    None => complaints(value, depth, found),
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn add(found: &mut Vec<Refused>, name: String, why: &str) {
+    if found.iter().all(|known| known.name != name) {
+        found.push(Refused { name, why: why.to_lowercase() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn named(error: &ApiError) -> Vec<&str> {
+        error.refused.iter().map(|one| one.name.as_str()).collect()
+    }
+
+    #[test]
+    fn errors_are_read_in_every_known_form() {
+        let llama = r#"{"error":{"code":400,"message":"request (3031 tokens) exceeds the available context size (1024
+            tokens)","type":"exceed_context_size_error","n_prompt_tokens":3031,"n_ctx":1024}}"#;
+        let error = ApiError::read(&llama.replace('\n', " "));
+        assert!(error.is_overflow());
+        assert_eq!((error.needed, error.limit, error.status), (Some(3031), Some(1024), Some(400)));
+
+        let fastapi =
+            ApiError::read(r#"{"detail":[{"loc":["body"],"msg":"Field required","input":{"messages":"a"}}]}"#);
+        assert_eq!((fastapi.message.as_str(), named(&fastapi).len()), ("Field required", 0));
+        assert_eq!(ApiError::read("<html>Bad gateway</html>").message, "");
+        assert_eq!(ApiError::read("upstream gone").message, "upstream gone");
+        assert!(ApiError::read(r#"{"error":{"code":"context_length_exceeded"}}"#).is_overflow());
+    }
+
+    #[test]
+    fn refused_parameters_are_found_in_every_shape() {
+        let extra = |name: &str| json!({"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted", "input": 1});
+        let list = json!([extra("top_k"), extra("min_p")]);
+        for body in [
+            json!({"detail": list}),
+            json!({"object": "error", "message": {"detail": list}, "type": "invalid_request_error"}),
+            json!({"object": "Error", "detail": list, "message": list, "code": 3001}),
+            json!({"object": "error", "message": json!({"detail": list}).to_string()}),
+            json!({"error": {"message": "Provider returned error", "metadata": {"raw": json!({"detail": list}).to_string()}}}),
+            json!({"errors": {"top_k": ["Unknown field."], "min_p": ["Unknown field."]}}),
+            json!({"error": {"message": "unsupported parameters", "fields": ["top_k", "min_p"]}}),
+            json!({"message": "Validation failed", "errors": [
+                {"field": "top_k", "message": "not allowed"}, {"path": "/min_p", "message": "not allowed"}]}),
+            json!([{"instancePath": "", "params": {"additionalProperty": "top_k"}, "message": "must NOT have additional properties"},
+                {"instancePath": "/min_p", "message": "must be a string"}]),
+        ] {
+            let error = ApiError::of(&body);
+            assert_eq!(named(&error), ["top_k", "min_p"], "{body}");
+            assert!(error.message.contains("top_k"), "{body}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn failures_with_a_good_status_are_told_by_their_words() {
+        for (body, expected) in [
+            (json!({"error": "no"}), Some("no")),
+            (json!({"error": {"message": "no"}}), Some("no")),
+            (json!({"error": {"message": {"text": 1}, "code": 500}}), Some("")),
+            (json!({"object": "error", "message": "no", "code": 400}), Some("no")),
+            (json!({"choices": null, "error_type": "Bad", "error_message": "no"}), Some("no")),
+            (json!({"errors": [{"message": "no"}, {"msg": "never"}]}), Some("no; never")),
+            (json!({"errors": {"message": "no"}}), Some("no")),
+            (json!({"detail": "no"}), Some("no")),
+            (json!({"detail": [{"msg": "no"}]}), Some("no")),
+            (json!({"status": {"code": 3, "message": "no"}}), Some("no")),
+            (json!({"status": {"error_code": 3, "error_msg": "no"}, "message": "no"}), Some("no")),
+            (json!({"code": 1001, "msg": "no"}), Some("no")),
+            (json!({"code": "InvalidKey", "message": "no"}), Some("no")),
+            (json!({"success": false, "msg": "no"}), Some("no")),
+            (json!({"base_resp": {"status_code": 1004, "status_msg": "no"}}), Some("no")),
+            (json!({"choices": [{"error": {"code": 502, "message": "no"}}]}), Some("no")),
+            (json!({"type": "error", "error": {"type": "overloaded_error", "message": "no"}}), Some("no")),
+            (json!({"error": ""}), None),
+            (json!({"error": {}}), None),
+            (json!({"error": false}), None),
+            (json!({"error": []}), None),
+            (json!({"error": "null"}), None),
+            (json!({"error": {"message": "", "code": 0}}), None),
+            (json!({"error": {"code": 200, "message": "Success"}}), None),
+            (json!({"code": 0, "msg": "ok"}), None),
+            (json!({"status": "completed"}), None),
+            (json!({"errors": [], "detail": null, "status": {"code": 0}}), None),
+            (json!({"base_resp": {"status_code": 0, "status_msg": ""}}), None),
+            (json!({"type": "ping"}), None),
+            (json!([1]), None),
+        ] {
+            let found = ApiError::within(&body, false).map(|error| error.message);
+            assert_eq!(found.as_deref(), expected, "{body}");
+        }
+        let beside = json!({"choices": [{}], "message": "hello", "detail": "x", "code": 7});
+        assert_eq!(ApiError::within(&beside, true), None);
+    }
+
+    #[test]
+    fn a_prompt_that_is_too_long_is_known_by_many_words() {
+        for (message, expected) in [
+            ("This request has 9000 input tokens, which is more than the 4096 that this deployment allows.", true),
+            ("the prompt has too many tokens", true),
+            ("max_tokens is too large: 9000 is more than the model's prompt takes", false),
+            ("Rate limit: input tokens per minute exceeded", false),
+            ("messages must not be empty", false),
+        ] {
+            let error = ApiError { message: message.to_owned(), ..ApiError::default() };
+            assert_eq!(error.is_overflow(), expected, "{message}");
+        }
+    }
+}

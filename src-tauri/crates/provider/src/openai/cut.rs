@@ -1,0 +1,325 @@
+//! Where a reply ends on our side: at a stop text or at a control token that an endpoint let through, wherever its pieces
+//! are cut. What a model thinks to itself may hold stop texts.
+
+/// Tokens that end a turn or begin another. None of them is a word, unless it is quoted.
+const TOKENS: [&str; 35] = [
+    "<|im_end|>",
+    "<|im_start|>",
+    "<|im_sep|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|start_header_id|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|endofturn|>",
+    "[|endofturn|]",
+    "<|eot|>",
+    "<|eos|>",
+    "<eos>",
+    "</s>",
+    "<|return|>",
+    "<|call|>",
+    "<|end|>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|system|>",
+    "<|observation|>",
+    "<end_of_turn>",
+    "<start_of_turn>",
+    "<turn|>",
+    "<|turn>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|START_OF_TURN_TOKEN|>",
+    "<｜end▁of▁sentence｜>",
+    "<|end▁of▁sentence|>",
+    "<｜User｜>",
+    "<｜Assistant｜>",
+    "[INST]",
+    "[/INST]",
+    "[SYSTEM_PROMPT]",
+    "<|message_end|>",
+];
+
+/// The header of its own turn, which a model may repeat in front of its words. Longer ones first.
+const HEADERS: [&str; 15] = [
+    "<|start_header_id|>assistant<|end_header_id|>",
+    "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+    "<|im_start|>assistant",
+    "<start_of_turn>model",
+    "<|begin_of_text|>",
+    "<|turn>model",
+    "<｜Assistant｜>",
+    "<|assistant|>",
+    "<|im_start|>",
+    "<|im_sep|>",
+    "[/INST]",
+    "<|end|>",
+    "<|bos|>",
+    "<bos>",
+    "</s>",
+];
+
+/// How thoughts open at the start of a reply, and what closes them.
+const THOUGHTS: [(&str, &str); 9] = [
+    ("<think", "</think"),
+    ("<thought", "</thought"),
+    ("<reasoning", "</reasoning"),
+    ("<seed:think", "</seed:think"),
+    ("[THINK]", "[/THINK]"),
+    ("<|channel>", "<channel|>"),
+    ("<|channel|>", "<|channel|>final"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+];
+
+/// Written between the parts of one harmony reply, where other formats end the turn.
+const HARMONY: &str = "<|channel|>";
+const HARMONY_END: &str = "<|end|>";
+/// In HTML the end of a stretch that is struck through.
+const STRIKE: (&str, &str) = ("<s>", "</s>");
+
+/// Hands a reply on up to its end.
+#[derive(Debug)]
+pub(super) struct Cutter {
+    stops: Vec<String>,
+    held: String,
+    /// What came may still be a header, or open thoughts.
+    opening: bool,
+    /// Nothing but blanks was handed on.
+    blank: bool,
+    /// What closes the thoughts that are open.
+    inside: Option<&'static str>,
+    harmony: bool,
+    strikes: bool,
+    /// The last letter that was handed on.
+    last: Option<char>,
+    /// The end has come; whatever follows is nobody's.
+    pub(super) ended: bool,
+}
+
+enum Found {
+    /// A stop text or a control token begins here.
+    End(usize),
+    /// The thoughts end before this byte.
+    Closed(usize),
+    /// Something may begin here.
+    Maybe(usize),
+    Nothing,
+}
+
+impl Cutter {
+    pub(super) fn new(stops: &[String]) -> Self {
+        Self {
+            stops: stops.iter().filter(|stop| !stop.is_empty()).cloned().collect(),
+            held: String::new(),
+            opening: true,
+            blank: true,
+            inside: None,
+            harmony: false,
+            strikes: false,
+            last: None,
+            ended: false,
+        }
+    }
+
+    /// Takes the next text and returns what is certain by now.
+    pub(super) fn push(&mut self, text: &str) -> String {
+        if self.ended {
+            return String::new();
+        }
+        self.held.push_str(text);
+        let mut out = String::new();
+        if self.opening && !self.past_headers() {
+            return out;
+        }
+        loop {
+            match self.find() {
+                Found::End(at) => {
+                    self.release(at, &mut out);
+                    self.held.clear();
+                    self.ended = true;
+                    return out;
+                }
+                Found::Closed(at) => {
+                    self.release(at, &mut out);
+                    self.inside = None;
+                }
+                Found::Maybe(at) => {
+                    self.release(at, &mut out);
+                    return out;
+                }
+                Found::Nothing => {
+                    self.release(self.held.len(), &mut out);
+                    return out;
+                }
+            }
+        }
+    }
+
+    /// What is still held when the reply ends.
+    pub(super) fn rest(&mut self) -> String {
+        let held = std::mem::take(&mut self.held);
+        if self.ended { String::new() } else { held }
+    }
+
+    /// Takes repeated headers off, and looks whether thoughts open. False while what came may still be either.
+    fn past_headers(&mut self) -> bool {
+        loop {
+            let said = self.held.trim_start();
+            if let Some(header) = HEADERS.iter().find(|header| said.starts_with(**header)) {
+                self.held = said[header.len()..].to_owned();
+                continue;
+            }
+            let may_open = THOUGHTS.iter().any(|(open, _)| open.len() > said.len() && starts(open, said));
+            if may_open || HEADERS.iter().any(|header| header.starts_with(said)) {
+                return false;
+            }
+            self.inside = THOUGHTS.iter().find(|(open, _)| starts(said, open)).map(|(_, close)| *close);
+            self.opening = false;
+            return true;
+        }
+    }
+
+    fn release(&mut self, to: usize, out: &mut String) {
+        let part: String = self.held.drain(..to).collect();
+        self.blank &= part.trim().is_empty();
+        self.harmony |= self.opens(HARMONY, &part);
+        self.strikes |= self.opens(STRIKE.0, &part);
+        self.last = part.chars().next_back().or(self.last);
+        out.push_str(&part);
+    }
+
+    /// The first place in what is held where something ends, or may end.
+    fn find(&self) -> Found {
+        for (at, letter) in self.held.char_indices() {
+            let rest = &self.held[at..];
+            if let Some(close) = self.inside {
+                if starts(rest, close) {
+                    return Found::Closed(at + close.len());
+                }
+                if starts(close, rest) {
+                    return Found::Maybe(at);
+                }
+            } else if self.stops.iter().any(|stop| rest.starts_with(stop.as_str()) && self.stops_here(stop, at)) {
+                return Found::End(at);
+            } else if self.stops.iter().any(|stop| stop.starts_with(rest)) {
+                return Found::Maybe(at);
+            }
+            if !matches!(letter, '<' | '[') || self.is_quoted(at) {
+                continue;
+            }
+            let token = TOKENS.iter().find(|token| rest.starts_with(**token));
+            if token.is_some_and(|token| self.is_control(token, at)) {
+                return Found::End(at);
+            }
+            if token.is_none() && TOKENS.iter().chain([&HARMONY]).any(|token| token.starts_with(rest)) {
+                return Found::Maybe(at);
+            }
+        }
+        Found::Nothing
+    }
+
+    /// A stop text of blanks alone means nothing before the first word.
+    fn stops_here(&self, stop: &str, at: usize) -> bool {
+        !stop.trim().is_empty() || !self.blank || !self.held[..at].trim().is_empty()
+    }
+
+    fn is_quoted(&self, at: usize) -> bool {
+        self.is_quoted_in(&self.held, at)
+    }
+
+    /// Whether what begins at `at` in `text`, which follows what was handed on, is quoted.
+    fn is_quoted_in(&self, text: &str, at: usize) -> bool {
+        let before = text[..at].chars().next_back().or(self.last);
+        before.is_some_and(|letter| matches!(letter, '`' | '"' | '“' | '\''))
+    }
+
+    /// `text` holds `mark`, and not as a quotation.
+    fn opens(&self, mark: &str, text: &str) -> bool {
+        text.match_indices(mark).any(|(at, _)| !self.is_quoted_in(text, at))
+    }
+
+    fn is_control(&self, token: &str, at: usize) -> bool {
+        let before = &self.held[..at];
+        match token {
+            HARMONY_END => !self.harmony && !self.opens(HARMONY, before),
+            _ if token == STRIKE.1 => !self.strikes && !self.opens(STRIKE.0, before),
+            _ => true,
+        }
+    }
+}
+
+/// `text` begins with `start`, in whatever case.
+fn starts(text: &str, start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cut(stops: &[&str], pieces: &[&str]) -> (String, bool) {
+        let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
+        let mut cutter = Cutter::new(&stops);
+        let mut text: String = pieces.iter().map(|piece| cutter.push(piece)).collect();
+        text += &cutter.rest();
+        (text, cutter.ended)
+    }
+
+    #[test]
+    fn a_reply_ends_at_a_stop_text_or_a_token() {
+        for (stops, sent, expected) in [
+            (&["\nTom:"][..], "Come in.\nTom: Thanks!", "Come in."),
+            (&["\nTom:"], "Come in.\nTomorrow, Tom: no.", "Come in.\nTomorrow, Tom: no."),
+            (&["###", "\nTom:"], "Come in. ### more", "Come in. "),
+            (&["\n"], "\nCome in.\nSit.", "\nCome in."),
+            (&[], "Come in.<|im_end|>\n<|im_start|>user\nThanks", "Come in."),
+            (&[], "Come in.</s>", "Come in."),
+            (&[], "Come in.<｜end▁of▁sentence｜>", "Come in."),
+            (&[], "Come in.<end_of_turn>\n", "Come in."),
+            (&[], "<s>old</s> new", "<s>old</s> new"),
+            (&[], "It is <s>old</s> new", "It is <s>old</s> new"),
+            (&[], "Write `<|im_end|>` there. a < b [1]", "Write `<|im_end|>` there. a < b [1]"),
+            (&[], "<|im_start|>assistant\nCome in.<|im_end|>", "\nCome in."),
+            (
+                &[],
+                "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Come in.<|return|>",
+                "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Come in.",
+            ),
+            (
+                &["\nTom:"],
+                "<think>\nTom: knocks\nTom: waits</think>Come in.\nTom: Hi",
+                "<think>\nTom: knocks\nTom: waits</think>Come in.",
+            ),
+            (&["\nTom:"], "<THINK>a</THINK>b\nTom: c", "<THINK>a</THINK>b"),
+        ] {
+            assert_eq!(cut(stops, &[sent]).0, expected, "{sent}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+        #[test]
+        fn where_pieces_are_cut_makes_no_difference(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "Come ", "\n", "Tom", ":", "\nTom:", "<|im", "_end|>", "<", "</s>", "<s>", "`", "é🔥", "<think>", "</think>",
+                    "<|channel|>", "<|end|>", "<|start|>", "[INST]", "[",
+                ]),
+                0..14,
+            ),
+            size in 1_usize..6,
+        ) {
+            let text = parts.concat();
+            let letters: Vec<char> = text.chars().collect();
+            let pieces: Vec<String> = letters.chunks(size).map(|piece| piece.iter().collect()).collect();
+            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            let whole = cut(&["\nTom:"], &[&text]);
+            prop_assert!(text.contains(whole.0.as_str()));
+            prop_assert_eq!(cut(&["\nTom:"], &pieces), whole);
+        }
+    }
+}

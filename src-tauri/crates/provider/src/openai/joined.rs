@@ -1,0 +1,295 @@
+//! One text out of what an endpoint sends: pieces, each time the whole so far, or the whole once more at the end.
+//!
+//! A reply may well repeat itself, so a repetition is taken for the endpoint's only on evidence: pieces that each extend all
+//! that came before, or the whole of several pieces again right where the reply ends.
+
+/// Letters that a text has before one repetition of it is more likely the endpoint's than the model's.
+const TELLING: usize = 12;
+/// Pieces in a row that each extend the whole before it is settled that all do.
+const STEPS: usize = 3;
+/// Fewer of them are enough once the whole is this long.
+const FEW_STEPS: usize = 2;
+
+/// Puts the text of a reply together.
+#[derive(Debug, Default)]
+pub(super) struct Joined {
+    /// What was handed out.
+    whole: String,
+    pieces: usize,
+    /// Some of the pieces came as deltas.
+    deltas: bool,
+    /// Every piece is the whole so far.
+    cumulative: bool,
+    held: Held,
+}
+
+/// Pieces that may be repetitions.
+#[derive(Debug, Default)]
+enum Held {
+    #[default]
+    Nothing,
+    /// The whole once more. It is dropped if the reply ends here.
+    Again(String),
+    /// Each extends the one before, the first of them the whole.
+    Growing(Vec<String>),
+}
+
+impl Joined {
+    /// Takes a delta and returns the text that is new. `ends` says that the endpoint ended the reply with it.
+    pub(super) fn piece(&mut self, text: String, ends: bool) -> String {
+        self.deltas = true;
+        self.take(text, ends)
+    }
+
+    /// Takes a `message`: the whole reply again behind its deltas, or a piece from servers that know no deltas.
+    pub(super) fn message(&mut self, text: String, ends: bool) -> String {
+        if !self.deltas {
+            return self.take(text, ends);
+        }
+        let before = self.rest();
+        let (whole, text) = (self.whole.trim(), text.trim_end());
+        let more = text.strip_prefix(self.whole.as_str()).or_else(|| text.trim_start().strip_prefix(whole));
+        let more = more.unwrap_or_default().to_owned();
+        before + &self.add(more)
+    }
+
+    /// What is still held when the reply ends.
+    pub(super) fn rest(&mut self) -> String {
+        match std::mem::take(&mut self.held) {
+            Held::Nothing | Held::Again(_) => String::new(),
+            Held::Growing(mut pieces) => {
+                self.cumulative = pieces.len() >= FEW_STEPS || self.tells();
+                match pieces.pop() {
+                    Some(last) if self.cumulative => self.replace(last),
+                    last => self.add(pieces.into_iter().chain(last).collect()),
+                }
+            }
+        }
+    }
+
+    /// One piece that begins with what came is enough: nobody writes that twice without a break between.
+    fn tells(&self) -> bool {
+        let mut letters: Vec<char> = self.whole.chars().take(TELLING).collect();
+        let unbroken = |edge: Option<&char>| edge.is_some_and(|letter| letter.is_alphanumeric());
+        if letters.len() == TELLING {
+            return true;
+        }
+        let word = letters.len() > 3 && unbroken(letters.first()) && unbroken(letters.last());
+        letters.sort_unstable();
+        letters.dedup();
+        word && letters.len() > 2
+    }
+
+    fn take(&mut self, text: String, ends: bool) -> String {
+        if text.is_empty() {
+            return text;
+        }
+        match std::mem::take(&mut self.held) {
+            Held::Nothing => self.next(text, ends),
+            Held::Again(again) => {
+                let before = self.add(again);
+                before + &self.next(text, ends)
+            }
+            Held::Growing(mut pieces) => {
+                let last = pieces.last().map_or("", String::as_str);
+                if !text.starts_with(last) {
+                    self.held = Held::Growing(pieces);
+                    let before = self.rest();
+                    return before + &self.next(text, ends);
+                }
+                if text.len() > last.len() {
+                    pieces.push(text.clone());
+                }
+                if pieces.len() >= STEPS || (pieces.len() >= FEW_STEPS && self.tells()) {
+                    self.cumulative = true;
+                    return self.replace(text);
+                }
+                self.held = Held::Growing(pieces);
+                String::new()
+            }
+        }
+    }
+
+    fn next(&mut self, text: String, ends: bool) -> String {
+        if self.cumulative {
+            return if text.starts_with(&self.whole) {
+                self.replace(text)
+            } else if self.whole.starts_with(text.trim_end()) {
+                String::new()
+            } else {
+                self.add(text)
+            };
+        }
+        if self.pieces > 1 && text.len() >= TELLING && text.trim() == self.whole.trim() {
+            if !ends {
+                self.held = Held::Again(text);
+            }
+            return String::new();
+        }
+        if self.pieces > 0 && !self.whole.trim().is_empty() && extends(&text, &self.whole) {
+            self.held = Held::Growing(vec![text]);
+            return String::new();
+        }
+        self.add(text)
+    }
+
+    fn add(&mut self, text: String) -> String {
+        self.pieces += 1;
+        self.whole.push_str(&text);
+        text
+    }
+
+    fn replace(&mut self, whole: String) -> String {
+        let new = whole.get(self.whole.len()..).unwrap_or_default().to_owned();
+        self.whole = whole;
+        new
+    }
+}
+
+fn extends(text: &str, before: &str) -> bool {
+    text.len() > before.len() && text.starts_with(before)
+}
+
+/// Leaves out the unfinished reply that an endpoint says again before it goes on with it.
+#[derive(Debug, Default)]
+pub(super) struct Echo {
+    base: String,
+    /// What came, while it may be the base.
+    held: Option<String>,
+    /// Bytes of the base that have come.
+    matched: usize,
+    /// Blanks in front of it.
+    blanks: usize,
+    /// It has come once, and may come once more without a break between.
+    again: bool,
+}
+
+/// A shorter base may be what the model says next.
+const SHORTEST_ECHO: usize = 5;
+/// From this length on blanks may stand in front of the repetition, and a part of it is one.
+const LONG_ECHO: usize = 24;
+
+impl Echo {
+    /// For a reply that goes on with `base`.
+    pub(super) fn of(base: &str) -> Self {
+        let base = base.trim_end().to_owned();
+        let held = (base.chars().count() >= SHORTEST_ECHO).then(String::new);
+        Self { base, held, ..Self::default() }
+    }
+
+    pub(super) fn push(&mut self, text: String) -> String {
+        let Some(held) = &mut self.held else { return text };
+        held.push_str(&text);
+        if !self.again
+            && self.matched == 0
+            && self.base.len() >= LONG_ECHO
+            && !self.base.starts_with(char::is_whitespace)
+        {
+            self.blanks = held.len() - held.trim_start().len();
+        }
+        let came = held.get(self.blanks + self.matched..).unwrap_or_default();
+        let expected = self.base.get(self.matched..).unwrap_or_default();
+        if let Some(new) = came.strip_prefix(expected) {
+            let new = new.to_owned();
+            if self.again {
+                self.held = None;
+                return new;
+            }
+            (self.held, self.matched, self.blanks, self.again) = (Some(String::new()), 0, 0, true);
+            return if new.is_empty() { new } else { self.push(new) };
+        }
+        if expected.starts_with(came) {
+            self.matched += came.len();
+            return String::new();
+        }
+        self.held.take().unwrap_or_default()
+    }
+
+    /// What is still held when the reply ends.
+    pub(super) fn rest(&mut self) -> String {
+        self.held.take().filter(|_| self.again || self.matched < LONG_ECHO).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(pieces: &[&str]) -> String {
+        let mut joined = Joined::default();
+        let last = pieces.len() - 1;
+        let mut text: String =
+            pieces.iter().enumerate().map(|(at, piece)| joined.piece((*piece).to_owned(), at == last)).collect();
+        text += &joined.rest();
+        text
+    }
+
+    #[test]
+    fn growing_deltas_are_one_text() {
+        for (sent, expected) in [
+            (&["Come", "Come in,", "Come in, it is", "Come in, it is cold."][..], "Come in, it is cold."),
+            (&["Come", "Come in."], "Come in."),
+            (&["Come in, it is", "Come in, it is cold."], "Come in, it is cold."),
+            (&["C", "Co", "Com", "Come", "Come", "Come in", "Come in."], "Come in."),
+            (&["Hi", "Hi there", "Hi there, you", "Hi there, you", " Sit."], "Hi there, you Sit."),
+        ] {
+            assert_eq!(pieces(sent), expected, "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn the_whole_again_at_the_end_is_left_out() {
+        assert_eq!(pieces(&["Come in, ", "it is cold.", "Come in, it is cold."]), "Come in, it is cold.");
+        assert_eq!(pieces(&["Come in, ", "it is cold.", "Come in, it is cold.\n", ""]), "Come in, it is cold.");
+    }
+
+    #[test]
+    fn a_reply_that_repeats_itself_stays_whole() {
+        for sent in [
+            &["ha", "ha", "ha", "ha"][..],
+            &["No", "No", " no", " no."],
+            &["*", "**", "She", " nods", "**"],
+            &["Knock. ", "Knock. ", "Knock. Knock. ", "Who is there?"],
+            &["I love ", "you. ", "I love you. ", "I love you. ", "Always."],
+            &["a", "ab", "c"],
+            &["\n", "\n\n", "Come in."],
+            &["ha", "haha", "!"],
+        ] {
+            assert_eq!(pieces(sent), sent.concat(), "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_adds_only_what_is_missing() {
+        let mut joined = Joined::default();
+        let mut text = joined.piece("Come in, ".into(), false) + &joined.piece("it is".into(), false);
+        text += &joined.message("Come in, it is cold.".into(), true);
+        text += &joined.message("Something else entirely.".into(), true);
+        assert_eq!(text, "Come in, it is cold.");
+        let mut alone = Joined::default();
+        assert_eq!(alone.message("Come ".into(), false) + &alone.message("in.".into(), true), "Come in.");
+    }
+
+    fn echoed(base: &str, sent: &[&str]) -> String {
+        let mut echo = Echo::of(base);
+        let text: String = sent.iter().map(|piece| echo.push((*piece).to_owned())).collect();
+        text + &echo.rest()
+    }
+
+    #[test]
+    fn an_echoed_beginning_is_left_out() {
+        for (base, sent, expected) in [
+            ("Come in.", &["Come in. and went on."][..], " and went on."),
+            ("Come in. ", &["Co", "me in", ". and", " on."], " and on."),
+            ("She opens the door and smiles.", &["\n", "She opens the door and smiles. Then"], " Then"),
+            ("Come in.", &["Come in.", "Come in. Sit."], " Sit."),
+            ("Come in.", &["Come", " back."], "Come back."),
+            ("Come in.", &[" Come in, I say."], " Come in, I say."),
+            ("Ha", &["Ha", "ha"], "Haha"),
+            ("Come in.", &["Come"], "Come"),
+            ("", &["Come in."], "Come in."),
+        ] {
+            assert_eq!(echoed(base, sent), expected, "{base}: {sent:?}");
+        }
+    }
+}

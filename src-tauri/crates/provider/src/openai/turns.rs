@@ -1,0 +1,150 @@
+//! The chat as an endpoint takes it: one message per turn, and, where it insists, one system message at the start and the
+//! user next. Local templates are served the same way by `context::chat_template`.
+
+use domain::prompt::{Prompt, PromptRole};
+use serde::Serialize;
+
+use super::dialect::Roles;
+
+/// Said by the user in front of a greeting, where the user must be first.
+const OPENING: &str = "[The chat begins.]";
+
+#[derive(Debug, Serialize)]
+pub(super) struct Message<'a> {
+    pub(super) role: &'static str,
+    content: Content<'a>,
+}
+
+/// Plain text wherever it can be: many servers know nothing else.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(String),
+    Parts(Vec<Part<'a>>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text { text: String },
+    ImageUrl { image_url: ImageUrl<'a> },
+}
+
+#[derive(Debug, Serialize)]
+struct ImageUrl<'a> {
+    url: &'a str,
+}
+
+impl<'a> Content<'a> {
+    /// Goes on with a paragraph.
+    fn say(&mut self, text: &str) {
+        let before = match self {
+            Self::Text(before) => before,
+            Self::Parts(parts) => {
+                let Some(Part::Text { text: before }) = parts.last_mut() else {
+                    return parts.push(Part::Text { text: text.to_owned() });
+                };
+                before
+            }
+        };
+        if !before.is_empty() {
+            before.push_str("\n\n");
+        }
+        before.push_str(text);
+    }
+
+    fn show(&mut self, url: &'a str) {
+        if let Self::Text(text) = self {
+            let text = std::mem::take(text);
+            let words = (!text.is_empty()).then_some(Part::Text { text });
+            *self = Self::Parts(words.into_iter().collect());
+        }
+        if let Self::Parts(parts) = self {
+            parts.push(Part::ImageUrl { image_url: ImageUrl { url } });
+        }
+    }
+}
+
+/// One message per turn: many endpoints demand that roles alternate, and refuse empty contents.
+pub(super) fn messages(prompt: &Prompt, roles: Roles) -> Vec<Message<'_>> {
+    let mut merged: Vec<Message<'_>> = Vec::with_capacity(prompt.messages.len() + 1);
+    // Nothing but system messages has come.
+    let mut head = true;
+    for (index, message) in prompt.messages.iter().enumerate() {
+        let mut pictures = prompt.pictures.iter().filter(|picture| picture.message == index).peekable();
+        if message.text.trim().is_empty() && pictures.peek().is_none() {
+            continue;
+        }
+        head &= message.role == PromptRole::System;
+        let role = match (message.role, roles) {
+            (PromptRole::Character, _) => "assistant",
+            (PromptRole::System, Roles::Free) => "system",
+            (PromptRole::System, Roles::Strict) if head => "system",
+            (PromptRole::System | PromptRole::User, _) => "user",
+        };
+        let first = merged.iter().all(|message| message.role == "system");
+        if roles != Roles::Free && first && role == "assistant" {
+            merged.push(Message { role: "user", content: Content::Text(OPENING.to_owned()) });
+        }
+        if merged.last().is_none_or(|last| last.role != role) {
+            merged.push(Message { role, content: Content::Text(String::new()) });
+        }
+        let Some(Message { content, .. }) = merged.last_mut() else { continue };
+        if !message.text.is_empty() {
+            content.say(&message.text);
+        }
+        pictures.for_each(|picture| content.show(&picture.url));
+    }
+    if roles != Roles::Free && merged.iter().all(|message| message.role == "system") {
+        merged.push(Message { role: "user", content: Content::Text(OPENING.to_owned()) });
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::prompt::PromptMessage;
+
+    use super::*;
+
+    fn sent(messages: &[(PromptRole, &str)], roles: Roles) -> Vec<String> {
+        let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
+        let prompt = Prompt { messages, ..Prompt::default() };
+        let line = |message: &Message<'_>| match &message.content {
+            Content::Text(text) => format!("{}: {}", message.role, text.replace("\n\n", " / ")),
+            Content::Parts(_) => message.role.to_owned(),
+        };
+        super::messages(&prompt, roles).iter().map(line).collect()
+    }
+
+    #[test]
+    fn strict_endpoints_get_the_order_they_want() {
+        use PromptRole::{Character as C, System as S, User as U};
+        let chat = [
+            (S, "Rules."),
+            (S, "Card."),
+            (C, "Evening."),
+            (S, "It rains."),
+            (U, "Hi."),
+            (U, "You?"),
+            (C, "I."),
+            (S, "Be brief."),
+        ];
+        assert_eq!(
+            sent(&chat, Roles::Strict),
+            [
+                "system: Rules. / Card.",
+                "user: [The chat begins.]",
+                "assistant: Evening.",
+                "user: It rains. / Hi. / You?",
+                "assistant: I.",
+                "user: Be brief.",
+            ]
+        );
+        assert_eq!(sent(&chat, Roles::NoSystem)[0], "user: Rules. / Card.");
+        assert_eq!(sent(&chat, Roles::Free).len(), 6);
+        assert_eq!(sent(&[(S, "Rules.")], Roles::Strict), ["system: Rules.", "user: [The chat begins.]"]);
+        assert_eq!(sent(&[(S, "Rules."), (U, "Hi.")], Roles::NoSystem), ["user: Rules. / Hi."]);
+        assert_eq!(sent(&[(U, " \n"), (C, "Hi.")], Roles::Free), ["assistant: Hi."]);
+    }
+}

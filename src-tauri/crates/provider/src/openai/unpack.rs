@@ -1,0 +1,91 @@
+//! Bodies that a server or a proxy compressed although nobody asked.
+
+use std::io::Write;
+
+use bytes::Bytes;
+use flate2::write::{DeflateDecoder, GzDecoder, ZlibDecoder};
+use reqwest::header::{CONTENT_ENCODING, HeaderMap};
+
+/// Compressed bytes that are unpacked in one step: a bomb makes at most a thousand times as much of them.
+const STEP: usize = 4 << 10;
+
+/// Unpacks the pieces of one body.
+#[derive(Debug)]
+pub(super) enum Unpacker {
+    /// Nothing has come yet, so the first bytes may still show that it is gzip.
+    Unknown,
+    Plain,
+    Gzip(GzDecoder<Vec<u8>>),
+    Zlib(ZlibDecoder<Vec<u8>>),
+    Deflate(DeflateDecoder<Vec<u8>>),
+}
+
+/// Why a body cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Packed {
+    /// Compressed in a way that we do not know.
+    Unknown(String),
+    Damaged,
+}
+
+impl Unpacker {
+    /// For a body with these headers.
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Packed> {
+        let named = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        match named.trim().to_ascii_lowercase().as_str() {
+            "" | "identity" => Ok(Self::Unknown),
+            "gzip" | "x-gzip" => Ok(Self::Gzip(GzDecoder::new(Vec::new()))),
+            "deflate" => Ok(Self::Zlib(ZlibDecoder::new(Vec::new()))),
+            other => Err(Packed::Unknown(other.chars().filter(char::is_ascii_graphic).take(20).collect())),
+        }
+    }
+
+    /// The next piece is what it is, and need not be copied.
+    pub(super) fn passes(&mut self, bytes: &[u8]) -> bool {
+        self.recognise(bytes);
+        matches!(self, Self::Unknown | Self::Plain)
+    }
+
+    /// The next piece, unpacked, to `sink`, which may refuse to take more.
+    pub(super) fn push<E: From<Packed>>(
+        &mut self,
+        bytes: &Bytes,
+        mut sink: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.recognise(bytes);
+        if let Self::Unknown | Self::Plain = self {
+            return sink(bytes);
+        }
+        for step in bytes.chunks(STEP) {
+            let unpacked = self.step(step).map_err(|_| Packed::Damaged)?;
+            sink(&unpacked)?;
+        }
+        Ok(())
+    }
+
+    /// Servers and proxies that compress do not always say so, and `deflate` names two formats.
+    fn recognise(&mut self, bytes: &[u8]) {
+        match (&self, bytes) {
+            (Self::Unknown, []) => {}
+            (Self::Unknown, [0x1F, 0x8B, ..]) => *self = Self::Gzip(GzDecoder::new(Vec::new())),
+            (Self::Unknown, _) => *self = Self::Plain,
+            (Self::Zlib(decoder), [first, ..]) if decoder.total_in() == 0 && first & 0x0F != 8 => {
+                *self = Self::Deflate(DeflateDecoder::new(Vec::new()));
+            }
+            _ => {}
+        }
+    }
+
+    fn step(&mut self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+        fn unpack<W: Write>(decoder: &mut W, bytes: &[u8]) -> std::io::Result<()> {
+            decoder.write_all(bytes)?;
+            decoder.flush()
+        }
+        match self {
+            Self::Unknown | Self::Plain => Ok(bytes.to_vec()),
+            Self::Gzip(decoder) => unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut())),
+            Self::Zlib(decoder) => unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut())),
+            Self::Deflate(decoder) => unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut())),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Streams that nobody thought of: healthy text, dressed up in everything that may stand around it and cut anywhere.
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use serde_json::json;
+
+use super::support::*;
+
+const CASES: u32 = 400;
+
+/// What may stand between two pieces of text and says nothing.
+fn noise() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "",
+        ": ping\n\n",
+        ":\n\n",
+        "data:\n\n",
+        "data: {\"choices\":[]}\n\n",
+        "data: {\"type\":\"ping\"}\n\n",
+        "data: {\"choices\":[null],\"usage\":\"none\"}\n\n",
+        "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"\"}],\"usage\":{\"prompt_tokens\":\"9\"}}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"hm\"},\"finish_reason\":\"null\"}],\"error\":{}}\n\n",
+        "event: message\nid: 7\nretry: 10\n\n",
+        "nonsense\n\n",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn reason() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["null", "\"\"", "\"null\"", "false", "{}"])
+}
+
+/// Words with letters of every length; a number in each, so that no text is the beginning of another.
+fn word() -> impl Strategy<Value = String> {
+    "[a-zé山🦊 \n\"\\\\]{1,8}"
+}
+
+fn sse(text: &str, reason: &str, escaped: bool, split: bool) -> String {
+    let mut content = json!(text).to_string();
+    if escaped {
+        let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
+        content = format!("\"{}\"", units.collect::<String>());
+    }
+    let body =
+        format!("{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{content}}},\"finish_reason\":{reason}}}]}}");
+    if split {
+        format!("data: {}\n\n", body.replacen(",\"delta\"", ",\ndata: \"delta\"", 1))
+    } else {
+        format!("data: {body}\n\n")
+    }
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: CASES,
+        rng_seed: RngSeed::Fixed(27),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+fn seen(bytes: &[u8], cuts: &[prop::sample::Index]) -> Seen {
+    let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+    at.sort_unstable();
+    let starts = std::iter::once(0).chain(at.iter().copied());
+    let pieces = starts.zip(at.iter().copied().chain([bytes.len()]));
+    let play = stream("").into_iter().chain(pieces.map(|(from, to)| Step::Bytes(bytes[from..to].to_vec()))).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(run(vec![play; 3])).0
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn text_is_what_was_sent_however_it_is_dressed(
+        words in prop::collection::vec((word(), noise(), reason(), any::<bool>(), any::<bool>()), 1..12),
+        crlf in any::<bool>(),
+        done in any::<bool>(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+    ) {
+        let words = words.into_iter().enumerate().map(|(at, (word, noise, reason, escaped, split))| {
+            (format!("{at}{word}"), noise, reason, escaped, split)
+        });
+        let (mut text, mut body) = (String::new(), String::new());
+        for (word, noise, reason, escaped, split) in words {
+            body += &(noise + &sse(&word, reason, escaped, split));
+            text += &word;
+        }
+        body += &ends("stop");
+        body += if done { DONE } else { "" };
+        if crlf {
+            body = body.replace('\n', "\r\n");
+        }
+        let seen = seen(body.as_bytes(), &cuts);
+        prop_assert_eq!(&seen.line, &format!("{text}[Stop]"), "{:?}", seen.error);
+    }
+
+    #[test]
+    fn cuts_make_no_difference_and_nothing_panics(
+        parts in prop::collection::vec(
+            prop::sample::select(vec![
+                "data: ", "data:", "\n\n", "\r\n", "\n", ": c", "event: error\n", "{\"choices\":[{\"delta\":{\"content\":\"Hi ",
+                "\"}}]}", "\\ud83d", "\\ude00", "<think>", "</think>", "<|im_end|>", "[DONE]", "{\"error\":", "\"x\"}", "null", "NaN",
+                "\"finish_reason\":\"stop\"", ",", "🦊", "{}", "[]",
+            ]),
+            0..24,
+        ),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+    ) {
+        let body = parts.concat();
+        let whole = seen(body.as_bytes(), &[]);
+        // The first bytes tell a stream from a page: only what is one at once is compared.
+        if body.starts_with("data") {
+            prop_assert_eq!(seen(body.as_bytes(), &cuts).line, whole.line);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What endpoints were found to refuse, for each of their models. What the JSON means is the engine's business.
+
+use domain::EndpointId;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::StoreError;
+use crate::sql::Col;
+
+pub struct EndpointDialects<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl EndpointDialects<'_> {
+    /// JSON text.
+    pub fn get(&self, endpoint: EndpointId, model: &str) -> Result<Option<String>, StoreError> {
+        let json = self
+            .conn
+            .prepare_cached("SELECT json FROM endpoint_dialect WHERE endpoint = ?1 AND model = ?2")?
+            .query_row(params![Col(endpoint), model], |row| row.get(0))
+            .optional()?;
+        Ok(json)
+    }
+}
+
+pub struct EndpointDialectsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl EndpointDialectsMut<'_> {
+    /// `json` must be JSON, and the endpoint there; anything else is a `Conflict`.
+    pub fn set(&mut self, endpoint: EndpointId, model: &str, json: &str) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO endpoint_dialect (endpoint, model, json) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (endpoint, model) DO UPDATE SET json = excluded.json",
+            )?
+            .execute(params![Col(endpoint), model, json])?;
+        Ok(())
+    }
+
+    /// Of all models of `endpoint`.
+    pub fn forget(&mut self, endpoint: EndpointId) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM endpoint_dialect WHERE endpoint = ?1")?.execute([Col(endpoint)])?;
+        Ok(())
+    }
+}

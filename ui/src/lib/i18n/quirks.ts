@@ -1,0 +1,24 @@
+import type { Quirk } from "../api/generated";
+import { t } from "./i18n.svelte";
+
+/** What an endpoint was found to refuse or to want, in words. */
+export function quirkText(quirk: Quirk): string {
+	switch (quirk.kind) {
+		case "leavesOut":
+			return t("quirk.leavesOut", { names: quirk.parameters.join(", ") });
+		case "plainSampling":
+			return t("quirk.plainSampling");
+		case "completionTokens":
+			return t("quirk.completionTokens");
+		case "fewStops":
+			return t("quirk.fewStops");
+		case "noPrefill":
+			return t("quirk.noPrefill");
+		case "strictRoles":
+			return t("quirk.strictRoles");
+		case "noSystem":
+			return t("quirk.noSystem");
+		default:
+			return quirk satisfies never;
+	}
+}
