@@ -8,10 +8,12 @@
 
 pub mod archive;
 pub mod backyard;
+pub mod bundle;
 pub mod card;
 pub mod chat;
 pub mod chat_file;
 pub mod document;
+pub mod file_kind;
 pub mod id;
 pub mod keyframe;
 pub mod lenient_json;

@@ -27,7 +27,19 @@ fn an_honest_archive_made_the_same_way_is_read() {
 
 #[test]
 fn s_4_names_that_lead_out_of_a_folder() {
-    for name in ["../a", "a/../../b", "/etc/passwd", "C:\\a", "c:/a", "..\\a", "a\\b", "a\0.png", "", "./card.json"] {
+    for name in [
+        "../a",
+        "a/../../b",
+        "/etc/passwd",
+        "C:\\a",
+        "c:/a",
+        "..\\a",
+        "a\\..\\b",
+        "\\\\host\\a",
+        "a\0.png",
+        "",
+        "./card.json",
+    ] {
         let error = refusal(&beside_a_card(Listed::new(name, b"x")));
         assert!(matches!(error, ArchiveError::UnsafeName { .. }), "{name:?}: {error}");
     }
