@@ -51,6 +51,10 @@ pub(super) struct Decoded {
 }
 
 impl CardText<'_> {
+    pub(super) fn is_packed(&self) -> bool {
+        self.text.is_packed()
+    }
+
     /// The JSON inside. White space and padding do not matter, and some writers leave the base64 out.
     pub(super) fn decode(&self) -> Result<Decoded, CardError> {
         let too_large =

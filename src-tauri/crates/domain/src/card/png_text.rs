@@ -49,6 +49,10 @@ impl<'a> Text<'a> {
         Some(Self { keyword, data, packed })
     }
 
+    pub(super) fn is_packed(&self) -> bool {
+        self.packed
+    }
+
     pub(super) fn unpacked(&self) -> Result<Unpacked<'a>, TooLarge> {
         if !self.packed {
             return Ok(Unpacked { bytes: Cow::Borrowed(self.data), whole: true });

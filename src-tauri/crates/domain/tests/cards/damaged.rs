@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
-use crate::support::{chunk, chunks, deflated, in_kind, picture};
+use crate::support::{assert_keeps, chunk, chunks, deflated, in_kind, picture};
 
 fn cases(usual: u32) -> ProptestConfig {
     let asked = |name: &str| std::env::var(name).ok().and_then(|number| number.parse::<u64>().ok());
@@ -95,7 +95,10 @@ fn harms() -> impl Strategy<Value = Vec<Harm>> {
 }
 
 fn harmed(mut bytes: Vec<u8>, harms: &[Harm]) -> Vec<u8> {
-    for harm in harms.iter().filter(|_| !bytes.is_empty()) {
+    for harm in harms {
+        if bytes.is_empty() {
+            break;
+        }
         match harm {
             Harm::Cut(at) => bytes.truncate(at.index(bytes.len())),
             Harm::Byte(at, byte) => {
@@ -107,9 +110,6 @@ fn harmed(mut bytes: Vec<u8>, harms: &[Harm]) -> Vec<u8> {
                 let part = bytes[from.min(to)..from.max(to)].to_vec();
                 bytes.splice(from..from, part);
             }
-        }
-        if bytes.is_empty() {
-            return bytes;
         }
     }
     bytes
@@ -205,7 +205,7 @@ proptest! {
         let (card, _) = Card::read(&png).unwrap();
         prop_assert_eq!(card.name(), "Mira");
         let exported = card.to_png(&png).unwrap();
-        prop_assert_eq!(&Card::read(&exported).unwrap().0, &card);
+        assert_keeps(&card.to_value(), &Card::read(&exported).unwrap().0.to_value());
         let is_card = |(kind, data): &(String, Vec<u8>)| {
             let keyword: Vec<u8> = data.iter().take_while(|byte| **byte != 0).map(u8::to_ascii_lowercase).collect();
             ["tEXt", "zTXt", "iTXt"].contains(&kind.as_str()) && (keyword == b"chara" || keyword == b"ccv3")

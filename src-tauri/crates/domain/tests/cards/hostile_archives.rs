@@ -129,7 +129,7 @@ fn an_archive_that_is_cut_off_at_any_length() {
 
 #[test]
 fn a_card_too_large_for_its_member() {
-    let json = format!(r#"{{"name":"Mira","a":"{}"}}"#, "x".repeat(domain::card::MAX_JSON));
+    let json = format!(r#"{{"name":"Mira","a":"{}"}}"#, "x".repeat(2 * domain::card::MAX_JSON));
     let error = refusal(&listed(&[Listed::new("card.json", json.as_bytes())]));
     assert!(matches!(error, ArchiveError::MemberTooLarge { .. }), "{error}");
 }

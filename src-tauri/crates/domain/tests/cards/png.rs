@@ -143,15 +143,17 @@ fn text_that_is_no_base64_but_json_is_read() {
 
 #[test]
 fn a_text_that_unpacks_to_more_than_a_card_is_not_unpacked() {
-    let bomb = |keyword: &str| chunk("zTXt", &[keyword.as_bytes(), b"\0\0", &deflated(&vec![b'A'; 60 << 20])].concat());
+    let packed = deflated(&vec![b'A'; 60 << 20]);
+    let bomb = |keyword: &str| chunk("zTXt", &[keyword.as_bytes(), b"\0\0", &packed].concat());
+    let many = picture(&vec![bomb("ccv3"); 40]);
+    let with_card = picture(&[vec![bomb("ccv3"); 9].concat(), card_chunk("chara", &v2("Mira"))]);
     let started = std::time::Instant::now();
-    let error = Card::read(&picture(&vec![bomb("chara"); 40])).unwrap_err();
+    let error = Card::read(&many).unwrap_err();
     assert!(matches!(error, CardError::TooLarge { .. }), "{error}");
-    let png = picture(&[bomb("ccv3"), card_chunk("chara", &v2("Mira"))]);
-    let (name, warnings) = name_in(&png);
+    let (name, warnings) = name_in(&with_card);
     assert_eq!(name, "Mira");
-    assert!(matches!(&warnings[..], [Warning::BrokenCopy { .. }]));
-    assert!(started.elapsed().as_secs() < 5 * 2, "{:?}", started.elapsed());
+    assert!(matches!(&warnings[..], [Warning::BrokenCopy { .. }, ..]));
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
 }
 
 #[test]
