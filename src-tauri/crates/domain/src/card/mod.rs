@@ -36,8 +36,8 @@ pub const MAX_PNG_TEXT: usize = 32 << 20;
 /// Largest JSON of a card, in bytes: what fits into [`MAX_PNG_TEXT`] as base64.
 pub const MAX_JSON: usize = crate::lenient_json::MAX_JSON;
 const _: () = assert!(MAX_JSON == MAX_PNG_TEXT / 4 * 3, "what is read from JSON must fit into a picture");
-/// Packed texts of a picture that may turn out to be too large before the others are passed over.
-const MAX_BOMBS: usize = 2;
+/// Bytes that are unpacked in vain, because they are more than a card, before larger texts of a picture are passed over.
+const MAX_IN_VAIN: usize = 2 * MAX_PNG_TEXT;
 /// Longest name of a character, in characters. Names are pasted wherever a macro stands, so they multiply.
 pub const MAX_NAME: usize = 300;
 
@@ -136,10 +136,10 @@ impl Card {
         let png::CardTexts { texts, damage } = png::card_texts(bytes)?;
         let damaged = |reason: &CardError| Warning::DamagedPicture { reason: Box::new(reason.clone()) };
         let mut warnings: Vec<Warning> = damage.iter().map(damaged).collect();
-        let (mut first_error, mut too_large) = (None, 0);
+        let (mut first_error, mut in_vain) = (None, 0);
         for text in texts {
-            // Whoever packs several texts beyond all limits wants only the time that it takes.
-            if too_large >= MAX_BOMBS && text.is_packed() {
+            let limit = text.unpacked_limit();
+            if in_vain + limit > MAX_IN_VAIN {
                 continue;
             }
             let read = text.decode().and_then(|decoded| Ok((parse::card(&decoded.json, file)?, decoded.sound)));
@@ -152,7 +152,7 @@ impl Card {
                     return Ok((card, warnings));
                 }
                 Err(error) => {
-                    too_large += usize::from(matches!(error, CardError::TooLarge { .. }));
+                    in_vain += if matches!(error, CardError::TooLarge { .. }) { limit } else { 0 };
                     first_error.get_or_insert_with(|| error.clone());
                     warnings.push(Warning::BrokenCopy { keyword: text.keyword, reason: Box::new(error) });
                 }

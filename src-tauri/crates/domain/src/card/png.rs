@@ -51,8 +51,9 @@ pub(super) struct Decoded {
 }
 
 impl CardText<'_> {
-    pub(super) fn is_packed(&self) -> bool {
-        self.text.is_packed()
+    /// Bytes that it may become when it is unpacked; 0 if it is not packed.
+    pub(super) fn unpacked_limit(&self) -> usize {
+        self.text.unpacked_limit()
     }
 
     /// The JSON inside. White space and padding do not matter, and some writers leave the base64 out.

@@ -49,15 +49,19 @@ impl<'a> Text<'a> {
         Some(Self { keyword, data, packed })
     }
 
-    pub(super) fn is_packed(&self) -> bool {
-        self.packed
+    /// Bytes that it may become when it is unpacked; 0 if it is not packed.
+    pub(super) fn unpacked_limit(&self) -> usize {
+        match self.packed {
+            true => RATIO_COUNTS_FROM.max(self.data.len().saturating_mul(MAX_RATIO)).min(MAX_PNG_TEXT),
+            false => 0,
+        }
     }
 
     pub(super) fn unpacked(&self) -> Result<Unpacked<'a>, TooLarge> {
         if !self.packed {
             return Ok(Unpacked { bytes: Cow::Borrowed(self.data), whole: true });
         }
-        let limit = RATIO_COUNTS_FROM.max(self.data.len().saturating_mul(MAX_RATIO)).min(MAX_PNG_TEXT);
+        let limit = self.unpacked_limit();
         let mut bytes = Vec::new();
         let whole = ZlibDecoder::new(self.data).take(limit as u64 + 1).read_to_end(&mut bytes).is_ok();
         match bytes.len() > limit {
