@@ -31,11 +31,27 @@ pub(crate) fn start(data_dir: &Path) -> Result<WorkerGuard, NoLog> {
         .max_log_files(KEPT)
         .filename_prefix("inglenook")
         .filename_suffix("log")
-        .build(logs)?;
+        .build(&logs)?;
+    make_private(&logs);
     let (writer, guard) = tracing_appender::non_blocking(file);
     tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_env_filter(EnvFilter::new("info")).init();
     std::panic::set_hook(Box::new(note_panic));
     Ok(guard)
+}
+
+/// Logs of before were readable by others where the data folder is. They are so no more, nor is the folder of the logs.
+fn make_private(logs: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let close = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).ok();
+        close(logs, 0o700);
+        for file in std::fs::read_dir(logs).into_iter().flatten().flatten() {
+            close(&file.path(), 0o600);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = logs;
 }
 
 /// A panic's message may quote the text it stumbled over, so only its place is kept.

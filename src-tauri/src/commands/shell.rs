@@ -10,6 +10,7 @@ use serde::Deserialize;
 use tauri::ipc::Channel;
 use tauri::{Manager, State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FileDialogBuilder, FilePath};
+use tokio::io::AsyncWriteExt as _;
 use tokio::sync::oneshot;
 
 use crate::core::Core;
@@ -257,7 +258,7 @@ async fn write(path: &Path, bytes: Vec<u8>) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);
-    let written = match tokio::fs::write(&part, bytes).await {
+    let written = match write_private(&part, &bytes).await {
         Ok(()) => tokio::fs::rename(&part, path).await,
         Err(error) => Err(error),
     };
@@ -267,9 +268,30 @@ async fn write(path: &Path, bytes: Vec<u8>) -> io::Result<()> {
     written
 }
 
+/// For its owner's eyes alone: it may be a private chat.
+async fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = tokio::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    options.mode(0o600);
+    let mut file = options.open(path).await?;
+    file.write_all(bytes).await?;
+    file.flush().await
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn an_export_is_readable_by_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let card = folder.path().join("Mira.png");
+        write(&card, b"card".to_vec()).await.unwrap();
+        assert_eq!(std::fs::metadata(&card).unwrap().permissions().mode() & 0o777, 0o600);
+    }
 
     #[tokio::test]
     async fn a_failed_export_leaves_the_older_card_alone() {

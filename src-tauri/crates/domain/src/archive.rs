@@ -3,7 +3,7 @@
 //!
 //! The limits are those of the safety rules (S-4).
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::{Cursor, Read as _};
 
 use zip::ZipArchive;
@@ -68,9 +68,12 @@ impl From<std::io::Error> for ArchiveError {
     }
 }
 
-/// An archive whose names and sizes are in order.
+/// An archive whose names and sizes are in order. Names have slashes, whatever the packing program wrote; where everything lies in
+/// one folder they begin behind it.
 pub(crate) struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
+    /// Where each member stands in the list.
+    members: HashMap<String, usize>,
 }
 
 /// Whether the bytes end as an archive does, whatever they begin with: some stand behind a picture.
@@ -90,27 +93,52 @@ impl<'a> Archive<'a> {
         if members.len() > MAX_MEMBERS {
             return Err(ArchiveError::TooManyMembers { members: members.len(), limit: MAX_MEMBERS });
         }
-        let (mut names, mut total) = (HashSet::new(), 0_u64);
-        for member in members.files()? {
+        let (mut names, mut total) = (HashMap::new(), 0_u64);
+        for (index, member) in members.files()?.enumerate() {
             let member = member?;
             let name = check(&member)?;
             total = total.saturating_add(member.size());
             if total > MAX_TOTAL {
                 return Err(ArchiveError::TotalTooLarge { limit: MAX_TOTAL });
             }
-            if !names.insert(name.clone()) {
+            if names.contains_key(&name) {
                 return Err(ArchiveError::Duplicate { name: shown(&name) });
             }
+            names.insert(name, index);
         }
         let mut zip = ZipArchive::new(Cursor::new(bytes))?;
         if zip.has_overlapping_entries()? {
             return Err(ArchiveError::Overlap);
         }
-        Ok(Self { zip })
+        Ok(Self { zip, members: names })
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.zip.index_for_name(name).is_some()
+        self.members.contains_key(name)
+    }
+
+    /// The names of all members, folders included.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.keys().map(String::as_str)
+    }
+
+    /// Where `name` is in a folder and nowhere else, that folder becomes the root; what is outside of it is left out.
+    pub(crate) fn rooted_at(mut self, name: &str) -> Self {
+        if self.has(name) {
+            return self;
+        }
+        let folder = |member: &str| member.strip_suffix(name)?.strip_suffix('/').map(str::to_owned);
+        let mut folders = self.members.keys().filter_map(|member| folder(member)).filter(|folder| {
+            // What macOS puts beside the files, which begins with their names.
+            !folder.contains('/') && folder != "__MACOSX"
+        });
+        if let (Some(folder), None) = (folders.next(), folders.next()) {
+            drop(folders);
+            let inside = |member: &str| Some(member.strip_prefix(&folder)?.strip_prefix('/')?.to_owned());
+            let members = self.members.drain().filter_map(|(member, at)| Some((inside(&member)?, at)));
+            self.members = members.filter(|(member, _)| !member.is_empty()).collect();
+        }
+        self
     }
 
     /// What the member holds, if there is one of that name and it has at most `limit` bytes.
@@ -118,8 +146,8 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// [`ArchiveError`] if it is larger than that, or than the archive says, or damaged.
     pub(crate) fn read(&mut self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, ArchiveError> {
-        let Some(index) = self.zip.index_for_name(name) else { return Ok(None) };
-        let member = self.zip.by_index(index)?;
+        let Some(index) = self.members.get(name) else { return Ok(None) };
+        let member = self.zip.by_index(*index)?;
         let size = member.size();
         let limit = limit.min(MAX_MEMBER);
         if size > limit {
@@ -134,9 +162,11 @@ impl<'a> Archive<'a> {
         Ok(Some(bytes))
     }
 
-    /// For copying members as they are packed.
-    pub(crate) fn into_inner(self) -> ZipArchive<Cursor<&'a [u8]>> {
-        self.zip
+    /// For copying members as they are packed: the archive, and the name and place of each, in the order of the list.
+    pub(crate) fn into_inner(self) -> (ZipArchive<Cursor<&'a [u8]>>, Vec<(String, usize)>) {
+        let mut members: Vec<_> = self.members.into_iter().collect();
+        members.sort_by_key(|(_, index)| *index);
+        (self.zip, members)
     }
 }
 
@@ -145,6 +175,8 @@ fn check(member: &ZipFileEntry<'_>) -> Result<String, ArchiveError> {
     let name = member
         .name()
         .map_err(|_| ArchiveError::UnsafeName { name: shown(&String::from_utf8_lossy(member.name_raw())) })?;
+    // Some packing programs for Windows write its own separators.
+    let name = name.replace('\\', "/");
     if !is_safe(&name) {
         return Err(ArchiveError::UnsafeName { name: shown(&name) });
     }
@@ -161,7 +193,7 @@ fn check(member: &ZipFileEntry<'_>) -> Result<String, ArchiveError> {
     if size > RATIO_COUNTS_FROM && size / packed.max(1) > MAX_RATIO {
         return Err(ArchiveError::Ratio { name: shown(&name), limit: MAX_RATIO });
     }
-    Ok(name.into_owned())
+    Ok(name)
 }
 
 /// Relative, downwards, and a name to every system.

@@ -8,12 +8,15 @@
 
 pub mod archive;
 pub mod backyard;
+pub mod bundle;
 pub mod card;
 pub mod chat;
 pub mod chat_file;
 pub mod document;
+pub mod file_kind;
 pub mod id;
 pub mod keyframe;
+pub mod lenient_json;
 pub mod lorebook;
 pub mod memory;
 pub mod model;

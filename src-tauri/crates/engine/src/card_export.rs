@@ -20,6 +20,8 @@ struct Origin {
     /// The picture that the library shows, a PNG.
     picture: Option<Vec<u8>>,
     from: PictureFrom,
+    /// There is a picture that could not be read, so that the library shows none.
+    unreadable: bool,
     /// Those that were put to the card here.
     put: Vec<Put>,
 }
@@ -62,6 +64,7 @@ impl Engine {
         let file = self.bytes_of(character.source).await?;
         let picture = self.bytes_of(character.picture).await?;
         let found = file.as_deref().and_then(|file| card::picture(file, card).ok().flatten());
+        let unreadable = found.is_some() && picture.is_none();
         let from = match found {
             Some(found) if is_made_of(character.picture, &found).await => match found {
                 Cow::Borrowed(_) => PictureFrom::File,
@@ -75,7 +78,7 @@ impl Engine {
         for store::CardFile { path, asset, mime, .. } in files {
             put.push(Put { path, mime, bytes: self.asset(asset.to_string()).await?.bytes });
         }
-        Ok(Origin { file, picture, from, put })
+        Ok(Origin { file, picture, from, unreadable, put })
     }
 
     async fn bytes_of(&self, asset: Option<AssetHash>) -> Answer<Option<Vec<u8>>> {
@@ -106,12 +109,16 @@ fn write(card: &Card, mut origin: Origin, format: CardFormat) -> Answer<Exported
             (card.to_charx_with(origin.file.as_deref(), origin.icon(), put)?, "charx", "application/zip")
         }
     };
-    let warnings = match lost {
-        0 => Vec::new(),
-        lost => {
-            vec![format!("files of the card that have no place in this form: {lost}; export it as CHARX to keep them")]
-        }
-    };
+    let mut warnings = Vec::new();
+    if lost > 0 {
+        warnings.push(format!(
+            "files of the card that have no place in this form: {lost}; export it as CHARX to keep them"
+        ));
+    }
+    if origin.unreadable && format == CardFormat::Png {
+        let why = "the card's own picture cannot be read, so that a plain one stands in its place; choose another";
+        warnings.push(why.to_owned());
+    }
     Ok(Exported { file_name: file_name(card.name(), ending), mime, bytes, warnings })
 }
 
@@ -129,7 +136,7 @@ impl Origin {
             PictureFrom::Inside(bytes) => Some(bytes.as_slice()),
             PictureFrom::Here => None,
         };
-        match original.filter(|bytes| is_png(bytes)).or(self.picture.as_deref()) {
+        match original.filter(|bytes| card::is_whole_png(bytes)).or(self.picture.as_deref()) {
             Some(bytes) => Ok(bytes.into()),
             None => Ok(picture::placeholder()?.into()),
         }
@@ -139,14 +146,17 @@ impl Origin {
     fn icon(&self) -> Option<&[u8]> {
         match &self.from {
             PictureFrom::Inside(_) => None,
-            PictureFrom::File => self.file.as_deref().filter(|bytes| is_png(bytes)).or(self.picture.as_deref()),
+            PictureFrom::File => {
+                self.file.as_deref().filter(|bytes| card::is_whole_png(bytes)).or(self.picture.as_deref())
+            }
             PictureFrom::Here => self.picture.as_deref(),
         }
     }
 
     /// How many of the card's files are not in a file of this form; `put` are those that it has no room for.
     fn lost(&self, card: &Card, format: CardFormat, put: &[Put]) -> usize {
-        let is_card_png = matches!(self.from, PictureFrom::File) && self.file.as_deref().is_some_and(is_png);
+        let is_card_png =
+            matches!(self.from, PictureFrom::File) && self.file.as_deref().is_some_and(card::is_whole_png);
         match format {
             CardFormat::Charx => 0,
             CardFormat::Png if is_card_png => {
@@ -158,8 +168,4 @@ impl Origin {
             CardFormat::JsonV2 | CardFormat::JsonV3 => card.files_beside(),
         }
     }
-}
-
-fn is_png(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"\x89PNG")
 }

@@ -174,5 +174,46 @@ pub(crate) fn file_name(name: &str, ending: &str) -> String {
     let safe: String =
         name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).take(60).collect();
     let safe = safe.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
-    format!("{}.{ending}", if safe.is_empty() { "unnamed" } else { &safe })
+    let mark = if is_reserved(&safe) { "_" } else { "" };
+    format!("{}{mark}.{ending}", if safe.is_empty() { "unnamed" } else { &safe })
+}
+
+/// Whether Windows takes a name for a device, whatever stands behind a dot.
+fn is_reserved(stem: &str) -> bool {
+    let stem = stem.to_uppercase();
+    let port = |name: &str| {
+        let digit = stem.strip_prefix(name).unwrap_or_default();
+        ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "\u{b9}", "\u{b2}", "\u{b3}"].contains(&digit)
+    };
+    ["CON", "PRN", "AUX", "NUL", "CONIN", "CONOUT"].contains(&stem.as_str()) || port("COM") || port("LPT")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn no_file_is_named_like_a_device() {
+        for (name, expected) in [
+            ("CON", "CON_.png"),
+            ("nul", "nul_.png"),
+            ("Aux.", "Aux_.png"),
+            ("com1", "com1_.png"),
+            ("LPT9 ", "LPT9_.png"),
+            ("COM\u{b9}", "COM\u{b9}_.png"),
+            ("CON.txt", "CON-txt.png"),
+            ("Console", "Console.png"),
+            ("COM10", "COM10.png"),
+            (" . ", "unnamed.png"),
+            ("a/b\\c:d*?\"<>|", "a-b-c-d.png"),
+        ] {
+            assert_eq!(file_name(name, "png"), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_longest_name_fits_into_every_file_system() {
+        let longest = file_name(&"\u{20000}".repeat(300), "jsonl");
+        assert!(longest.len() <= 255 && longest.ends_with(".jsonl"), "{longest}");
+    }
 }

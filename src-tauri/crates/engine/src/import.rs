@@ -1,11 +1,14 @@
-//! What people bring: cards, lorebooks, chats, and model files that stay where they are.
+//! What people bring: cards, lorebooks, chats, and model files that stay where they are. A file is taken for what is in it,
+//! whatever it is called.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use domain::archive::{ArchiveError, MAX_ARCHIVE};
-use domain::card::{self, Card, CardError};
+use domain::card::{self, Card, CardError, Warning};
+use domain::lorebook::Book;
+use serde_json::Value;
 use store::{AssetHash, Character};
 
 use crate::Engine;
@@ -13,19 +16,19 @@ use crate::api::{ApiError, Event, ImportReport, Imported, Refused, Skipped};
 use crate::characters::card_of;
 use crate::error::{Answer, internal};
 use crate::folders;
-use crate::import_lorebook::{beyond_limits, is_lorebook};
-use crate::import_talk::risuai_chats;
+use crate::import_known::Json;
+use crate::import_lorebook;
 use crate::picture::{self, Picture};
 
 const ARCHIVE: &str = "application/zip";
 /// Endings of files that may be cards.
 const CARDS: [&str; 7] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml"];
 /// Endings of files that are chats, or nothing.
-const CHATS: [&str; 2] = ["jsonl", "txt"];
+pub(crate) const CHATS: [&str; 2] = ["jsonl", "txt"];
 /// The class of a picture without a card.
-const NO_CARD: &str = "noCard";
+pub(crate) const NO_CARD: &str = "noCard";
 /// Endings of files that may be archives: a card with its pictures and sounds may be larger than a card alone.
-const ARCHIVES: [&str; 4] = ["charx", "byaf", "jpg", "jpeg"];
+const ARCHIVES: [&str; 6] = ["charx", "byaf", "jpg", "jpeg", "zip", "exe"];
 
 impl Engine {
     /// Imports files, and those in folders, however deep. Every file ends up in the report: imported, skipped because it is
@@ -115,52 +118,60 @@ impl Engine {
     }
 
     async fn import_card(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> Answer<()> {
-        // Before anything is made of it: what would fill the memory is no file of any kind (S-4).
-        if let Err(error) = if is_json(&bytes) { card::check_json(&bytes) } else { Ok(()) } {
-            report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
-            return Ok(());
+        match self.import_bundle(&file, bytes, report).await? {
+            Some(bytes) => self.import_one(file, bytes, report).await,
+            None => Ok(()),
         }
-        // A template has a name as well, and the oldest cards have little more.
-        if let Some(imported) = self.import_template(&file, &bytes).await? {
-            report.imported.push(imported);
-            return Ok(());
-        }
-        // So has a lorebook.
-        if is_lorebook(&bytes) {
-            if self.import_lorebook(&file, &bytes, None, report).await?.is_some() {
+    }
+
+    /// A file that is no bundle of files.
+    pub(crate) async fn import_one(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> Answer<()> {
+        let read = move || {
+            let json = Json::read(&bytes);
+            (bytes, json)
+        };
+        let (bytes, json) =
+            tokio::task::spawn_blocking(read).await.map_err(|_| internal("a file could not be read"))?;
+        match json {
+            Ok(Some(json)) => {
+                if self.import_known(&file, &bytes, json, report).await? {
+                    return Ok(());
+                }
+            }
+            Ok(None) => {}
+            Err((kind, reason)) => {
+                report.refused.push(Refused { file, kind: kind.into(), reason });
                 return Ok(());
             }
-            if let Some(reason) = beyond_limits(&bytes) {
-                report.refused.push(Refused { file, kind: "tooLarge".into(), reason });
-                return Ok(());
-            }
         }
-        if risuai_chats(&bytes).is_some() {
-            return self.import_chat(file, bytes, None, report).await;
-        }
-        if self.import_quick_replies(&file, &bytes, report).await? {
-            return Ok(());
-        }
-        if is_named_preset(&bytes)
-            && let Some(imported) = self.import_preset(&file, &bytes).await?
-        {
-            report.imported.extend(imported);
-            return Ok(());
-        }
-        let (card, warnings) = match Card::read(&bytes) {
+        let stem = Path::new(&file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let read = move || {
+            let read = Card::read_named(&bytes, &stem);
+            (bytes, read)
+        };
+        let (bytes, read) =
+            tokio::task::spawn_blocking(read).await.map_err(|_| internal("a card could not be read"))?;
+        let (card, warnings) = match read {
             Ok(read) => read,
             Err(error) => {
-                match self.import_preset(&file, &bytes).await? {
-                    Some(imported) => report.imported.extend(imported),
-                    // A picture may hold a lorebook as well.
-                    None if self.import_lorebook(&file, &bytes, None, report).await?.is_some() => {}
-                    None => {
-                        report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
-                    }
+                // A picture may hold a lorebook as well.
+                if self.import_lorebook(&file, &bytes, None, report).await?.is_none() {
+                    report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
                 }
                 return Ok(());
             }
         };
+        self.keep_card(file, bytes, card, &warnings, report).await
+    }
+
+    async fn keep_card(
+        &self,
+        file: String,
+        bytes: Vec<u8>,
+        card: Card,
+        warnings: &[Warning],
+        report: &mut ImportReport,
+    ) -> Answer<()> {
         if let Some(known) = self.known(&bytes, &card).await? {
             // Its chats may be missing: the app may have ended between the two.
             if mime(&bytes) == ARCHIVE {
@@ -173,11 +184,12 @@ impl Engine {
         }
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         let look = move || {
-            let picture = picture_of(&bytes, &card);
-            (bytes, card, picture)
+            let (picture, notes) = (picture_of(&bytes, &card), notes(&card));
+            (bytes, card, picture, notes)
         };
         let looked = tokio::task::spawn_blocking(look).await;
-        let (bytes, card, picture) = looked.map_err(|_| internal("a picture could not be read"))?;
+        let (bytes, card, picture, notes) = looked.map_err(|_| internal("a picture could not be read"))?;
+        warnings.extend(notes);
         let picture = picture.map_err(|why| warnings.push(why)).ok().flatten();
         let mime = mime(&bytes);
         let character = self.add_character(&card, picture, Some((bytes, mime))).await?;
@@ -211,9 +223,18 @@ pub(crate) fn picture_of(file: &[u8], card: &Card) -> Result<Option<Picture>, St
     }
 }
 
-fn is_json(bytes: &[u8]) -> bool {
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+/// What the importer of a card wants to know beside what is odd about its fields. Takes a while for large books.
+pub(crate) fn notes(card: &Card) -> Vec<String> {
+    let skipped = card.character_book().map(|book| Book::from_character_book(book).1).unwrap_or_default();
+    let mut notes: Vec<String> =
+        import_lorebook::warnings(&skipped).into_iter().map(|entry| format!("its lorebook: {entry}")).collect();
+    let scripts = card.extensions().and_then(|all| all.get("regex_scripts")).and_then(Value::as_array);
+    let scripts = scripts.map_or(0, |scripts| scripts.iter().filter(|script| script.is_object()).count());
+    if scripts > 0 {
+        let wait = if scripts == 1 { "1 regex script waits" } else { &*format!("{scripts} regex scripts wait") };
+        notes.push(format!("{wait} for your permission: allow them under Scripts, where the character is edited"));
+    }
+    notes
 }
 
 /// What a card's file is kept as.
@@ -221,18 +242,10 @@ fn mime(card: &[u8]) -> &'static str {
     match card {
         [0x89, b'P', b'N', b'G', ..] => "image/png",
         [b'P', b'K', ..] => ARCHIVE,
-        // A picture in front of an archive is never shown as one.
-        [0xff, 0xd8, ..] => "application/octet-stream",
+        // A picture or a program in front of an archive is never taken for one.
+        [0xff, 0xd8, ..] | [b'M', b'Z', ..] | [b'R', b'I', b'F', b'F', ..] => "application/octet-stream",
         _ => "application/json",
     }
-}
-
-/// SillyTavern's presets for instruct, context and system prompt, and RisuAI's, have a name, and a name is enough for the oldest cards.
-fn is_named_preset(bytes: &[u8]) -> bool {
-    let Ok(serde_json::Value::Object(fields)) = serde_json::from_slice(bytes) else { return false };
-    let has = |names: &[&str]| names.iter().any(|name| fields.contains_key(*name));
-    has(&["input_sequence", "story_string", "content", "mainPrompt"])
-        && !has(&["spec", "data", "description", "first_mes", "char_name"])
 }
 
 /// The files to import, and whether each was named itself; chats last, for they are somebody's. And what is left out.
@@ -281,11 +294,11 @@ pub(crate) fn read_capped(path: &Path, limit: usize, kind: &str) -> Result<Vec<u
 }
 
 /// The class of a refusal, as the faces know it.
-fn refusal(error: &CardError) -> &'static str {
+pub(crate) fn refusal(error: &CardError) -> &'static str {
     match error {
-        CardError::UnknownFormat { .. } => "unknownFormat",
+        CardError::UnknownFormat { .. } | CardError::PackedOtherwise { .. } => "unknownFormat",
         CardError::TooLarge { .. } | CardError::TooComplex { .. } => "tooLarge",
-        CardError::Truncated { .. } | CardError::BrokenPng { .. } => "damaged",
+        CardError::Truncated { .. } | CardError::BrokenPng { .. } | CardError::NotUnpacked { .. } => "damaged",
         CardError::NoCard => NO_CARD,
         CardError::Locked => "locked",
         CardError::Archive(error) => match error {

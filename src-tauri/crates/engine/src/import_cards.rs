@@ -17,7 +17,7 @@ use crate::Engine;
 use crate::api::{ApiError, ImportReport, Imported, Skipped};
 use crate::characters::{is_favourite, spec};
 use crate::error::{Answer, internal};
-use crate::import::{picture_of, read_capped};
+use crate::import::{notes, picture_of, read_capped};
 use crate::import_tags::Tags;
 use crate::import_worlds::Wishes;
 use crate::importing::Run;
@@ -238,10 +238,11 @@ fn read_png(path: &Path) -> Option<Read> {
     if !bytes.starts_with(b"\x89PNG") {
         return None;
     }
-    let (card, warnings) = Card::read(&bytes).ok()?;
+    let (card, warnings) = Card::read_named(&bytes, &stem(path)).ok()?;
     if backyard::sampling(&card).is_some() {
         return None;
     }
     let hash = AssetHash::of(&bytes);
-    Some((bytes, hash, card, warnings.iter().map(ToString::to_string).collect()))
+    let warnings = warnings.iter().map(ToString::to_string).chain(notes(&card)).collect();
+    Some((bytes, hash, card, warnings))
 }

@@ -1,7 +1,7 @@
 //! Lorebooks that come as files of their own.
 
 use domain::LorebookId;
-use domain::lorebook::{Book, BookError, Skipped as Unread};
+use domain::lorebook::{Book, BookError, Read, Skipped as Unread};
 use serde_json::Value;
 use store::AssetHash;
 
@@ -24,7 +24,7 @@ impl Engine {
         name: Option<String>,
         report: &mut ImportReport,
     ) -> Answer<Option<LorebookId>> {
-        let Ok((book, unread)) = read(bytes.to_vec()).await? else { return Ok(None) };
+        let Ok(Read { book, skipped, repairs }) = read(bytes.to_vec()).await? else { return Ok(None) };
         let json = book.to_value().to_string();
         if let Some(known) = self.known_lorebook(AssetHash::of(bytes), &json).await? {
             let reason = format!("the lorebook {} is in the library already", known.name);
@@ -41,7 +41,7 @@ impl Engine {
             id: row.id.to_string(),
             name: row.name,
             file: file.to_owned(),
-            warnings: warnings(&unread),
+            warnings: repairs.iter().map(ToString::to_string).chain(warnings(&skipped)).collect(),
         });
         Ok(Some(row.id))
     }
@@ -61,8 +61,8 @@ impl Engine {
 }
 
 /// Whether a file says of itself that it is a lorebook and no card: a card may have entries in its book alone.
-pub(crate) fn is_lorebook(bytes: &[u8]) -> bool {
-    let Ok(Value::Object(root)) = serde_json::from_slice(bytes) else { return false };
+pub(crate) fn is_lorebook(file: &Value) -> bool {
+    let Value::Object(root) = file else { return false };
     let says = |name: &str, word: &str| root.get(name).and_then(Value::as_str) == Some(word);
     let foreign = says("kind", "memory") || says("type", "risu") || root.contains_key("lorebookVersion");
     let has_entries = matches!(root.get("entries"), Some(Value::Object(_) | Value::Array(_)));
@@ -80,12 +80,13 @@ pub(crate) fn beyond_limits(bytes: &[u8]) -> Option<String> {
 }
 
 /// Large books take a while.
-async fn read(bytes: Vec<u8>) -> Answer<Result<(Book, Vec<Unread>), BookError>> {
-    let read = tokio::task::spawn_blocking(move || Book::read(&bytes)).await;
+async fn read(bytes: Vec<u8>) -> Answer<Result<Read, BookError>> {
+    let read = tokio::task::spawn_blocking(move || Book::read_and_tell(&bytes)).await;
     read.map_err(|_| internal("a lorebook could not be read"))
 }
 
-fn warnings(unread: &[Unread]) -> Vec<String> {
+/// Of entries that are left out, the first by name.
+pub(crate) fn warnings(unread: &[Unread]) -> Vec<String> {
     let mut warnings: Vec<String> = unread.iter().take(NAMED).map(ToString::to_string).collect();
     if unread.len() > NAMED {
         warnings.push(format!("{} more entries are left out", unread.len() - NAMED));
@@ -107,7 +108,7 @@ mod tests {
             r#"{"type":"risu","ver":1,"data":[]}"#,
             r#"{"lorebookVersion":5,"entries":[]}"#,
         ] {
-            assert!(is_lorebook(book.as_bytes()), "{book}");
+            assert!(is_lorebook(&serde_json::from_str(book).unwrap()), "{book}");
         }
         for other in [
             r#"{"name":"Ada","first_mes":"Hi","entries":[]}"#,
@@ -115,9 +116,8 @@ mod tests {
             r#"{"name":"Roleplay","story_string":"x"}"#,
             r#"{"entries":7}"#,
             "[]",
-            "",
         ] {
-            assert!(!is_lorebook(other.as_bytes()), "{other}");
+            assert!(!is_lorebook(&serde_json::from_str(other).unwrap()), "{other}");
         }
     }
 }

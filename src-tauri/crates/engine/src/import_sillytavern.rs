@@ -164,5 +164,5 @@ impl Engine {
 
 /// The character whose file is named like the folder that `chat` is in.
 fn whose_folder(chat: &std::path::Path, cast: &Cast) -> Option<CharacterId> {
-    cast.get(&*chat.parent()?.file_name()?.to_string_lossy()).copied()
+    cast.get(&file_name(chat.parent()?)).copied()
 }

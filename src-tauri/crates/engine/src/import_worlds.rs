@@ -16,7 +16,7 @@ use crate::error::{Answer, internal};
 use crate::import::read_capped;
 use crate::import_cards::Cast;
 use crate::importing::Run;
-use crate::tavern::{file_name, stem};
+use crate::tavern::{composed, file_name, stem};
 
 /// Bytes of the first line of a chat.
 const MAX_HEADER: u64 = 4 << 20;
@@ -106,7 +106,7 @@ impl Engine {
     ) -> Answer<()> {
         let mut granted = Vec::new();
         for (book, to) in wishes.0 {
-            match worlds.get(&book) {
+            match worlds.get(&composed(&book)) {
                 Some(id) => granted.push((*id, to)),
                 // It may not have had its turn.
                 None if run.cancelled() => {}

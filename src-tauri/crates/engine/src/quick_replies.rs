@@ -36,14 +36,14 @@ impl Engine {
         Ok(rows.iter().filter_map(read).collect())
     }
 
-    /// Keeps `bytes` if they are such a set; `false` if they are none. The same set again is skipped.
+    /// Keeps a file if it is such a set; `false` if it is none. The same set again is skipped.
     pub(crate) async fn import_quick_replies(
         &self,
         file: &str,
-        bytes: &[u8],
+        set: &Value,
         report: &mut ImportReport,
     ) -> Answer<bool> {
-        let Some(set) = read(bytes) else { return Ok(false) };
+        let Some(set) = read(set) else { return Ok(false) };
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         let name: String = name_of(&set).unwrap_or(stem).chars().take(MAX_NAME).collect();
         let (count, set) = (replies(&set).map_or(0, Vec::len), Value::Object(set));
@@ -66,10 +66,10 @@ impl Engine {
 }
 
 /// A set of either version: the newer has a list of replies, the older one of slots.
-fn read(bytes: &[u8]) -> Option<Map<String, Value>> {
-    let Value::Object(set) = serde_json::from_slice(bytes).ok()? else { return None };
-    replies(&set)?;
-    Some(set)
+fn read(file: &Value) -> Option<Map<String, Value>> {
+    let set = file.as_object()?;
+    replies(set)?;
+    Some(set.clone())
 }
 
 fn replies(set: &Map<String, Value>) -> Option<&Vec<Value>> {
@@ -90,10 +90,10 @@ mod tests {
             r#"{"version":2,"name":"Default","qrList":[{"id":1,"label":"Go on","message":"/continue"}],"idIndex":2}"#,
             r#"{"name":"Old","quickReplySlots":[{"mes":"Hi","label":"Hi","enabled":true}],"numberOfSlots":1}"#,
         ] {
-            assert!(read(set.as_bytes()).is_some(), "{set}");
+            assert!(read(&serde_json::from_str(set).unwrap()).is_some(), "{set}");
         }
-        for other in [r#"{"name":"Ada"}"#, r#"{"qrList":7}"#, "[]", "x"] {
-            assert!(read(other.as_bytes()).is_none(), "{other}");
+        for other in [r#"{"name":"Ada"}"#, r#"{"qrList":7}"#, "[]"] {
+            assert!(read(&serde_json::from_str(other).unwrap()).is_none(), "{other}");
         }
     }
 }

@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::api::Skipped;
 use crate::error::{Answer, bad_input};
 
@@ -203,17 +205,29 @@ fn is_card(path: &Path) -> bool {
 }
 
 pub(crate) fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    composed(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// What SillyTavern calls a thing by: the name of its file without the ending.
 pub(crate) fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    composed(&path.file_stem().unwrap_or_default().to_string_lossy())
+}
+
+/// A file's name with every accent in its letter: macOS takes the two apart, and then no name that is written in a chat, a
+/// group or the settings is found.
+pub(crate) fn composed(name: &str) -> String {
+    name.nfc().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn accents_of_file_names_are_in_their_letters() {
+        let apart = Path::new("chats/Zoe\u{301}.png");
+        assert_eq!((file_name(apart), stem(apart)), ("Zo\u{e9}.png".to_owned(), "Zo\u{e9}".to_owned()));
+    }
 
     fn write(folder: &Path, name: &str) {
         let path = folder.join(name);

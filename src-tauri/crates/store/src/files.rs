@@ -24,6 +24,35 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
+/// Makes a file for its owner's eyes alone, in whatever folder it lies: an empty one where there is none, and one that is there
+/// loses the permissions of others. On Windows a home folder is private anyway.
+///
+/// # Errors
+/// When the file can neither be made nor changed.
+pub(crate) fn make_private_file(path: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    close_to_others(&file)
+}
+
+/// Takes the permissions of others away from a file, where it has any.
+pub(crate) fn close_to_others(file: &fs::File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = file.metadata()?.permissions().mode();
+        if mode & 0o077 != 0 {
+            file.set_permissions(fs::Permissions::from_mode(mode & 0o700))?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}
+
 /// A file that becomes visible with `keep`, and is removed if it never is.
 pub(crate) fn partial(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(PARTIAL).tempfile_in(folder)
@@ -43,6 +72,21 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = partial(folder)?;
     file.write_all(bytes)?;
     keep(file, path)
+}
+
+/// Removes what a process that was killed left half-written, in a folder of assets or of their small copies too.
+pub(crate) fn sweep_assets(folder: &Path) -> io::Result<()> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    sweep(folder)?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sweep(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes what a process that was killed left half-written.

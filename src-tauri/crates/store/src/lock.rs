@@ -22,8 +22,11 @@ impl Lock {
     pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(FILE);
         let failed = |error| StoreError::file(error, &path, dir);
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(StoreError::InUse { dir: dir.to_owned() }),

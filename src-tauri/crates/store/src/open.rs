@@ -77,15 +77,35 @@ fn make_folders(dir: &Path) -> Result<(), StoreError> {
 
 fn open_writer(dir: &Path, path: &Path) -> Result<Connection, StoreError> {
     let failed = |error| StoreError::Sqlite(error).at(dir);
+    make_private(path);
     let conn = connection::writer(path).map_err(failed)?;
     // SQLite falls back to reading when it may not write.
     if conn.is_readonly("main").map_err(failed)? {
         return Err(StoreError::ReadOnly { dir: dir.to_owned() });
     }
-    for folder in [dir.to_owned(), dir.join(files::ASSETS), dir.join(files::BACKUPS)] {
+    for folder in [dir.to_owned(), dir.join(files::BACKUPS)] {
         files::sweep(&folder).map_err(|error| StoreError::file(error, &folder, dir))?;
     }
+    for folder in [dir.join(files::ASSETS), dir.join(files::THUMBNAILS)] {
+        files::sweep_assets(&folder).map_err(|error| StoreError::file(error, &folder, dir))?;
+    }
     Ok(conn)
+}
+
+/// The database and the files that SQLite puts beside it, which get its permissions. Where that fails, opening says why, or
+/// the folder is on a disk that has no permissions.
+fn make_private(database: &Path) {
+    let mut private = files::make_private_file(database);
+    for beside in ["-wal", "-shm"] {
+        let mut path = database.as_os_str().to_owned();
+        path.push(beside);
+        if Path::new(&path).exists() {
+            private = private.and(files::make_private_file(Path::new(&path)));
+        }
+    }
+    if let Err(error) = private {
+        tracing::warn!(%error, "the database may be readable by others");
+    }
 }
 
 fn upgrade(

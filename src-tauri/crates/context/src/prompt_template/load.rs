@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::legacy;
 use super::schema::{PromptTemplate, SCHEMA, VERSION};
 
-/// Bytes of a template's file at the most.
-pub const MAX_BYTES: usize = 1 << 20;
+/// Bytes of a template's file at the most: what the largest preset of another app becomes, with room for its escapes.
+pub const MAX_BYTES: usize = 2 * crate::convert::MAX_BYTES;
 
 /// Sections of a template at the most.
 pub const MAX_SECTIONS: usize = 1_000;
@@ -16,7 +16,7 @@ pub const MAX_VARIABLES: usize = 300;
 /// A file that is no template of ours.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    #[error("the template is larger than {} KiB; remove what does not belong to it", MAX_BYTES / 1024)]
+    #[error("the template is larger than {} MiB; remove what does not belong to it", MAX_BYTES >> 20)]
     TooLarge,
     #[error("the file is no JSON: {message}")]
     NotJson { message: String },

@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::load::MAX_BYTES;
 use super::text;
 use super::variables::Variables;
+
+/// Bytes of the file, and of a mode's text once its variables are in place.
+const MAX_BYTES: usize = 1 << 20;
 
 /// A mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

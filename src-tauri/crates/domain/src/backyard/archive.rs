@@ -8,7 +8,7 @@ use super::{objects, text};
 use crate::archive::Archive;
 use crate::card::{CARD, Card, CardError, MAX_JSON, Warning, parse};
 
-const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 /// Scenarios of a character at the most.
 const MAX_SCENARIOS: usize = 200;
 /// Bytes of all documents that stay with the card.
@@ -61,7 +61,7 @@ pub fn scenarios(bytes: &[u8]) -> Result<Option<impl Iterator<Item = Scenario>>,
     if !bytes.starts_with(b"PK\x03\x04") {
         return Ok(None);
     }
-    let mut archive = Archive::open(bytes)?;
+    let mut archive = Archive::open(bytes)?.rooted_at(CARD).rooted_at(MANIFEST);
     if archive.has(CARD) || !archive.has(MANIFEST) {
         return Ok(None);
     }
@@ -91,7 +91,7 @@ fn head(archive: &mut Archive<'_>) -> Result<Head, CardError> {
 
 fn document(archive: &mut Archive<'_>, path: &str) -> Result<Map<String, Value>, CardError> {
     match archive.read(path, MAX_JSON as u64)? {
-        Some(json) => parse::object(&json),
+        Some(json) => Ok(parse::object(&json)?.0),
         None => Err(CardError::MissingMember { path: path.chars().take(80).collect() }),
     }
 }

@@ -64,7 +64,7 @@ impl Parts {
         }
         let root = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": data });
         // Through the same door as a file: limits, name, and that it can be read again.
-        let (card, warnings) = parse::card(root.to_string().as_bytes())?;
+        let (card, warnings) = parse::card(root.to_string().as_bytes(), None)?;
         Ok((card.complete(), warnings))
     }
 

@@ -9,8 +9,8 @@ mod scenario;
 
 use serde_json::{Map, Value};
 
-pub(crate) use archive::card;
 pub use archive::scenarios;
+pub(crate) use archive::{MANIFEST, card};
 pub(crate) use card::legacy;
 pub use card::sampling;
 pub use scenario::{Sampling, Scenario};

@@ -7,12 +7,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::{Card, CardError, charx, png};
+use super::{Card, CardError, charx, exif, png};
 
 /// Largest picture that is taken out of a card's file, in bytes.
 pub(super) const MAX_PICTURE: u64 = 32 << 20;
 
-/// The picture that came with a card's file: a PNG or JPEG is one itself; an archive has one as main icon (V3-12), or stands behind
+/// The picture that came with a card's file: a PNG, JPEG or WebP is one itself; an archive has one as main icon (V3-12), or stands behind
 /// one; a JSON file may hold one as `data:`. Nothing is ever fetched. Borrowed, it is the file itself.
 ///
 /// # Errors
@@ -26,7 +26,8 @@ pub fn picture<'a>(file: &'a [u8], card: &Card) -> Result<Option<Cow<'a, [u8]>>,
         return Ok(STANDARD.decode(base64.trim()).ok().map(Cow::Owned));
     }
     if !charx::may_be(file) {
-        return Ok(file.starts_with(charx::JPEG).then_some(Cow::Borrowed(file)));
+        let is_picture = file.starts_with(charx::JPEG) || exif::is_webp(file);
+        return Ok(is_picture.then_some(Cow::Borrowed(file)));
     }
     let path = if let Some(Place::Inside(path)) = icon { Some(path) } else { None };
     charx::picture(file, path)

@@ -24,19 +24,33 @@ const ICON: &str = "assets/icon/images/main";
 const OTHERS: &str = "assets/other/other";
 
 pub(super) const JPEG: &[u8] = b"\xff\xd8\xff";
+const PROGRAM: &[u8] = b"MZ";
 
-/// An archive, or a JPEG with one behind it. Other pictures have none.
+/// An archive, or a file with one behind it: a JPEG, or a program that unpacks itself. Other pictures have none.
 pub(super) fn may_be(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"PK\x03\x04") || (bytes.starts_with(JPEG) && archive::is_archive(bytes))
+    let before_one = bytes.starts_with(JPEG) || bytes.starts_with(PROGRAM);
+    bytes.starts_with(b"PK\x03\x04") || (before_one && archive::is_archive(bytes))
+}
+
+/// The archive, from the folder on that the card lies in.
+pub(super) fn open(bytes: &[u8]) -> Result<Archive<'_>, CardError> {
+    Ok(Archive::open(bytes)?.rooted_at(CARD).rooted_at(backyard::MANIFEST))
 }
 
 /// The card of an archive. A module (formats 3.7) may say otherwise about lore and scripts; the card's own is used.
-pub(super) fn read(bytes: &[u8]) -> Result<(Card, Vec<Warning>), CardError> {
-    let mut archive = Archive::open(bytes)?;
-    let Some(json) = archive.read(CARD, MAX_JSON as u64)? else { return backyard::card(archive) };
-    let (card, mut warnings) = parse::card(&json)?;
+pub(super) fn read(bytes: &[u8], file: Option<&str>) -> Result<(Card, Vec<Warning>), CardError> {
+    let mut archive = open(bytes)?;
+    // UTF-16 takes twice the bytes.
+    let Some(json) = archive.read(CARD, 2 * MAX_JSON as u64)? else { return backyard::card(archive) };
+    let (card, mut warnings) = parse::card(&json, file)?;
     if archive.has(MODULE) {
         warnings.push(Warning::ModuleUnused);
+    }
+    let mut missing: Vec<&str> = card.paths_beside().into_iter().filter(|path| !archive.has(path)).collect();
+    missing.sort_unstable();
+    if let Some(first) = missing.first() {
+        let first = first.chars().filter(|letter| !letter.is_control()).take(80).collect();
+        warnings.push(Warning::FilesMissing { count: missing.len(), first });
     }
     Ok((card, warnings))
 }
@@ -44,7 +58,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Card, Vec<Warning>), CardError> {
 /// The member of this path; else the JPEG in front.
 pub(super) fn picture<'a>(bytes: &'a [u8], path: Option<&str>) -> Result<Option<Cow<'a, [u8]>>, CardError> {
     let member = match path {
-        Some(path) => Archive::open(bytes)?.read(path, MAX_PICTURE)?,
+        Some(path) => open(bytes)?.read(path, MAX_PICTURE)?,
         None => None,
     };
     Ok(member.map(Cow::Owned).or_else(|| bytes.starts_with(JPEG).then_some(Cow::Borrowed(bytes))))
@@ -52,12 +66,12 @@ pub(super) fn picture<'a>(bytes: &'a [u8], path: Option<&str>) -> Result<Option<
 
 /// The member of an archive of this path, if it is no larger than a picture may be.
 pub(super) fn member(bytes: &[u8], path: &str) -> Result<Option<Vec<u8>>, CardError> {
-    Ok(Archive::open(bytes)?.read(path, MAX_PICTURE)?)
+    Ok(open(bytes)?.read(path, MAX_PICTURE)?)
 }
 
 /// The names of an archive's members.
 pub(super) fn members(bytes: &[u8]) -> Result<HashSet<String>, CardError> {
-    Ok(Archive::open(bytes)?.into_inner().file_names().flatten().map(std::borrow::Cow::into_owned).collect())
+    Ok(open(bytes)?.names().map(str::to_owned).collect())
 }
 
 impl Card {
@@ -85,7 +99,7 @@ impl Card {
         let (mut card, mut new) = (self.clone(), Vec::new());
         let mut archive = None;
         match source {
-            Some(bytes) if may_be(bytes) => archive = Some(Archive::open(bytes)?),
+            Some(bytes) if may_be(bytes) => archive = Some(open(bytes)?),
             Some(bytes) if png::is_png(bytes) => new = card.take_texts(bytes)?,
             _ => {}
         }
@@ -165,12 +179,9 @@ fn write(
     archive.start_file(CARD, packed)?;
     archive.write_all(json.as_bytes())?;
     if let Some(source) = source {
-        let mut source = source.into_inner();
-        for at in 0..source.len() {
-            let member = source.by_index_raw(at)?;
-            if member.name().is_ok_and(|name| comes_along(&name)) {
-                archive.raw_copy_file(member)?;
-            }
+        let (mut source, members) = source.into_inner();
+        for (name, at) in members.into_iter().filter(|(name, _)| comes_along(name)) {
+            archive.raw_copy_file_rename(source.by_index_raw(at)?, name)?;
         }
     }
     for (path, bytes) in new {

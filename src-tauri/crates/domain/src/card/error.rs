@@ -1,12 +1,17 @@
 //! What can be wrong with a card: errors when nothing usable was found, warnings beside a card that was read.
 
 use crate::archive::ArchiveError;
+use crate::lenient_json::{JsonError, Repair};
 
 /// Why a file did not become a card, or a card not a file. Nothing was stored or overwritten.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CardError {
     #[error("this is {looks_like}, not a character card; choose a PNG picture or a JSON file that holds one")]
     UnknownFormat { looks_like: &'static str },
+    #[error(
+        "this is {packed}, which is not supported: unpack it and import the files that were in it, or pack them as ZIP"
+    )]
+    PackedOtherwise { packed: &'static str },
     #[error("{what} takes {bytes} bytes; the most that is read is {limit}. Use a smaller picture or a shorter card")]
     TooLarge { what: &'static str, bytes: usize, limit: usize },
     #[error("the PNG is cut off inside its {chunk} part; download or copy the file again")]
@@ -25,8 +30,10 @@ pub enum CardError {
          if it has one, and export it there as PNG, JSON or CHARX"
     )]
     Locked,
-    #[error("the card is not UTF-8 text (first wrong byte: {offset}); save it as UTF-8 and import it again")]
-    NotUtf8 { offset: usize },
+    #[error(
+        "the card text \"{keyword}\" in the picture is damaged and cannot be unpacked; download the original PNG file"
+    )]
+    NotUnpacked { keyword: String },
     #[error("the card is not valid JSON, line {line}, column {column}: {problem}")]
     Json { line: usize, column: usize, problem: String },
     #[error("the JSON has {what}, the limit is {limit}; a real file stays far below it")]
@@ -41,6 +48,16 @@ pub enum CardError {
     MissingMember { path: String },
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+}
+
+impl From<JsonError> for CardError {
+    fn from(error: JsonError) -> Self {
+        match error {
+            JsonError::TooLarge { bytes, limit } => Self::TooLarge { what: "the card's JSON", bytes, limit },
+            JsonError::TooComplex { what, limit } => Self::TooComplex { what, limit },
+            JsonError::Syntax { line, column, problem } => Self::Json { line, column, problem },
+        }
+    }
 }
 
 /// What was odd about a card that was read all the same. The odd value is kept as it is and exported again.
@@ -66,6 +83,18 @@ pub enum Warning {
     ScenarioLeftOut { path: String, reason: Box<CardError> },
     #[error("the archive holds a module (`module.risum`); it is kept and exported again, but not used here")]
     ModuleUnused,
+    #[error("{0}")]
+    Repaired(Repair),
+    #[error("the card's own name is empty; the name \"{name}\" beside it is used")]
+    NameFromRoot { name: String },
+    #[error("the card has no name; it is called \"{name}\" after its file")]
+    NameFromFile { name: String },
+    #[error("the picture is damaged ({reason}); the card in it was read. Choose another picture if it is not shown")]
+    DamagedPicture { reason: Box<CardError> },
+    #[error("{count} files that the card lists are not in the archive, the first is \"{first}\"")]
+    FilesMissing { count: usize, first: String },
+    #[error("this is a character of {program}; its fields were carried over to those of a card")]
+    Converted { program: &'static str },
     #[error("the checksum of the card text \"{keyword}\" is wrong; the card may be damaged, please look it over")]
     BadChecksum { keyword: String },
 }

@@ -1,4 +1,5 @@
-//! A card in the EXIF block of a picture, as the user's comment: Backyard did so before it had an archive (formats 3.9).
+//! A card in the EXIF block of a picture, as the user's comment: Backyard did so before it had an archive (formats 3.9), and
+//! some programs still do in WebP.
 
 use base64::Engine as _;
 
@@ -14,16 +15,22 @@ const COMMENT: u16 = 0x9286;
 const ENTRY: usize = 12;
 const LETTERS: usize = 8;
 
-/// The JSON in a PNG's or a JPEG's comment, if there is any.
+/// The JSON in the comment of a PNG, JPEG or WebP, if there is any.
 ///
 /// # Errors
-/// [`CardError`] if the comment is too large, or begins like a card and is none.
+/// [`CardError`] if the comment is too large.
 pub(super) fn json(picture: &[u8]) -> Result<Option<Vec<u8>>, CardError> {
-    let block = match png::is_png(picture) {
-        true => png::exif(picture)?,
-        false => jpeg_exif(picture),
+    let block = match picture {
+        _ if png::is_png(picture) => png::exif(picture),
+        _ if is_webp(picture) => webp_exif(picture),
+        _ => jpeg_exif(picture),
     };
-    let Some(comment) = block.and_then(comment) else { return Ok(None) };
+    block.map_or(Ok(None), in_block)
+}
+
+/// The same, of a block that was found.
+pub(super) fn in_block(block: &[u8]) -> Result<Option<Vec<u8>>, CardError> {
+    let Some(comment) = comment(block) else { return Ok(None) };
     if comment.len() > MAX_COMMENT {
         let bytes = comment.len();
         return Err(CardError::TooLarge { what: "the comment in the picture", bytes, limit: MAX_COMMENT });
@@ -78,6 +85,26 @@ impl<'a> Block<'a> {
         let mut entries = entries.take_while(|entry| entry + ENTRY <= self.bytes.len());
         entries.find(|entry| self.number(*entry, 2) == Some(usize::from(tag)))
     }
+}
+
+pub(super) fn is_webp(bytes: &[u8]) -> bool {
+    matches!(bytes, [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..])
+}
+
+/// The block of a WebP, with or without the mark that JPEGs put in front of it.
+fn webp_exif(webp: &[u8]) -> Option<&[u8]> {
+    let mut rest = webp.get(12..)?;
+    while let Some((kind, after)) = rest.split_first_chunk::<4>() {
+        let (length, after) = after.split_first_chunk::<4>()?;
+        let length = u32::from_le_bytes(*length) as usize;
+        let data = after.get(..length)?;
+        if kind == b"EXIF" {
+            return Some(data.strip_prefix(EXIF).unwrap_or(data));
+        }
+        // Parts begin at even places.
+        rest = after.get(length + length % 2..)?;
+    }
+    None
 }
 
 /// The block of the first segment that says it has one.

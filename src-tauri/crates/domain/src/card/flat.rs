@@ -16,8 +16,8 @@ const NAMES: [(&str, &[&str]); 5] = [
     ("name", &["char_name"]),
     ("description", &["char_persona", "context"]),
     ("scenario", &["world_scenario"]),
-    ("first_mes", &["char_greeting", "greeting"]),
-    ("mes_example", &["example_dialogue"]),
+    ("first_mes", &["char_greeting", "greeting", "first_message"]),
+    ("mes_example", &["example_dialogue", "example_dialogs"]),
 ];
 
 /// Puts our names beside theirs, where there are such and ours are not.
@@ -40,11 +40,10 @@ pub(super) fn with_our_names(root: &mut Map<String, Value>) {
 ///
 /// # Errors
 /// [`CardError`] if it goes too deep, or repeats parts of itself.
-pub(super) fn from_yaml(bytes: &[u8]) -> Result<Option<Map<String, Value>>, CardError> {
-    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+pub(super) fn from_yaml(text: &str) -> Result<Option<Map<String, Value>>, CardError> {
     // Any text is YAML of some kind; a stranger's novel is not to be parsed as such.
     let names = |line: &str| ["name:", "char_name:"].iter().any(|key| line.starts_with(key));
-    if bytes.len() > MAX_YAML || !text.lines().any(names) {
+    if text.len() > MAX_YAML || !text.lines().any(names) {
         return Ok(None);
     }
     let Some(Value::Object(root)) = Reading::of(text)? else { return Ok(None) };

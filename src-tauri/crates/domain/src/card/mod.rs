@@ -12,11 +12,15 @@ mod error;
 mod exif;
 mod fields;
 mod flat;
+mod foreign;
 pub(crate) mod parse;
 mod png;
+mod png_text;
 mod write;
 
 use serde_json::{Map, Value};
+
+use crate::lenient_json;
 
 pub use asset_list::{Asset, AssetPlace};
 pub use assets::picture;
@@ -30,7 +34,10 @@ pub const MAX_FILE: usize = 64 << 20;
 /// Largest base64 text of a card inside a PNG, in bytes.
 pub const MAX_PNG_TEXT: usize = 32 << 20;
 /// Largest JSON of a card, in bytes: what fits into [`MAX_PNG_TEXT`] as base64.
-pub const MAX_JSON: usize = MAX_PNG_TEXT / 4 * 3;
+pub const MAX_JSON: usize = crate::lenient_json::MAX_JSON;
+const _: () = assert!(MAX_JSON == MAX_PNG_TEXT / 4 * 3, "what is read from JSON must fit into a picture");
+/// Bytes that are unpacked in vain, because they are more than a card, before larger texts of a picture are passed over.
+const MAX_IN_VAIN: usize = 2 * MAX_PNG_TEXT;
 /// Longest name of a character, in characters. Names are pasted wherever a macro stands, so they multiply.
 pub const MAX_NAME: usize = 300;
 
@@ -63,68 +70,101 @@ impl Card {
         Ok(card.complete())
     }
 
-    /// Reads a card from the bytes of a file of any form: PNG, JSON, YAML, CHARX, BYAF; a CHARX may stand behind a JPEG, and
-    /// older cards of Backyard's in what a PNG or JPEG says of itself.
+    /// Reads a card from the bytes of a file of any form: PNG, JSON, YAML, CHARX, BYAF; a CHARX may stand behind a JPEG or a
+    /// program, and some cards in what a PNG, JPEG or WebP says of itself.
     ///
     /// # Errors
     /// [`CardError`] if there is no card, no name, or the file is damaged or above the limits.
     pub fn read(bytes: &[u8]) -> Result<(Self, Vec<Warning>), CardError> {
-        if png::is_png(bytes) {
-            return Self::from_png(bytes);
-        }
-        if charx::may_be(bytes) {
-            return charx::read(bytes);
-        }
-        if bytes.starts_with(charx::JPEG)
-            && let Some(json) = exif::json(bytes)?
-        {
-            return Self::from_json(&json);
-        }
-        let text = parse::without_bom(bytes);
-        if matches!(text.trim_ascii_start().first(), Some(b'{' | b'[')) {
-            return Self::from_json(bytes);
-        }
-        match flat::from_yaml(text)? {
-            Some(root) => parse::root(root),
-            None => Err(CardError::UnknownFormat { looks_like: looks_like(bytes) }),
+        Self::read_as(bytes, None)
+    }
+
+    /// As [`Card::read`]. A card that has no name is called as its file is, without the ending.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_named(bytes: &[u8], file: &str) -> Result<(Self, Vec<Warning>), CardError> {
+        match Self::read(bytes) {
+            Err(CardError::NoName { .. }) => Self::read_as(bytes, Some(file)),
+            read => read,
         }
     }
 
-    /// Reads a JSON card, with or without a byte order mark.
+    fn read_as(bytes: &[u8], file: Option<&str>) -> Result<(Self, Vec<Warning>), CardError> {
+        if png::is_png(bytes) {
+            return Self::from_png_as(bytes, file);
+        }
+        if charx::may_be(bytes) {
+            return charx::read(bytes, file);
+        }
+        if (bytes.starts_with(charx::JPEG) || exif::is_webp(bytes))
+            && let Some(json) = exif::json(bytes)?
+        {
+            return parse::card(&json, file);
+        }
+        if lenient_json::begins_as_json(bytes) {
+            return parse::card(bytes, file);
+        }
+        let (text, repair) = lenient_json::text(bytes);
+        match flat::from_yaml(&text)? {
+            Some(root) => {
+                let (card, warnings) = parse::root(root, file)?;
+                Ok((card, repair.into_iter().map(Warning::Repaired).chain(warnings).collect()))
+            }
+            None => Err(looks_like(bytes)),
+        }
+    }
+
+    /// Reads a JSON card, in any of the encodings that [`lenient_json`] reads.
     ///
     /// # Errors
     /// [`CardError`] if it is no JSON object, has no name, or is above the limits.
     pub fn from_json(bytes: &[u8]) -> Result<(Self, Vec<Warning>), CardError> {
-        parse::card(bytes)
+        parse::card(bytes, None)
     }
 
     /// Reads the card inside a PNG: `ccv3` before `chara` (CT-01 to CT-03), and of several copies the first that is whole;
-    /// without one, what the picture's EXIF comment holds.
+    /// without one, what the picture's EXIF comment holds. Damage of the picture around it is a warning.
     ///
     /// # Errors
     /// [`CardError::NoCard`] if there is none; the reason of the best copy if none is whole.
     pub fn from_png(bytes: &[u8]) -> Result<(Self, Vec<Warning>), CardError> {
-        let mut warnings = Vec::new();
-        let mut first_error = None;
-        for text in png::card_texts(bytes)? {
-            match text.decode().and_then(|json| parse::card(&json)) {
-                Ok((card, found)) => {
-                    if !text.checksum_ok {
+        Self::from_png_as(bytes, None)
+    }
+
+    fn from_png_as(bytes: &[u8], file: Option<&str>) -> Result<(Self, Vec<Warning>), CardError> {
+        let png::CardTexts { texts, damage } = png::card_texts(bytes)?;
+        let damaged = |reason: &CardError| Warning::DamagedPicture { reason: Box::new(reason.clone()) };
+        let mut warnings: Vec<Warning> = damage.iter().map(damaged).collect();
+        let (mut first_error, mut in_vain) = (None, 0);
+        for text in texts {
+            let limit = text.unpacked_limit();
+            if in_vain + limit > MAX_IN_VAIN {
+                continue;
+            }
+            let read = text.decode().and_then(|decoded| Ok((parse::card(&decoded.json, file)?, decoded.sound)));
+            match read {
+                Ok(((card, found), sound)) => {
+                    if !sound {
                         warnings.push(Warning::BadChecksum { keyword: text.keyword });
                     }
                     warnings.extend(found);
                     return Ok((card, warnings));
                 }
                 Err(error) => {
+                    in_vain += if matches!(error, CardError::TooLarge { .. }) { limit } else { 0 };
                     first_error.get_or_insert_with(|| error.clone());
                     warnings.push(Warning::BrokenCopy { keyword: text.keyword, reason: Box::new(error) });
                 }
             }
         }
-        match (first_error, exif::json(bytes)?) {
-            (Some(error), _) => Err(error),
-            (None, Some(json)) => Self::from_json(&json),
+        match (first_error.or(damage), exif::json(bytes)?) {
             (None, None) => Err(CardError::NoCard),
+            (Some(error), None) => Err(error),
+            (_, Some(json)) => {
+                let (card, found) = parse::card(&json, file)?;
+                Ok((card, warnings.into_iter().chain(found).collect()))
+            }
         }
     }
 
@@ -184,16 +224,45 @@ impl Version {
     }
 }
 
-fn looks_like(bytes: &[u8]) -> &'static str {
-    match bytes {
+/// Whether a file is an archive, alone or behind something else.
+pub(crate) fn may_be_archive(bytes: &[u8]) -> bool {
+    charx::may_be(bytes)
+}
+
+/// Whether a picture is a PNG into which a card can be put as it is.
+pub fn is_whole_png(bytes: &[u8]) -> bool {
+    png::is_png(bytes) && png::is_whole(bytes)
+}
+
+/// The name of a file that is no card, by its first bytes.
+fn looks_like(bytes: &[u8]) -> CardError {
+    let packed = match bytes {
+        [b'R', b'a', b'r', b'!', 0x1a, 0x07, ..] => Some("a RAR archive"),
+        [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Some("a 7-Zip archive"),
+        [0x1f, 0x8b, ..] => Some("a GZIP archive"),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some("a BZIP2 archive"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some("an XZ archive"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("a Zstandard archive"),
+        _ if bytes.get(257..262) == Some(b"ustar") => Some("a TAR archive"),
+        _ => None,
+    };
+    if let Some(packed) = packed {
+        return CardError::PackedOtherwise { packed };
+    }
+    let looks_like = match bytes {
         [] => "an empty file",
         [0xff, 0xd8, 0xff, ..] => "a JPEG picture",
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "a WEBP picture",
+        _ if exif::is_webp(bytes) => "a WEBP picture",
         [b'G', b'I', b'F', b'8', ..] => "a GIF picture",
+        [_, _, _, _, b'f', b't', b'y', b'p', b'a', b'v', b'i', b'f' | b's', ..] => "an AVIF picture",
         [b'G', b'G', b'U', b'F', ..] => "a model file",
+        [b'S', b'Q', b'L', b'i', b't', b'e', b' ', ..] => "a database",
+        [b'%', b'P', b'D', b'F', ..] => "a PDF document",
+        [b'M', b'Z', ..] => "a program for Windows",
         [b'r', b'c', b'c', b'|', b'|', ..] => "a card that RisuAI has encrypted",
         // Formats 3.5: magic, version, and a length of less than 16 MiB.
         [111, 0, _, _, _, 0, ..] => "a module of RisuAI's",
         _ => "an unknown kind of file",
-    }
+    };
+    CardError::UnknownFormat { looks_like }
 }

@@ -3,35 +3,66 @@
 use serde_json::{Map, Value};
 
 use super::fields::{self, Kind};
-use super::{Card, CardError, MAX_JSON, MAX_NAME, Version, Warning, flat};
+use super::{Card, CardError, MAX_JSON, MAX_NAME, Version, Warning, flat, foreign};
 use crate::backyard;
+use crate::lenient_json::{self, Repair};
 
-/// Deep enough for every real card, and below the parser's own limit even after an upgrade added a level.
-const MAX_DEPTH: usize = 100;
-/// A value takes about 70 bytes in memory, its name as many again, and an object with a member 500: counted as they weigh,
-/// this keeps the worst of files near 100 MB, and has room for a lorebook of 10,000 full entries.
-const MAX_VALUES: usize = 1_200_000;
-const WEIGHT_OF_OBJECT: usize = 5;
+/// Fields of which a nameless card needs one: the others stand in all kinds of files.
+const TELLING: [&str; 9] = [
+    "description",
+    "personality",
+    "scenario",
+    "first_mes",
+    "mes_example",
+    "system_prompt",
+    "post_history_instructions",
+    "alternate_greetings",
+    "character_book",
+];
 
 pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-pub(crate) fn card(bytes: &[u8]) -> Result<(Card, Vec<Warning>), CardError> {
-    let object = object(without_bom(bytes))?;
-    backyard::legacy(&object).unwrap_or_else(|| root(object))
+pub(crate) fn card(bytes: &[u8], file: Option<&str>) -> Result<(Card, Vec<Warning>), CardError> {
+    let (object, repairs) = object(bytes)?;
+    let (card, warnings) = match backyard::legacy(&object) {
+        Some(read) => read?,
+        None => root(object, file)?,
+    };
+    Ok((card, repairs.into_iter().map(Warning::Repaired).chain(warnings).collect()))
 }
 
-/// The card in an object that was read already.
-pub(super) fn root(object: Map<String, Value>) -> Result<(Card, Vec<Warning>), CardError> {
+/// The card in an object that was read already. `file` names one that has no name.
+pub(super) fn root(object: Map<String, Value>, file: Option<&str>) -> Result<(Card, Vec<Warning>), CardError> {
     let mut warnings = Vec::new();
-    let mut root = unwrapped(object, &mut warnings);
+    let mut root = unwrapped(foreign::to_card(object, &mut warnings), &mut warnings);
     flat::with_our_names(&mut root);
     let version = version(&root, &mut warnings)?;
-    let card = Card::from_root(version, root);
-    check_name(card.fields.get("name"), card.name_path())?;
+    let mut card = Card::from_root(version, root);
+    name(&mut card, file, &mut warnings)?;
     check_fields(&card, &mut warnings);
     Ok((card, warnings))
+}
+
+/// Finds a name for a card that has none: beside its data, else its file's.
+fn name(card: &mut Card, file: Option<&str>, warnings: &mut Vec<Warning>) -> Result<(), CardError> {
+    let missing = match check_name(card.fields.get("name"), card.name_path()) {
+        Err(error @ CardError::NoName { .. }) => error,
+        checked => return checked,
+    };
+    let beside = card.around.get("name").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
+    let (name, warning) = if let Some(name) = beside {
+        (name.to_owned(), Warning::NameFromRoot { name: shortened(name) })
+    } else {
+        let tells = TELLING.iter().any(|field| card.fields.contains_key(*field));
+        let Some(name) = file.map(str::trim).filter(|name| tells && !name.is_empty()) else { return Err(missing) };
+        let name: String = name.chars().take(MAX_NAME).collect();
+        (name.clone(), Warning::NameFromFile { name })
+    };
+    card.set_name(&name)?;
+    warnings.push(warning);
+    Ok(())
 }
 
 /// A name that can stand in a chat: text, not blank, not endless.
@@ -43,20 +74,10 @@ pub(super) fn check_name(name: Option<&Value>, path: &'static str) -> Result<(),
     }
 }
 
-pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, CardError> {
-    if bytes.len() > MAX_JSON {
-        return Err(CardError::TooLarge { what: "the card's JSON", bytes: bytes.len(), limit: MAX_JSON });
-    }
-    let text = std::str::from_utf8(bytes).map_err(|error| CardError::NotUtf8 { offset: error.valid_up_to() })?;
-    check_complexity(bytes)?;
-    match serde_json::from_str(text) {
-        Ok(Value::Object(root)) => Ok(root),
-        Ok(other) => Err(CardError::NotAnObject { path: "(file)", found: fields::found(&other) }),
-        Err(error) => Err(CardError::Json {
-            line: error.line(),
-            column: error.column(),
-            problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
-        }),
+pub(crate) fn object(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<Repair>), CardError> {
+    match lenient_json::read(bytes)? {
+        (Value::Object(root), repairs) => Ok((root, repairs)),
+        (other, _) => Err(CardError::NotAnObject { path: "(file)", found: fields::found(&other) }),
     }
 }
 
@@ -73,27 +94,7 @@ pub fn check_json(bytes: &[u8]) -> Result<(), CardError> {
 
 /// Counts values and nesting before anything is allocated for them.
 pub(crate) fn check_complexity(json: &[u8]) -> Result<(), CardError> {
-    let (mut depth, mut values, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
-    for byte in json.iter().copied() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
-            b'{' => (depth, values) = (depth + 1, values + WEIGHT_OF_OBJECT),
-            b'[' => (depth, values) = (depth + 1, values + 1),
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b',' | b':' => values += 1,
-            _ => {}
-        }
-        if depth > MAX_DEPTH {
-            return Err(CardError::TooComplex { what: "too many levels", limit: MAX_DEPTH });
-        }
-        if values > MAX_VALUES {
-            return Err(CardError::TooComplex { what: "too many values", limit: MAX_VALUES });
-        }
-    }
-    Ok(())
+    Ok(lenient_json::check_complexity(json)?)
 }
 
 /// Some exporters wrap a card in a card. The outer one goes, if it says nothing of its own.
@@ -183,6 +184,10 @@ fn check_fields(card: &Card, warnings: &mut Vec<Warning>) {
             (Kind::Texts, Value::Array(items)) => {
                 let odd = items.iter().enumerate().filter(|(_, item)| !item.is_string());
                 warnings.extend(odd.map(|(i, item)| wrong_type(format!("{path}[{i}]"), Kind::Text, item)));
+            }
+            (Kind::List, Value::Array(items)) => {
+                let odd = items.iter().enumerate().filter(|(_, item)| !item.is_object());
+                warnings.extend(odd.map(|(i, item)| wrong_type(format!("{path}[{i}]"), Kind::Object, item)));
             }
             (kind, value) if !kind.fits(value) => warnings.push(wrong_type(path, *kind, value)),
             _ => {}

@@ -1,13 +1,15 @@
 //! PNG files as a row of chunks: card texts are found, replaced and put in; everything else stays byte for byte.
 //!
-//! Pixels are never decoded here, so an edit of the text cannot change the picture (RT-2).
+//! Pixels are never decoded here, so an edit of the text cannot change the picture (RT-2). Reading takes what it can get of a
+//! damaged file; writing wants a whole one.
 
 use std::collections::HashSet;
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD};
 
-use super::{CardError, MAX_FILE, MAX_JSON, MAX_PNG_TEXT};
+use super::png_text::{Text, Unpacked};
+use super::{CardError, MAX_FILE, MAX_JSON, MAX_PNG_TEXT, exif};
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// A 64 MiB picture in the usual 8 KiB pieces has 8,192.
@@ -17,8 +19,10 @@ const FRAME: usize = 12;
 
 /// Begins the keyword of an asset's text.
 const ASSET: &[u8] = b"chara-ext-asset_";
-/// Longest keyword of a text; the format says 79, and some writers do not care.
-const MAX_KEYWORD: usize = 1_024;
+/// Longest path of an asset, in bytes.
+const MAX_ASSET_NAME: usize = 1_024;
+/// Card texts that are looked at; a picture has two, and each may have to be unpacked.
+const MAX_COPIES: usize = 16;
 
 /// What RisuAI puts in front of a card that it has encrypted (formats 3.8).
 const LOCKED: &[u8] = b"rcc||";
@@ -35,35 +39,79 @@ pub(super) const TOLERANT: GeneralPurpose = GeneralPurpose::new(
 pub(super) struct CardText<'a> {
     /// `ccv3` or `chara`, as it is spelled in the file.
     pub(super) keyword: String,
-    pub(super) checksum_ok: bool,
-    base64: &'a [u8],
+    checksum_ok: bool,
+    text: Text<'a>,
+}
+
+/// The JSON of a card text.
+pub(super) struct Decoded {
+    pub(super) json: Vec<u8>,
+    /// Whether its checksums are right.
+    pub(super) sound: bool,
 }
 
 impl CardText<'_> {
-    /// The JSON inside. White space and padding do not matter.
-    pub(super) fn decode(&self) -> Result<Vec<u8>, CardError> {
-        if self.base64.len() > MAX_PNG_TEXT {
-            let bytes = self.base64.len();
-            return Err(CardError::TooLarge { what: "the card text in the picture", bytes, limit: MAX_PNG_TEXT });
+    /// Bytes that it may become when it is unpacked; 0 if it is not packed.
+    pub(super) fn unpacked_limit(&self) -> usize {
+        self.text.unpacked_limit()
+    }
+
+    /// The JSON inside. White space and padding do not matter, and some writers leave the base64 out.
+    pub(super) fn decode(&self) -> Result<Decoded, CardError> {
+        let too_large =
+            |bytes| CardError::TooLarge { what: "the card text in the picture", bytes, limit: MAX_PNG_TEXT };
+        let Unpacked { bytes, whole } = self.text.unpacked().map_err(|_| too_large(MAX_PNG_TEXT + 1))?;
+        if bytes.len() > MAX_PNG_TEXT {
+            return Err(too_large(bytes.len()));
         }
-        if self.base64.starts_with(LOCKED) {
+        if bytes.starts_with(LOCKED) {
             return Err(CardError::Locked);
         }
-        let dense: Vec<u8> = self.base64.iter().copied().filter(|b| !b.is_ascii_whitespace() && *b != 0).collect();
-        TOLERANT.decode(dense).map_err(|_| CardError::NotBase64 { keyword: self.keyword.clone() })
+        let sound = self.checksum_ok && whole;
+        if bytes.trim_ascii_start().starts_with(b"{") {
+            return Ok(Decoded { json: bytes.into_owned(), sound });
+        }
+        let not_base64 = || match whole {
+            true => CardError::NotBase64 { keyword: self.keyword.clone() },
+            false => CardError::NotUnpacked { keyword: self.keyword.clone() },
+        };
+        match decoded(&bytes) {
+            Some(json) if whole || !json.is_empty() => Ok(Decoded { json, sound }),
+            _ => Err(not_base64()),
+        }
     }
+}
+
+/// The card texts of a picture, and what is wrong with the picture around them.
+pub(super) struct CardTexts<'a> {
+    /// The most telling first: `ccv3`, then `chara`, each in the order of the file.
+    pub(super) texts: Vec<CardText<'a>>,
+    pub(super) damage: Option<CardError>,
 }
 
 pub(super) fn is_png(bytes: &[u8]) -> bool {
     bytes.starts_with(SIGNATURE)
 }
 
-/// Every card text of a PNG, the most telling first: `ccv3`, then `chara`, each in the order of the file.
-pub(super) fn card_texts(png: &[u8]) -> Result<Vec<CardText<'_>>, CardError> {
-    let (chunks, _) = chunks(png)?;
+/// Every card text of a PNG. Where the picture is damaged, or has none before its end, they are searched for behind that.
+///
+/// # Errors
+/// [`CardError::TooLarge`] above the limit of a file.
+pub(super) fn card_texts(png: &[u8]) -> Result<CardTexts<'_>, CardError> {
+    check_size(png, "the picture")?;
+    let Row { chunks, behind, damage } = row(png);
     let mut texts: Vec<_> = chunks.iter().filter_map(card_text).collect();
+    if damage.is_some() || texts.is_empty() {
+        texts.extend(scattered(behind));
+    }
     texts.sort_by_key(|text| !text.keyword.eq_ignore_ascii_case("ccv3"));
-    Ok(texts)
+    texts.truncate(MAX_COPIES);
+    Ok(CardTexts { texts, damage })
+}
+
+/// Whether every part of the picture is where it belongs, so that a card can be put into it.
+pub(super) fn is_whole(png: &[u8]) -> bool {
+    chunks(png).is_ok()
 }
 
 /// Assets that were put into the picture as texts of their own (CT-05): the path that the card calls each by, and its bytes.
@@ -84,42 +132,38 @@ pub(super) fn asset_paths(png: &[u8]) -> Result<HashSet<String>, CardError> {
 
 /// What base64 stands for, white space in it or not.
 pub(super) fn decoded(base64: &[u8]) -> Option<Vec<u8>> {
-    let dense: Vec<u8> = base64.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let dense: Vec<u8> = base64.iter().copied().filter(|byte| !byte.is_ascii_whitespace() && *byte != 0).collect();
     TOLERANT.decode(dense).ok()
 }
 
 /// The lorebook that NovelAI put into a picture; `None` for every other file.
 pub(crate) fn novelai_lorebook(png: &[u8]) -> Option<Vec<u8>> {
     let (chunks, _) = chunks(png).ok()?;
-    let mut texts = chunks.iter().filter(|chunk| chunk.kind == b"tEXt");
-    let base64 = texts.find_map(|chunk| chunk.data.strip_prefix(b"naidata\0"))?;
-    if base64.len() > MAX_PNG_TEXT {
-        return None;
-    }
-    decoded(base64)
+    let text = chunks.iter().filter_map(Chunk::text).find(|text| text.keyword == "naidata")?;
+    let base64 = text.unpacked().ok().filter(|text| text.bytes.len() <= MAX_PNG_TEXT)?.bytes;
+    decoded(&base64)
 }
 
 /// The block of what a camera or a program says of the picture, if it has one.
-pub(super) fn exif(png: &[u8]) -> Result<Option<&[u8]>, CardError> {
-    let (chunks, _) = chunks(png)?;
-    Ok(chunks.into_iter().find(|chunk| chunk.kind == b"eXIf").map(|chunk| chunk.data))
+pub(super) fn exif(png: &[u8]) -> Option<&[u8]> {
+    row(png).chunks.into_iter().find(|chunk| chunk.kind == b"eXIf").map(|chunk| chunk.data)
 }
 
 /// The picture alone, without cards and their assets.
 pub(super) fn without_texts(png: &[u8]) -> Result<Vec<u8>, CardError> {
     let (chunks, _) = chunks(png)?;
-    let pixels = chunks.iter().filter(|chunk| card_text(chunk).is_none() && asset(chunk).is_none());
+    let pixels = chunks.iter().filter(|chunk| !holds_card(chunk) && asset(chunk).is_none());
     Ok(pixels.fold(SIGNATURE.to_vec(), |mut picture, chunk| {
         picture.extend_from_slice(chunk.raw);
         picture
     }))
 }
 
-/// The same PNG with these card texts, in this order, instead of those it had.
+/// The same PNG with these card texts, in this order, instead of those it had in whichever kind of chunk.
 pub(super) fn with_card_texts(png: &[u8], texts: &[(&str, &str)]) -> Result<Vec<u8>, CardError> {
     let (chunks, after_end) = chunks(png)?;
     let mut written = SIGNATURE.to_vec();
-    for chunk in chunks.iter().filter(|chunk| card_text(chunk).is_none()) {
+    for chunk in chunks.iter().filter(|chunk| !holds_card(chunk)) {
         if chunk.kind == b"IEND" {
             for (keyword, json) in texts {
                 push_text(&mut written, keyword, json)?;
@@ -127,7 +171,9 @@ pub(super) fn with_card_texts(png: &[u8], texts: &[(&str, &str)]) -> Result<Vec<
         }
         written.extend_from_slice(chunk.raw);
     }
-    written.extend_from_slice(after_end);
+    if scattered(after_end).is_empty() {
+        written.extend_from_slice(after_end);
+    }
     check_size(&written, "the picture with its card")?;
     Ok(written)
 }
@@ -139,7 +185,11 @@ struct Chunk<'a> {
     raw: &'a [u8],
 }
 
-impl Chunk<'_> {
+impl<'a> Chunk<'a> {
+    fn text(&self) -> Option<Text<'a>> {
+        Text::of(self.kind, self.data)
+    }
+
     fn checksum_ok(&self) -> bool {
         let (body, checksum) = self.raw[4..].split_at(4 + self.data.len());
         checksum == checksum_of(body)
@@ -150,28 +200,74 @@ fn checksum_of(kind_and_data: &[u8]) -> [u8; 4] {
     crc32fast::hash(kind_and_data).to_be_bytes()
 }
 
+/// As much of a picture as can be read.
+struct Row<'a> {
+    chunks: Vec<Chunk<'a>>,
+    /// The bytes behind `IEND`, or from the damage on.
+    behind: &'a [u8],
+    damage: Option<CardError>,
+}
+
 /// The chunks up to `IEND`, and the bytes behind it. Only the frames are looked at, so this is quick.
 fn chunks(png: &[u8]) -> Result<(Vec<Chunk<'_>>, &[u8]), CardError> {
     check_size(png, "the picture")?;
+    let Row { chunks, behind, damage } = row(png);
+    damage.map_or(Ok((chunks, behind)), Err)
+}
+
+fn row(png: &[u8]) -> Row<'_> {
     let broken = |offset, problem| CardError::BrokenPng { offset, problem };
-    let mut rest = png.strip_prefix(SIGNATURE).ok_or_else(|| broken(0, "it does not begin like a PNG"))?;
-    let mut chunks = Vec::new();
+    let mut row = Row { chunks: Vec::new(), behind: png, damage: None };
+    let Some(mut rest) = png.strip_prefix(SIGNATURE) else {
+        row.damage = Some(broken(0, "it does not begin like a PNG"));
+        return row;
+    };
     loop {
+        row.behind = rest;
         let offset = png.len() - rest.len();
-        if chunks.len() == MAX_CHUNKS {
-            return Err(broken(offset, "it has too many parts"));
+        let (found, after) = match chunk(rest, offset) {
+            _ if row.chunks.len() == MAX_CHUNKS => {
+                row.damage = Some(broken(offset, "it has too many parts"));
+                return row;
+            }
+            Ok(found) => found,
+            Err(error) => {
+                row.damage = Some(error);
+                return row;
+            }
+        };
+        if row.chunks.is_empty() && (found.kind != b"IHDR" || found.data.len() != 13) {
+            row.damage = Some(broken(offset, "its header is missing"));
+            return row;
         }
-        let (chunk, behind) = chunk(rest, offset)?;
-        rest = behind;
-        if chunks.is_empty() && (chunk.kind != b"IHDR" || chunk.data.len() != 13) {
-            return Err(broken(offset, "its header is missing"));
-        }
-        let is_end = chunk.kind == b"IEND";
-        chunks.push(chunk);
+        rest = after;
+        let is_end = found.kind == b"IEND";
+        row.chunks.push(found);
         if is_end {
-            return Ok((chunks, rest));
+            row.behind = rest;
+            return row;
         }
     }
+}
+
+/// Card texts anywhere in these bytes, which are no row of chunks. Only those whose checksum is right: whatever else looks like
+/// one may be a part of the pixels.
+fn scattered(bytes: &[u8]) -> Vec<CardText<'_>> {
+    let mut found = Vec::new();
+    let mut from = 4;
+    while let Some(ahead) =
+        bytes.get(from..).and_then(|rest| rest.windows(3).position(|three| three == b"EXt" || three == b"TXt"))
+    {
+        let at = from + ahead;
+        from = at + 3;
+        let whole = at.checked_sub(5).and_then(|start| chunk(&bytes[start..], start).ok());
+        let text = whole.and_then(|(chunk, _)| card_text(&chunk));
+        found.extend(text.filter(|text| text.checksum_ok));
+        if found.len() == MAX_COPIES {
+            break;
+        }
+    }
+    found
 }
 
 fn chunk(bytes: &[u8], offset: usize) -> Result<(Chunk<'_>, &[u8]), CardError> {
@@ -190,20 +286,21 @@ fn chunk(bytes: &[u8], offset: usize) -> Result<(Chunk<'_>, &[u8]), CardError> {
 }
 
 fn card_text<'a>(chunk: &Chunk<'a>) -> Option<CardText<'a>> {
-    if chunk.kind != b"tEXt" {
-        return None;
-    }
-    let end = chunk.data.iter().take(80).position(|byte| *byte == 0)?;
-    let (keyword, base64) = (std::str::from_utf8(&chunk.data[..end]).ok()?, &chunk.data[end + 1..]);
-    let is_card = ["ccv3", "chara"].iter().any(|known| keyword.eq_ignore_ascii_case(known));
-    is_card.then(|| CardText { keyword: keyword.to_owned(), checksum_ok: chunk.checksum_ok(), base64 })
+    let text = chunk.text()?;
+    let is_card = ["ccv3", "chara"].iter().any(|known| text.keyword.trim().eq_ignore_ascii_case(known));
+    is_card.then(|| CardText { keyword: text.keyword.trim().to_owned(), checksum_ok: chunk.checksum_ok(), text })
+}
+
+/// Whether a chunk holds a card: as a text, or in what it says of the picture (formats 3.9).
+fn holds_card(chunk: &Chunk<'_>) -> bool {
+    card_text(chunk).is_some() || (chunk.kind == b"eXIf" && exif::in_block(chunk.data).is_ok_and(|json| json.is_some()))
 }
 
 /// The path and the base64 of an asset's text. Some writers leave the colon out.
 fn asset<'a>(chunk: &Chunk<'a>) -> Option<(&'a str, &'a [u8])> {
     let text = chunk.data.strip_prefix(ASSET).filter(|_| chunk.kind == b"tEXt")?;
     let text = text.strip_prefix(b":").unwrap_or(text);
-    let end = text.iter().take(MAX_KEYWORD).position(|byte| *byte == 0)?;
+    let end = text.iter().take(MAX_ASSET_NAME).position(|byte| *byte == 0)?;
     Some((std::str::from_utf8(&text[..end]).ok()?, &text[end + 1..]))
 }
 

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::entry::{Entry, Uid};
 use super::value::{Field, array_index};
 use super::{BookError, MAX_FILE, Skipped, foreign};
-use crate::card::parse::{check_complexity, without_bom};
-use crate::card::{CardError, MAX_JSON, novelai_lorebook};
+use crate::card::novelai_lorebook;
+use crate::lenient_json::{self, Repair};
 
 /// Entries of a book at the most: far more than anybody can write, and none of them needs to be one.
 const MAX_ENTRIES: usize = 100_000;
@@ -39,6 +39,14 @@ pub struct Book {
     pub(super) kept: Vec<(String, Value)>,
 }
 
+/// A book from a file, and what was odd about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Read {
+    pub book: Book,
+    pub skipped: Vec<Skipped>,
+    pub repairs: Vec<Repair>,
+}
+
 impl Book {
     /// An empty book in SillyTavern's form.
     pub fn new(name: &str) -> Self {
@@ -51,26 +59,23 @@ impl Book {
     /// # Errors
     /// [`BookError`] if it is no JSON, no lorebook, or above the limits. A bad entry is no error but a [`Skipped`].
     pub fn read(bytes: &[u8]) -> Result<(Self, Vec<Skipped>), BookError> {
+        let Read { book, skipped, .. } = Self::read_and_tell(bytes)?;
+        Ok((book, skipped))
+    }
+
+    /// As [`Book::read`], with what was replaced in the file's text.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_and_tell(bytes: &[u8]) -> Result<Read, BookError> {
         if bytes.len() > MAX_FILE {
             return Err(BookError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
         }
         let inside = novelai_lorebook(bytes);
         let bytes = inside.as_deref().unwrap_or(bytes);
-        if bytes.len() > MAX_JSON {
-            return Err(BookError::TooLarge { bytes: bytes.len(), limit: MAX_JSON });
-        }
-        let text = std::str::from_utf8(without_bom(bytes))
-            .map_err(|error| BookError::NotUtf8 { offset: error.valid_up_to() })?;
-        check_complexity(text.as_bytes()).map_err(|error| match error {
-            CardError::TooComplex { what, limit } => BookError::TooComplex { what, limit },
-            _ => BookError::NoEntries,
-        })?;
-        let value = serde_json::from_str(text).map_err(|error| BookError::Json {
-            line: error.line(),
-            column: error.column(),
-            problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
-        })?;
-        Self::from_value(value)
+        let (value, repairs) = lenient_json::read(bytes)?;
+        let (book, skipped) = Self::from_value(value)?;
+        Ok(Read { book, skipped, repairs })
     }
 
     /// # Errors

@@ -16,7 +16,7 @@ mod raw;
 mod value;
 
 pub use binding::Binding;
-pub use book::{Book, Form};
+pub use book::{Book, Form, Read};
 pub use entry::{CharacterFilter, Entry, Logic, Position, Role, Uid};
 pub use error::{BookError, Skipped};
 

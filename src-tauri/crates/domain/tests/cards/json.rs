@@ -99,8 +99,10 @@ fn what_is_no_object_is_refused_by_path() {
 fn broken_json_is_refused_with_its_place() {
     let error = read_error("{\"name\": \"Mira\",\n \"tags\": [}");
     assert_eq!(error.to_string(), "the card is not valid JSON, line 2, column 11: expected value");
-    let latin1 = Card::read(b"{\"name\":\"Ren\xe9\"}").unwrap_err();
-    assert_eq!(latin1, CardError::NotUtf8 { offset: 12 });
+    // JavaScript reads such a file too, with a mark in the place of the letter.
+    let (latin1, warnings) = Card::read(b"{\"name\":\"Ren\xe9\"}").unwrap();
+    assert_eq!((latin1.name(), warnings.len()), ("Ren\u{fffd}", 1));
+    assert!(warnings[0].to_string().contains("save the file as UTF-8"), "{}", warnings[0]);
 }
 
 #[test]
@@ -129,6 +131,25 @@ fn ct_12_other_files_are_named_for_what_they_are() {
     assert_eq!(found(b"rcc||rccv1||AAAA"), "a card that RisuAI has encrypted");
     assert_eq!(found(&[111, 0, 9, 0, 0, 0, 1]), "a module of RisuAI's");
     assert_eq!(found(b"Once upon a time"), "an unknown kind of file");
+    assert_eq!(found(b"GIF89a"), "a GIF picture");
+    assert_eq!(found(b"\0\0\0\x1cftypavif"), "an AVIF picture");
+    assert_eq!(found(b"SQLite format 3\0"), "a database");
+}
+
+#[test]
+fn archives_of_other_kinds_say_the_way_out() {
+    let tar = [vec![0; 257], b"ustar\0".to_vec()].concat();
+    for (bytes, packed) in [
+        (&b"Rar!\x1a\x07\x01\0"[..], "a RAR archive"),
+        (b"Rar!\x1a\x07\0", "a RAR archive"),
+        (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+        (b"\x1f\x8b\x08", "a GZIP archive"),
+        (&tar, "a TAR archive"),
+    ] {
+        let error = Card::read(bytes).unwrap_err();
+        assert_eq!(error, CardError::PackedOtherwise { packed });
+        assert!(error.to_string().contains("unpack it"), "{error}");
+    }
 }
 
 #[test]

@@ -5,9 +5,11 @@
 mod archives;
 mod backyard;
 mod charx;
+mod damaged;
 mod foreign;
 mod hostile_archives;
 mod json;
+mod odd_files;
 mod png;
 mod properties;
 mod real_files;

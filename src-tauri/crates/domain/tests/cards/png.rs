@@ -1,8 +1,10 @@
 //! PNG files: which copy is read, what is tolerated, and what is refused.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use domain::card::{Card, CardError, MAX_FILE, MAX_PNG_TEXT, Version, Warning};
 
-use crate::support::{card_chunk, chunk, picture, text_chunk, v2, v3};
+use crate::support::{card_chunk, chunk, chunks, deflated, in_kind, picture, text_chunk, v2, v3};
 
 fn name_in(png: &[u8]) -> (String, Vec<Warning>) {
     let (card, warnings) = Card::read(png).unwrap();
@@ -69,8 +71,8 @@ fn ct_11_other_texts_are_no_cards() {
     let others = [
         text_chunk("Title", "chara"),
         chunk("tEXt", b"chara without an end"),
-        chunk("zTXt", b"chara\0\0rubbish"),
-        chunk("iTXt", b"ccv3\0"),
+        chunk("zTXt", b"Comment\0\0rubbish"),
+        chunk("iTXt", b"XML:com.adobe.xmp\0"),
         text_chunk("chara-ext-asset_:0", "AAAA"),
     ];
     let error = Card::read(&picture(&others)).unwrap_err();
@@ -81,9 +83,15 @@ fn ct_11_other_texts_are_no_cards() {
 #[test]
 fn a_file_that_is_cut_off_says_so_at_every_length() {
     let whole = picture(&[card_chunk("chara", &v2("Mira"))]);
-    for length in 8..whole.len() {
+    let behind_text = whole.len() - 12;
+    for length in 8..behind_text {
         let error = Card::read(&whole[..length]).unwrap_err();
         assert!(matches!(error, CardError::Truncated { .. }), "{length}: {error}");
+    }
+    for length in behind_text..whole.len() {
+        let (name, warnings) = name_in(&whole[..length]);
+        assert_eq!(name, "Mira");
+        assert!(matches!(&warnings[..], [Warning::DamagedPicture { .. }]), "{length}: {warnings:?}");
     }
     assert_eq!(name_in(&[&whole[..], b"anything behind the end"].concat()).0, "Mira");
 }
@@ -91,7 +99,7 @@ fn a_file_that_is_cut_off_says_so_at_every_length() {
 #[test]
 fn a_damaged_structure_is_refused() {
     let broken = |bytes: &[u8]| matches!(Card::read(bytes).unwrap_err(), CardError::BrokenPng { .. });
-    let mut nameless = picture(&[card_chunk("chara", &v2("Mira"))]);
+    let mut nameless = picture(&[]);
     nameless[8 + 25 + 4] = 0;
     assert!(broken(&nameless));
     let mut endless = picture(&[]);
@@ -108,4 +116,103 @@ fn ct_13_a_huge_picture_is_refused_with_the_limit() {
     assert!(matches!(error, CardError::TooLarge { what: "the picture", limit: MAX_FILE, .. }), "{error}");
     let error = Card::read(&picture(&[text_chunk("chara", &"A".repeat(MAX_PNG_TEXT + 1))])).unwrap_err();
     assert!(matches!(error, CardError::TooLarge { limit: MAX_PNG_TEXT, .. }), "{error}");
+}
+
+#[test]
+fn a_card_is_read_from_every_kind_of_text() {
+    for kind in ["tEXt", "zTXt", "iTXt", "iTXt deflated"] {
+        for keyword in ["chara", "CCV3", "Chara"] {
+            let png = picture(&[in_kind(kind, keyword, &STANDARD.encode(v2("Mira")))]);
+            assert_eq!(name_in(&png), ("Mira".into(), vec![]), "{kind} {keyword}");
+        }
+        let older = card_chunk("chara", &v2("Old"));
+        let png = picture(&[older, in_kind(kind, "ccv3", &STANDARD.encode(v3("New")))]);
+        assert_eq!(name_in(&png), ("New".into(), vec![]), "{kind}");
+    }
+}
+
+#[test]
+fn text_that_is_no_base64_but_json_is_read() {
+    for kind in ["tEXt", "zTXt", "iTXt"] {
+        assert_eq!(name_in(&picture(&[in_kind(kind, "chara", &v2("Mira"))])), ("Mira".into(), vec![]), "{kind}");
+    }
+    // As some writers have it, which only change the name of the chunk.
+    let plain = chunk("iTXt", format!("chara\0{}", STANDARD.encode(v2("Mira"))).as_bytes());
+    assert_eq!(name_in(&picture(&[plain])).0, "Mira");
+}
+
+#[test]
+fn a_text_that_unpacks_to_more_than_a_card_is_not_unpacked() {
+    let packed = deflated(&vec![b'A'; 60 << 20]);
+    let bomb = |keyword: &str| chunk("zTXt", &[keyword.as_bytes(), b"\0\0", &packed].concat());
+    let many = picture(&vec![bomb("ccv3"); 40]);
+    let with_card = picture(&[vec![bomb("ccv3"); 9].concat(), card_chunk("chara", &v2("Mira"))]);
+    let started = std::time::Instant::now();
+    let error = Card::read(&many).unwrap_err();
+    assert!(matches!(error, CardError::TooLarge { .. }), "{error}");
+    let (name, warnings) = name_in(&with_card);
+    assert_eq!(name, "Mira");
+    assert!(matches!(&warnings[..], [Warning::BrokenCopy { .. }, ..]));
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_packed_text_that_is_cut_off_is_named() {
+    let whole = deflated(STANDARD.encode(v2("Mira")).as_bytes());
+    let cut = |length: usize| picture(&[chunk("zTXt", &[b"chara\0\0", &whole[..length]].concat())]);
+    let error = Card::read(&cut(4)).unwrap_err();
+    assert!(matches!(error, CardError::NotUnpacked { .. } | CardError::Json { .. }), "{error}");
+    // All of the text is there, and only its checksum is not.
+    let (name, warnings) = name_in(&cut(whole.len() - 4));
+    assert_eq!((name.as_str(), &warnings[..]), ("Mira", &[Warning::BadChecksum { keyword: "chara".into() }][..]));
+}
+
+#[test]
+fn a_damaged_picture_keeps_its_card_with_a_warning() {
+    let card = card_chunk("chara", &v2("Mira"));
+    let whole = picture(&[card.clone()]);
+    let mut overlong = whole.clone();
+    overlong[8 + 25 + 2] = 0x7f;
+    let mut nameless = whole.clone();
+    nameless[8 + 25 + 4] = 0;
+    let cut_behind = whole[..whole.len() - 12].to_vec();
+    let headless = [b"\x89PNG\r\n\x1a\n".to_vec(), vec![7; 100], card].concat();
+    for (damaged, what) in [(overlong, "overlong"), (nameless, "nameless"), (cut_behind, "cut"), (headless, "headless")]
+    {
+        let (name, warnings) = name_in(&damaged);
+        assert_eq!(name, "Mira", "{what}");
+        assert!(matches!(&warnings[..], [Warning::DamagedPicture { .. }]), "{what}: {warnings:?}");
+        assert!(!domain::card::is_whole_png(&damaged), "{what}");
+    }
+}
+
+#[test]
+fn a_card_behind_the_end_of_the_picture_is_read() {
+    let png = [picture(&[]), card_chunk("chara", &v2("Mira"))].concat();
+    assert_eq!(name_in(&png), ("Mira".into(), vec![]));
+}
+
+/// Words that were taken back leave with the copy that held them.
+#[test]
+fn no_older_copy_of_a_card_stays_in_an_export() {
+    let old = STANDARD.encode(v2("SECRET"));
+    let kinds = ["tEXt", "zTXt", "iTXt", "iTXt deflated"];
+    let copies =
+        kinds.into_iter().flat_map(|kind| ["chara", "ccv3", "CHARA"].map(|keyword| in_kind(kind, keyword, &old)));
+    let picture = [picture(&copies.collect::<Vec<_>>()), card_chunk("chara", &v2("SECRET"))].concat();
+    let card = Card::new("Mira").unwrap();
+    let exported = card.to_png(&picture).unwrap();
+    let kinds: Vec<String> = chunks(&exported).into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, ["IHDR", "IDAT", "tEXt", "tEXt", "IEND"]);
+    assert!(exported.ends_with(b"IEND\xaeB`\x82"), "the copy behind the end is gone");
+    assert_eq!(name_in(&exported), ("Mira".into(), vec![]));
+}
+
+#[test]
+fn other_texts_of_the_picture_stay_in_an_export() {
+    let others = [in_kind("zTXt", "Comment", "made by hand"), in_kind("iTXt deflated", "Title", "Mira")];
+    let exported = Card::new("Mira").unwrap().to_png(&picture(&others)).unwrap();
+    let kept: Vec<String> = chunks(&exported).into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(kept, ["IHDR", "IDAT", "zTXt", "iTXt", "tEXt", "tEXt", "IEND"]);
+    assert!(exported.windows(others[0].len()).any(|window| window == others[0]));
 }

@@ -1,6 +1,7 @@
 //! Small pictures, and a view of a card as its leaves.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -25,6 +26,22 @@ pub(crate) fn picture(extra: &[Vec<u8>]) -> Vec<u8> {
 
 pub(crate) fn text_chunk(keyword: &str, text: &str) -> Vec<u8> {
     chunk("tEXt", format!("{keyword}\0{text}").as_bytes())
+}
+
+/// A text in one of the kinds of chunks that hold texts.
+pub(crate) fn in_kind(kind: &str, keyword: &str, text: &str) -> Vec<u8> {
+    match kind {
+        "tEXt" => text_chunk(keyword, text),
+        "zTXt" => chunk("zTXt", &[keyword.as_bytes(), b"\0\0", &deflated(text.as_bytes())].concat()),
+        "iTXt" => chunk("iTXt", &[keyword.as_bytes(), b"\0\0\0en\0\0", text.as_bytes()].concat()),
+        _ => chunk("iTXt", &[keyword.as_bytes(), b"\0\x01\0\0\0", &deflated(text.as_bytes())].concat()),
+    }
+}
+
+pub(crate) fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
 }
 
 /// A card text as every application writes it.

@@ -300,11 +300,30 @@ fn a_picture_may_hold_a_book_of_novelais() {
 fn what_is_no_lorebook_is_refused_with_the_reason() {
     assert_eq!(Book::read(b"{\"name\": 1}").unwrap_err(), BookError::NoEntries);
     assert!(matches!(Book::read(b"{ invalid"), Err(BookError::Json { line: 1, .. })));
-    assert_eq!(Book::read(&[b'"', 0xff]).unwrap_err(), BookError::NotUtf8 { offset: 1 });
+    let error = Book::read(b"{\"entries\":\n {").unwrap_err();
+    assert!(error.to_string().starts_with("the lorebook is not valid JSON, line 2, column 2"), "{error}");
     let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
     assert!(matches!(Book::read(deep.as_bytes()), Err(BookError::TooComplex { .. })));
     let (book, _) = Book::read("\u{feff}{\"entries\": {}}".as_bytes()).unwrap();
     assert_eq!(book.entries.len(), 0);
+}
+
+/// A cut emoji, NaN and a broken entry cost what they are, and the book says so.
+#[test]
+fn a_damaged_entry_costs_that_entry_alone() {
+    let json = r#"{"name":"Sea \ud83d","entries":{
+        "0":{"uid":0,"key":["lamp\udc00"],"content":"One \ud83d.","order":NaN},"1":7,"2":{"uid":2,"key":["pier"],"content":["x"]},
+        "3":{"uid":3,"key":["oil"],"content":"Three."}}}"#;
+    for bytes in [json.as_bytes().to_vec(), utf16(json)] {
+        let read = Book::read_and_tell(&bytes).unwrap();
+        let contents: Vec<&str> = read.book.entries.iter().map(|entry| entry.content.as_str()).collect();
+        assert_eq!(contents, ["One \u{fffd}.", "Three."]);
+        assert_eq!((read.book.name(), read.skipped.len(), read.repairs.len()), ("Sea \u{fffd}", 2, 2));
+    }
+}
+
+fn utf16(text: &str) -> Vec<u8> {
+    "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect()
 }
 
 /// The folder of shared test data beside the project; its files are not ours to ship.

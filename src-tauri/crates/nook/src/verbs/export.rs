@@ -106,10 +106,8 @@ pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut whole = builder.tempfile_in(folder)?;
+    // For its owner's eyes alone, as temporary files are: it may hold a private chat.
+    let mut whole = tempfile::NamedTempFile::new_in(folder)?;
     whole.write_all(bytes)?;
     whole.as_file().sync_all()?;
     whole.persist(file)?;
@@ -128,5 +126,16 @@ mod tests {
         write_whole(&file, b"new").unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), b"new");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_export_is_readable_by_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let file = folder.path().join("mira.json");
+        write_whole(&file, b"private").unwrap();
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

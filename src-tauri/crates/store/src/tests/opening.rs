@@ -66,6 +66,33 @@ fn a_new_folder_is_its_owners_alone_and_a_shared_one_stays_shared() {
     assert_eq!((mode(&new), mode(&shared)), (0o700, 0o750));
 }
 
+/// Every file below a folder.
+fn all_files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { all_files(&path) } else { vec![path] }).collect()
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn files_in_a_folder_that_others_can_read_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    // As an older version left it.
+    std::fs::write(dir.path().join("inglenook.db"), "").unwrap();
+    std::fs::set_permissions(dir.path().join("inglenook.db"), PermissionsExt::from_mode(0o644)).unwrap();
+    let store = open(dir.path()).store;
+    furnish(&store).await;
+    store.keep_file(b"a card").unwrap();
+    store.keep_thumbnail(crate::AssetHash::of(b"a card"), b"small").unwrap();
+    store.backup(domain::Timestamp(5)).await.unwrap();
+    let files = all_files(dir.path());
+    assert!(files.len() >= 6, "{files:?}");
+    for file in files {
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
+    }
+}
+
 #[tokio::test]
 async fn the_second_to_open_is_refused_and_harms_nothing() {
     let dir = tempfile::tempdir().unwrap();
@@ -194,10 +221,14 @@ async fn a_restored_backup_replaces_the_database_which_is_kept() {
 async fn half_written_files_of_a_dead_process_are_swept() {
     let dir = tempfile::tempdir().unwrap();
     some_chat(dir.path()).await;
-    let left = dir.path().join("backups").join(".partial-xyz");
-    std::fs::write(&left, "half").unwrap();
+    let inside = ["", "backups", "assets", "assets/ab", "thumbnails/cd"].map(|folder| dir.path().join(folder));
+    let left = inside.map(|folder| {
+        std::fs::create_dir_all(&folder).unwrap();
+        folder.join(".partial-xyz")
+    });
+    left.iter().for_each(|file| std::fs::write(file, "half").unwrap());
     drop(open(dir.path()));
-    assert!(!left.exists());
+    assert!(left.iter().all(|file| !file.exists()), "{left:?}");
 }
 
 /// The settings that the promises rest on, on every connection.

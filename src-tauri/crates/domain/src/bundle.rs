@@ -1,0 +1,73 @@
+//! Files that people packed into one ZIP: cards, books, chats, one beside another. An archive that is itself a card is none.
+
+use crate::archive::{Archive, ArchiveError, MAX_MEMBER};
+use crate::backyard::MANIFEST;
+use crate::card::{CARD, may_be_archive};
+
+/// Files of one archive that are imported at the most.
+pub const MAX_FILES: usize = 1_000;
+/// Endings of files that may be something to import.
+const ENDINGS: [&str; 12] =
+    ["png", "apng", "json", "charx", "byaf", "yaml", "yml", "jsonl", "txt", "webp", "jpg", "jpeg"];
+
+/// An open archive, and the files in it that may be something to import.
+pub struct Bundle<'a> {
+    archive: Archive<'a>,
+    names: Vec<String>,
+    left_out: usize,
+}
+
+impl<'a> Bundle<'a> {
+    /// `None` for what is no archive, or is a card.
+    ///
+    /// # Errors
+    /// [`ArchiveError`] if it breaks a limit or a rule.
+    pub fn open(bytes: &'a [u8]) -> Result<Option<Self>, ArchiveError> {
+        if !may_be_archive(bytes) {
+            return Ok(None);
+        }
+        let archive = Archive::open(bytes)?.rooted_at(CARD).rooted_at(MANIFEST);
+        if archive.has(CARD) || archive.has(MANIFEST) {
+            return Ok(None);
+        }
+        let mut names: Vec<String> = archive.names().filter(|name| may_be_of_use(name)).map(str::to_owned).collect();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        // Chats last, for they are somebody's.
+        names.sort_by_key(|name| (is_chat(name), name.clone()));
+        let left_out = names.len().saturating_sub(MAX_FILES);
+        names.truncate(MAX_FILES);
+        Ok(Some(Self { archive, names, left_out }))
+    }
+
+    /// In the order in which they are to be imported.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// How many more there are than are imported at once.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// # Errors
+    /// [`ArchiveError`] if the file is damaged or too large.
+    pub fn read(&mut self, name: &str) -> Result<Vec<u8>, ArchiveError> {
+        Ok(self.archive.read(name, MAX_MEMBER)?.unwrap_or_default())
+    }
+}
+
+fn ending(name: &str) -> Option<String> {
+    Some(name.rsplit('/').next()?.rsplit_once('.')?.1.to_ascii_lowercase())
+}
+
+fn is_chat(name: &str) -> bool {
+    ending(name).is_some_and(|ending| ["jsonl", "txt"].contains(&ending.as_str()))
+}
+
+/// Nothing hidden, and nothing that macOS puts beside the files.
+fn may_be_of_use(name: &str) -> bool {
+    let hidden = name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
+    !hidden && ending(name).is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
+}

@@ -1,0 +1,206 @@
+//! Characters in the JSON of other apps whose fields mean something else than ours: Agnai, JanitorAI, Character.AI. They become
+//! V2 cards; what has no place there stays in `extensions`, under the app's name.
+
+use serde_json::{Map, Value, json};
+
+use super::Warning;
+use crate::lorebook::Book;
+
+type Fields = Map<String, Value>;
+
+/// A character of one of these apps as a card; every other object as it is.
+pub(super) fn to_card(root: Fields, warnings: &mut Vec<Warning>) -> Fields {
+    if root.contains_key("spec") || root.contains_key("data") {
+        return root;
+    }
+    let (program, card) = if is_agnai(&root) {
+        ("Agnai", agnai(root))
+    } else if is_janitor(&root) {
+        ("JanitorAI", janitor(root))
+    } else {
+        match character_ai(root) {
+            Ok(card) => ("Character.AI", card),
+            Err(root) => return root,
+        }
+    };
+    warnings.push(Warning::Converted { program });
+    card
+}
+
+/// Takes fields of the source one by one; what is left of it has no place in a card.
+struct Converting {
+    source: Fields,
+    data: Fields,
+}
+
+impl Converting {
+    fn of(source: Fields) -> Self {
+        Self { source, data: Fields::new() }
+    }
+
+    /// Puts the first of `theirs` that says something in the place of `ours`.
+    fn take(&mut self, ours: &str, theirs: &[&str]) {
+        let says = |value: &Value| !matches!(value, Value::Null) && value.as_str() != Some("");
+        let found = theirs.iter().find(|name| self.source.get(**name).is_some_and(says));
+        if let Some(value) = found.and_then(|name| self.source.shift_remove(*name)) {
+            self.data.insert(ours.to_owned(), value);
+        }
+    }
+
+    fn text(&mut self, field: &str) -> String {
+        match self.source.shift_remove(field) {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        }
+    }
+
+    fn put(&mut self, ours: &str, text: String) {
+        self.data.insert(ours.to_owned(), text.into());
+    }
+
+    /// A picture that is in the text. Nothing is ever fetched.
+    fn take_picture(&mut self) {
+        let Some(uri) = self.source.get("avatar").and_then(Value::as_str) else { return };
+        let Some(kind) = uri.strip_prefix("data:image/").and_then(|rest| rest.split(';').next()) else { return };
+        let icon = json!([{ "type": "icon", "name": "main", "uri": uri, "ext": kind }]);
+        self.data.insert("assets".to_owned(), icon);
+        self.source.shift_remove("avatar");
+    }
+
+    fn into_card(mut self, program: &str) -> Fields {
+        let extensions = self.data.entry("extensions").or_insert(Value::Null);
+        if !extensions.is_object() {
+            *extensions = Value::Object(Fields::new());
+        }
+        extensions[program] = Value::Object(self.source);
+        let root =
+            [("spec", "chara_card_v2".into()), ("spec_version", "2.0".into()), ("data", Value::Object(self.data))];
+        root.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+fn is_agnai(root: &Fields) -> bool {
+    let says_so = root.get("kind").and_then(Value::as_str) == Some("character");
+    let persona = root.get("persona").is_some_and(|persona| persona.get("attributes").is_some());
+    says_so || (persona && ["greeting", "sampleChat"].iter().any(|field| root.contains_key(*field)))
+}
+
+/// What Agnai calls description is for people; the character is in the persona.
+fn agnai(root: Fields) -> Fields {
+    let mut card = Converting::of(root);
+    card.take("name", &["name"]);
+    let persona = card.source.shift_remove("persona").map(|persona| persona_text(&persona));
+    card.put("description", persona.unwrap_or_default());
+    card.take("scenario", &["scenario"]);
+    card.take("first_mes", &["greeting"]);
+    card.take("mes_example", &["sampleChat"]);
+    card.take("creator_notes", &["description"]);
+    card.take("system_prompt", &["systemPrompt"]);
+    card.take("post_history_instructions", &["postHistoryInstructions"]);
+    card.take("alternate_greetings", &["alternateGreetings"]);
+    card.take("tags", &["tags"]);
+    card.take("creator", &["creator"]);
+    card.take("character_version", &["characterVersion"]);
+    card.take("extensions", &["extensions"]);
+    let book = card.source.get("characterBook").filter(|book| book.is_object());
+    if let Some(Ok((book, _))) = book.map(|book| Book::from_value(as_memory(book))) {
+        card.data.insert("character_book".to_owned(), Value::Object(book.to_character_book()));
+        card.source.shift_remove("characterBook");
+    }
+    if let Some(insert) =
+        card.source.get("insert").filter(|insert| insert["prompt"].as_str().is_some_and(|it| !it.is_empty()))
+    {
+        let depth = json!({ "prompt": insert["prompt"], "depth": insert["depth"], "role": "system" });
+        let extensions = card.data.entry("extensions").or_insert_with(|| json!({}));
+        if extensions.is_object() {
+            extensions["depth_prompt"] = depth;
+        }
+    }
+    card.take_picture();
+    card.into_card("agnai")
+}
+
+/// A book inside of a character does not always say that it is one.
+fn as_memory(book: &Value) -> Value {
+    let mut book = book.clone();
+    book["kind"] = "memory".into();
+    book
+}
+
+/// A persona is a text, or names with texts; each name becomes a line.
+fn persona_text(persona: &Value) -> String {
+    let Some(attributes) = persona.get("attributes").and_then(Value::as_object) else {
+        return persona.as_str().unwrap_or_default().to_owned();
+    };
+    let is_text = persona.get("kind").and_then(Value::as_str) == Some("text");
+    let texts = |value: &Value| match value {
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+        other => other.as_str().unwrap_or_default().to_owned(),
+    };
+    let line = |(name, value): (&String, &Value)| match is_text || attributes.len() == 1 && name == "text" {
+        true => texts(value),
+        false => format!("{name}: {}", texts(value)),
+    };
+    attributes.iter().map(line).filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn is_janitor(root: &Fields) -> bool {
+    let has = |field: &str| root.contains_key(field);
+    (has("first_message") || has("first_messages"))
+        && (has("example_dialogs") || has("personality"))
+        && !has("first_mes")
+}
+
+/// What JanitorAI calls description is the page of the character, in HTML; the character is in the personality.
+fn janitor(root: Fields) -> Fields {
+    let mut card = Converting::of(root);
+    card.take("name", &["name"]);
+    card.take("nickname", &["chat_name"]);
+    card.take("personality", &["personality"]);
+    card.take("scenario", &["scenario"]);
+    card.take("first_mes", &["first_message"]);
+    if let Some(Value::Array(greetings)) = card.source.shift_remove("first_messages") {
+        let mut greetings = greetings.into_iter().filter(Value::is_string);
+        if !card.data.contains_key("first_mes") {
+            card.data.extend(greetings.next().map(|first| ("first_mes".to_owned(), first)));
+        }
+        let first = card.data.get("first_mes").cloned();
+        let others = greetings.filter(|greeting| Some(greeting) != first.as_ref()).collect();
+        card.data.insert("alternate_greetings".to_owned(), Value::Array(others));
+    }
+    card.take("mes_example", &["example_dialogs"]);
+    card.take("creator_notes", &["description"]);
+    card.take("tags", &["custom_tags"]);
+    card.take("creator", &["creator_name"]);
+    card.take_picture();
+    card.into_card("janitorai")
+}
+
+/// The character as the site sends it, alone or wrapped; the object itself if it is none.
+fn character_ai(mut root: Fields) -> Result<Fields, Fields> {
+    for place in ["character", "char"] {
+        if root.get(place).and_then(Value::as_object).is_some_and(is_character_ai)
+            && let Some(Value::Object(inner)) = root.shift_remove(place)
+        {
+            return character_ai(inner);
+        }
+    }
+    if !is_character_ai(&root) {
+        return Err(root);
+    }
+    let mut card = Converting::of(root);
+    card.take("name", &["participant__name", "name", "participant__user__username"]);
+    let parts = [card.text("description"), card.text("definition")];
+    card.put("description", parts.into_iter().filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n"));
+    card.take("first_mes", &["greeting"]);
+    card.take("creator_notes", &["title"]);
+    card.take("creator", &["user__username"]);
+    card.take_picture();
+    Ok(card.into_card("character_ai"))
+}
+
+fn is_character_ai(root: &Fields) -> bool {
+    let has = |field: &str| root.contains_key(field);
+    let own = ["participant__name", "external_id", "definition", "user__username"];
+    has("greeting") && !has("first_mes") && own.into_iter().filter(|field| has(field)).count() >= 1
+}

@@ -1,0 +1,269 @@
+//! What a JSON file is that is neither a card nor anything else that is imported: so that it is named for what it is, and never
+//! becomes an empty character.
+
+use serde_json::{Map, Value};
+
+/// A kind of file that is known and not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Foreign {
+    /// "this is ...".
+    pub what: &'static str,
+    /// The way out, where there is one.
+    pub instead: &'static str,
+}
+
+/// Files have all of the first fields, and so many of the others.
+struct Rule {
+    what: &'static str,
+    instead: &'static str,
+    all: &'static [&'static str],
+    some: &'static [&'static str],
+    at_least: usize,
+}
+
+const SILLYTAVERN: &str = "To take over more than single files, import the whole folder of SillyTavern";
+
+const fn rule(what: &'static str, instead: &'static str, all: &'static [&'static str]) -> Rule {
+    Rule { what, instead, all, some: &[], at_least: 0 }
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        what: "a theme of SillyTavern's",
+        instead: "The look of this app is set under Settings",
+        all: &[],
+        some: &[
+            "blur_strength",
+            "main_text_color",
+            "italics_text_color",
+            "underline_text_color",
+            "quote_text_color",
+            "blur_tint_color",
+            "chat_tint_color",
+            "user_mes_blur_tint_color",
+            "bot_mes_blur_tint_color",
+            "shadow_color",
+            "shadow_width",
+            "border_color",
+            "font_scale",
+            "fast_ui_mode",
+            "avatar_style",
+            "chat_display",
+            "chat_width",
+            "custom_css",
+            "movingUIState",
+        ],
+        at_least: 2,
+    },
+    rule("a layout of SillyTavern's windows", "", &["movingUIState"]),
+    Rule {
+        what: "a reasoning preset of SillyTavern's",
+        instead: "Thoughts are told from words by themselves here",
+        all: &["prefix", "suffix"],
+        some: &["separator", "name"],
+        at_least: 1,
+    },
+    Rule {
+        what: "a group of SillyTavern's",
+        instead: SILLYTAVERN,
+        all: &["members"],
+        some: &[
+            "chat_id",
+            "chats",
+            "activation_strategy",
+            "generation_mode",
+            "disabled_members",
+            "allow_self_responses",
+        ],
+        at_least: 1,
+    },
+    rule("SillyTavern's settings", SILLYTAVERN, &["power_user"]),
+    rule("SillyTavern's settings", SILLYTAVERN, &["oai_settings", "extension_settings"]),
+    rule("a preset of NovelAI's", "", &["presetVersion", "parameters"]),
+    rule("a story of NovelAI's", "", &["storyContainerVersion"]),
+    rule("a scenario of NovelAI's", "", &["scenarioVersion"]),
+    Rule {
+        what: "a preset of Agnai's",
+        instead: "",
+        all: &[],
+        some: &[
+            "gaslight",
+            "useGaslight",
+            "ultimeJailbreak",
+            "antiBond",
+            "presetMode",
+            "memoryDepth",
+            "useTemplateParser",
+        ],
+        at_least: 2,
+    },
+    Rule {
+        what: "a chat of text-generation-webui's",
+        instead: "",
+        all: &["internal", "visible"],
+        some: &[],
+        at_least: 0,
+    },
+    rule("an instruction template of text-generation-webui's", "", &["turn_template"]),
+    rule("an instruction template of text-generation-webui's", "", &["instruction_template"]),
+    rule(
+        "user data of text-generation-webui's",
+        "Add a persona with that name and text instead",
+        &["name1", "user_bio"],
+    ),
+    rule("a single quick reply of SillyTavern's", "Export its whole set instead", &["label", "message"]),
+    rule("a story of KoboldAI's", "", &["gamestarted", "actions"]),
+    rule("settings of KoboldAI's", "", &["savedsettings"]),
+    rule("a workflow for pictures", "", &["nodes", "links"]),
+    rule("the description of a model", "Choose the model's GGUF file instead", &["architectures", "model_type"]),
+    rule("a tokenizer", "Choose the model's GGUF file instead", &["added_tokens", "model"]),
+    rule("the description of a program's package", "", &["dependencies", "version"]),
+    rule("the description of a program's package", "", &["devDependencies"]),
+    Rule {
+        what: "an extension of SillyTavern's",
+        instead: "Programs of another app never run here",
+        all: &["display_name"],
+        some: &["loading_order", "js", "css"],
+        at_least: 1,
+    },
+];
+
+/// Fields that only a character has. What has one of them is never taken for anything else.
+const OF_CHARACTERS: [&str; 8] = [
+    "first_mes",
+    "mes_example",
+    "personality",
+    "char_name",
+    "char_persona",
+    "char_greeting",
+    "example_dialogue",
+    "sampleChat",
+];
+/// Fields of a card, ours and those of others, of which it needs one beside its name.
+const CARD_FIELDS: [&str; 14] = [
+    "description",
+    "scenario",
+    "greeting",
+    "context",
+    "world_scenario",
+    "first_message",
+    "first_messages",
+    "example_dialogs",
+    "system_prompt",
+    "post_history_instructions",
+    "alternate_greetings",
+    "creator_notes",
+    "character_book",
+    "persona",
+];
+
+/// What the file is, if it is known and is not taken.
+pub fn foreign(file: &Value) -> Option<Foreign> {
+    match file {
+        Value::Object(root) if !says_card(root) && !is_character(root) => object(root),
+        Value::Array(items) => {
+            let all = !items.is_empty() && items.iter().all(|item| item.as_object().is_some_and(is_helper_script));
+            all.then_some(HELPER_SCRIPT)
+        }
+        _ => None,
+    }
+}
+
+const HELPER_SCRIPT: Foreign =
+    Foreign { what: "a script of Tavern-Helper's", instead: "Programs of another app never run here" };
+
+fn object(root: &Map<String, Value>) -> Option<Foreign> {
+    if is_helper_script(root) {
+        return Some(HELPER_SCRIPT);
+    }
+    if is_agnai_chat(root) {
+        return Some(Foreign { what: "a chat of Agnai's", instead: "" });
+    }
+    let has = |name: &&&str| root.contains_key(**name);
+    let fits = |rule: &&Rule| {
+        let some = rule.some.iter().filter(has).count();
+        rule.all.iter().all(|name| root.contains_key(*name)) && some >= rule.at_least
+    };
+    match root.get("type").and_then(Value::as_str) {
+        Some("regex") if root.get("data").is_some_and(Value::is_array) => {
+            Some(Foreign { what: "regex scripts of RisuAI's", instead: "" })
+        }
+        Some("risuModule") => Some(Foreign { what: "a module of RisuAI's", instead: "" }),
+        _ => RULES.iter().find(fits).map(|rule| Foreign { what: rule.what, instead: rule.instead }),
+    }
+}
+
+/// Whether an object with a name is a character: it says so, or has one field of a card beside its name.
+pub fn may_be_card(root: &Map<String, Value>) -> bool {
+    says_card(root)
+        || root.contains_key("data")
+        || is_character(root)
+        || CARD_FIELDS.iter().any(|field| root.contains_key(*field))
+        || {
+            let inner = |place: &str| root.get(place).is_some_and(|inner| inner.get("greeting").is_some());
+            inner("character") || inner("char")
+        }
+}
+
+fn says_card(root: &Map<String, Value>) -> bool {
+    root.get("spec").and_then(Value::as_str).is_some_and(|spec| spec.starts_with("chara_card"))
+}
+
+fn is_character(root: &Map<String, Value>) -> bool {
+    OF_CHARACTERS.iter().any(|field| root.contains_key(*field))
+        || root.get("kind").and_then(Value::as_str) == Some("character")
+}
+
+fn is_helper_script(root: &Map<String, Value>) -> bool {
+    let kind = root.get("type").and_then(Value::as_str);
+    let content = |name: &str| root.get(name).is_some();
+    match kind {
+        Some("script") => content("content") || content("value"),
+        Some("folder") => content("scripts") || content("value"),
+        _ => false,
+    }
+}
+
+fn is_agnai_chat(root: &Map<String, Value>) -> bool {
+    let said = |message: &Value| {
+        message.get("msg").is_some_and(Value::is_string)
+            && ["characterId", "userId", "handle"].iter().any(|field| message.get(*field).is_some())
+    };
+    root.get("messages").and_then(Value::as_array).is_some_and(|all| all.first().is_some_and(said))
+}
+
+/// The entries of a lorebook that lie in a file without it: one, or a list of them.
+pub fn lone_entries(file: &Value) -> Option<Vec<&Value>> {
+    let is_entry = |value: &Value| {
+        let Value::Object(entry) = value else { return false };
+        let has = |name: &str| entry.contains_key(name);
+        let keys =
+            ["key", "keys"].iter().any(|name| entry.get(*name).is_some_and(|keys| keys.is_array() || keys.is_string()));
+        let rank = ["uid", "order", "insertion_order", "keysecondary", "secondary_keys"].iter().any(|name| has(name));
+        keys && rank && has("content") && !has("entries") && !has("spec")
+    };
+    match file {
+        Value::Array(items) => (!items.is_empty() && items.iter().all(is_entry)).then(|| items.iter().collect()),
+        one => is_entry(one).then(|| vec![one]),
+    }
+}
+
+/// What a damaged JSON file was, by the names that stand in its text: "the lorebook is not valid JSON".
+pub fn of_damaged(text: &str) -> &'static str {
+    let has = |name: &str| text.contains(&format!("\"{name}\""));
+    match text {
+        _ if ["chara_card_v2", "chara_card_v3", "first_mes", "char_greeting"].iter().any(|name| has(name)) => "card",
+        _ if has("entries") => "lorebook",
+        _ if has("findRegex") => "regex script",
+        _ if has("persona_descriptions") => "backup of personas",
+        _ if ["prompts", "story_string", "input_sequence", "temperature", "temp"].iter().any(|name| has(name)) => {
+            "preset"
+        }
+        _ if ["qrList", "quickReplySlots"].iter().any(|name| has(name)) => "set of quick replies",
+        _ if has("description") || has("personality") => "card",
+        _ => "file",
+    }
+}
+
+#[cfg(test)]
+mod tests;

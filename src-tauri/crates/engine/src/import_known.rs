@@ -1,0 +1,141 @@
+//! JSON files that are no cards: each kind is known by its content, and goes where it belongs or is named.
+
+use context::convert::{MAX_BYTES, kind_of};
+use domain::card::CardError;
+use domain::file_kind::{self, Foreign};
+use domain::lenient_json::{self, Clean, JsonError};
+use serde_json::{Value, json};
+
+use crate::Engine;
+use crate::api::{ImportReport, Refused};
+use crate::error::Answer;
+use crate::import::refusal;
+use crate::import_lorebook::{beyond_limits, is_lorebook};
+use crate::import_talk::risuai_chats;
+
+/// A JSON file, read once.
+pub(crate) struct Json {
+    /// Strict JSON in UTF-8: what is kept as the source of templates and presets.
+    text: String,
+    value: Value,
+    /// What was replaced to read it.
+    repairs: Vec<String>,
+}
+
+impl Json {
+    /// `None` for what does not begin like JSON; else the class and the reason of a refusal. Blocks.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, (&'static str, String)> {
+        if !lenient_json::begins_as_json(bytes) {
+            return Ok(None);
+        }
+        let refused = |error: JsonError| {
+            let error = CardError::from(error);
+            (refusal(&error), error.to_string())
+        };
+        let Clean { text, repairs } = lenient_json::clean(bytes).map_err(refused)?;
+        let value = serde_json::from_str(&text).map_err(|error| {
+            let problem = error.to_string();
+            let problem = problem.split(" at line ").next().unwrap_or_default();
+            let (kind, line, column) = (file_kind::of_damaged(&text), error.line(), error.column());
+            ("malformed", format!("the {kind} is not valid JSON, line {line}, column {column}: {problem}"))
+        })?;
+        let repairs = repairs.iter().map(ToString::to_string).collect();
+        Ok(Some(Self { text: text.into_owned(), value, repairs }))
+    }
+}
+
+impl Engine {
+    /// Imports or refuses a JSON file that is no card; `false` if it may be one.
+    pub(crate) async fn import_known(
+        &self,
+        file: &str,
+        bytes: &[u8],
+        json: Json,
+        report: &mut ImportReport,
+    ) -> Answer<bool> {
+        let before = report.imported.len();
+        let done = self.import_by_content(file, bytes, &json, report).await?;
+        // Lorebooks tell of themselves, for they may also come out of pictures.
+        if let Some(first) = report.imported.get_mut(before).filter(|first| first.kind != "lorebook") {
+            first.warnings.splice(0..0, json.repairs);
+        }
+        Ok(done)
+    }
+
+    async fn import_by_content(
+        &self,
+        file: &str,
+        bytes: &[u8],
+        Json { text, value, .. }: &Json,
+        report: &mut ImportReport,
+    ) -> Answer<bool> {
+        if let Some(imported) = self.import_template(file, text.as_bytes()).await? {
+            report.imported.push(imported);
+            return Ok(true);
+        }
+        if is_lorebook(value) {
+            return self.import_book_file(file, bytes, report).await;
+        }
+        if risuai_chats(text.as_bytes()).is_some() {
+            self.import_chat(file.to_owned(), bytes.to_vec(), None, report).await?;
+            return Ok(true);
+        }
+        if self.import_personas(file, value, report).await? || self.import_quick_replies(file, value, report).await? {
+            return Ok(true);
+        }
+        if let Some(entries) = file_kind::lone_entries(value) {
+            let book = json!({ "entries": entries }).to_string();
+            return Ok(self.import_lorebook(file, book.as_bytes(), None, report).await?.is_some());
+        }
+        if let Some(Foreign { what, instead }) = file_kind::foreign(value) {
+            let way_out = if instead.is_empty() { String::new() } else { format!(". {instead}") };
+            let reason = format!("this is {what}, which is not supported{way_out}");
+            report.refused.push(refused(file, "unsupported", reason));
+            return Ok(true);
+        }
+        let may_be_card = value.as_object().is_some_and(file_kind::may_be_card);
+        if (!may_be_card || is_named_preset(value))
+            && let Some(imported) = self.import_preset(file, text.as_bytes()).await?
+        {
+            report.imported.extend(imported);
+            return Ok(true);
+        }
+        if may_be_card {
+            return Ok(false);
+        }
+        report.refused.push(unknown(file, text, value));
+        Ok(true)
+    }
+
+    async fn import_book_file(&self, file: &str, bytes: &[u8], report: &mut ImportReport) -> Answer<bool> {
+        if self.import_lorebook(file, bytes, None, report).await?.is_some() {
+            return Ok(true);
+        }
+        let Some(reason) = beyond_limits(bytes) else { return Ok(false) };
+        report.refused.push(refused(file, "tooLarge", reason));
+        Ok(true)
+    }
+}
+
+/// Why nothing is made of a JSON file that nobody knows.
+fn unknown(file: &str, text: &str, value: &Value) -> Refused {
+    if text.len() > MAX_BYTES && value.as_object().is_some_and(|root| kind_of(root).is_some()) {
+        let (size, limit) = (text.len() >> 20, MAX_BYTES >> 20);
+        return refused(file, "tooLarge", format!("the preset has {size} MiB; a preset may have {limit}"));
+    }
+    let reason = "this is a JSON file of a kind that is not known here: it has none of the fields of a card, a lorebook, a \
+                  preset or a chat";
+    refused(file, "unknownFormat", reason.to_owned())
+}
+
+fn refused(file: &str, kind: &str, reason: String) -> Refused {
+    Refused { file: file.to_owned(), kind: kind.to_owned(), reason }
+}
+
+/// SillyTavern's presets for instruct, context and system prompt, and RisuAI's, have a name, and a name is enough for the
+/// oldest cards.
+fn is_named_preset(file: &Value) -> bool {
+    let has = |names: &[&str]| names.iter().any(|name| file.get(name).is_some());
+    has(&["input_sequence", "story_string", "content", "mainPrompt"])
+        && !has(&["spec", "data", "description", "first_mes", "char_name"])
+}
