@@ -14,6 +14,7 @@ pub mod chat_file;
 pub mod document;
 pub mod id;
 pub mod keyframe;
+pub mod lenient_json;
 pub mod lorebook;
 pub mod memory;
 pub mod model;

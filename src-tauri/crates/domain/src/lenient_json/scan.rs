@@ -1,0 +1,157 @@
+//! One pass over a JSON text: how large it would become in memory, and what strict JSON does not have.
+
+use std::borrow::Cow;
+
+use super::{Fault, JsonError, MAX_DEPTH, MAX_VALUES, Repair, repair};
+
+const WEIGHT_OF_OBJECT: usize = 5;
+/// Bytes of `\ud83d`.
+const ESCAPE: usize = 6;
+const REPLACEMENT: &str = "\\ufffd";
+const NULL: &str = "null";
+/// A number with fewer digits and without an exponent is no larger than a double can be.
+const MAX_PLAIN_DIGITS: usize = 300;
+
+/// The text with its faults replaced; borrowed if it has none.
+pub(super) fn scan(text: Cow<'_, str>) -> Result<(Cow<'_, str>, Vec<Repair>), JsonError> {
+    let mut edits = Edits::default();
+    let mut size = Size::default();
+    let (json, mut at) = (text.as_bytes(), 0);
+    while let Some(byte) = json.get(at).copied() {
+        size.add(byte)?;
+        at = match byte {
+            b'"' => string(json, at + 1, &mut edits),
+            b'N' | b'I' | b'-' | b'0'..=b'9' => number(json, at, &mut edits),
+            _ => at + 1,
+        };
+    }
+    let repairs = edits.repairs(json);
+    Ok((if edits.list.is_empty() { text } else { Cow::Owned(edits.applied(&text)) }, repairs))
+}
+
+pub(super) fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
+    let (mut size, mut at) = (Size::default(), 0);
+    while let Some(byte) = json.get(at).copied() {
+        size.add(byte)?;
+        at = if byte == b'"' { end_of_string(json, at + 1) } else { at + 1 };
+    }
+    Ok(())
+}
+
+/// What the text would take in memory.
+struct Size {
+    depth: usize,
+    values: usize,
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self { depth: 0, values: 1 }
+    }
+}
+
+impl Size {
+    /// Counts a byte outside of strings.
+    fn add(&mut self, byte: u8) -> Result<(), JsonError> {
+        match byte {
+            b'{' => (self.depth, self.values) = (self.depth + 1, self.values + WEIGHT_OF_OBJECT),
+            b'[' => (self.depth, self.values) = (self.depth + 1, self.values + 1),
+            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+            b',' | b':' => self.values += 1,
+            _ => return Ok(()),
+        }
+        if self.depth > MAX_DEPTH {
+            return Err(JsonError::TooComplex { what: "too many levels", limit: MAX_DEPTH });
+        }
+        if self.values > MAX_VALUES {
+            return Err(JsonError::TooComplex { what: "too many values", limit: MAX_VALUES });
+        }
+        Ok(())
+    }
+}
+
+/// What is to be replaced: from where, how many bytes, and by what.
+#[derive(Default)]
+struct Edits {
+    list: Vec<(usize, usize, Fault)>,
+}
+
+impl Edits {
+    fn applied(&self, text: &str) -> String {
+        let (mut written, mut from) = (String::with_capacity(text.len() + self.list.len()), 0);
+        for (at, length, fault) in &self.list {
+            written.push_str(&text[from..*at]);
+            written.push_str(if *fault == Fault::NotANumber { NULL } else { REPLACEMENT });
+            from = at + length;
+        }
+        written.push_str(&text[from..]);
+        written
+    }
+
+    fn repairs(&self, json: &[u8]) -> Vec<Repair> {
+        let of = |fault: Fault| {
+            let mut found = self.list.iter().filter(|edit| edit.2 == fault);
+            let first = found.next()?.0;
+            Some(repair(fault, 1 + found.count(), json, first))
+        };
+        [Fault::HalfCharacter, Fault::NotANumber].into_iter().filter_map(of).collect()
+    }
+}
+
+/// Goes to the end of the string that begins at `at`, and notes halves of pairs.
+fn string(json: &[u8], mut at: usize, edits: &mut Edits) -> usize {
+    while let Some(byte) = json.get(at) {
+        at += match (byte, unit(json, at)) {
+            (b'"', _) => return at + 1,
+            (b'\\', Some(0xd800..=0xdbff)) if matches!(unit(json, at + ESCAPE), Some(0xdc00..=0xdfff)) => 2 * ESCAPE,
+            (b'\\', Some(0xd800..=0xdfff)) => {
+                edits.list.push((at, ESCAPE, Fault::HalfCharacter));
+                ESCAPE
+            }
+            (b'\\', _) => 2,
+            _ => 1,
+        };
+    }
+    at
+}
+
+fn end_of_string(json: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = json.get(at) {
+        at += match byte {
+            b'"' => return at + 1,
+            b'\\' => 2,
+            _ => 1,
+        };
+    }
+    at
+}
+
+/// The UTF-16 unit that an escape at this place stands for.
+fn unit(json: &[u8], at: usize) -> Option<u16> {
+    let digits = json.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
+    let digit = |sum: u16, byte: &u8| Some((sum << 4) | char::from(*byte).to_digit(16)? as u16);
+    digits.iter().try_fold(0, digit)
+}
+
+/// Goes behind a number or a word that stands for one, and notes those that no double is.
+fn number(json: &[u8], at: usize, edits: &mut Edits) -> usize {
+    let rest = &json[at..];
+    let of_number = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+    let length = rest.iter().position(|byte| !of_number(byte)).unwrap_or(rest.len());
+    let token = &rest[..length];
+    let endless = matches!(token, b"NaN" | b"-NaN" | b"Infinity" | b"-Infinity") || is_beyond_double(token);
+    if endless {
+        edits.list.push((at, length, Fault::NotANumber));
+    }
+    at + length.max(1)
+}
+
+fn is_beyond_double(token: &[u8]) -> bool {
+    let exponent = token.iter().any(|byte| matches!(byte, b'e' | b'E'));
+    if !exponent && token.len() <= MAX_PLAIN_DIGITS {
+        return false;
+    }
+    let begins = token.strip_prefix(b"-").unwrap_or(token).first().is_some_and(u8::is_ascii_digit);
+    let number = std::str::from_utf8(token).ok().and_then(|token| token.parse::<f64>().ok());
+    begins && number.is_some_and(f64::is_infinite)
+}
