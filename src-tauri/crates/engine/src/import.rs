@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use domain::archive::{ArchiveError, MAX_ARCHIVE};
 use domain::card::{self, Card, CardError};
+use domain::chat_file::Recognised;
 use store::{AssetHash, Character};
 
 use crate::Engine;
@@ -13,8 +14,8 @@ use crate::api::{ApiError, Event, ImportReport, Imported, Refused, Skipped};
 use crate::characters::card_of;
 use crate::error::{Answer, internal};
 use crate::folders;
+use crate::import_chat::{chats_in, refuse, unsupported};
 use crate::import_lorebook::{beyond_limits, is_lorebook};
-use crate::import_talk::risuai_chats;
 use crate::picture::{self, Picture};
 
 const ARCHIVE: &str = "application/zip";
@@ -135,8 +136,13 @@ impl Engine {
                 return Ok(());
             }
         }
-        if risuai_chats(&bytes).is_some() {
-            return self.import_chat(file, bytes, None, report).await;
+        match if is_json(&bytes) { chats_in(&bytes) } else { None } {
+            Some(Recognised::Unsupported(what)) => {
+                refuse(report, file, "unsupported", unsupported(what));
+                return Ok(());
+            }
+            Some(_) => return self.import_chat(file, bytes, None, report).await,
+            None => {}
         }
         if self.import_quick_replies(&file, &bytes, report).await? {
             return Ok(());

@@ -15,6 +15,7 @@ use crate::table::chat_text::{ChatTexts, ChatTextsMut};
 use crate::table::document::{Documents, DocumentsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
 use crate::table::favourite::{Favourites, FavouritesMut};
+use crate::table::foreign::{Foreign, ForeignMut};
 use crate::table::group::{Groups, GroupsMut};
 use crate::table::keyframe::{Keyframes, KeyframesMut};
 use crate::table::listing::{Listings, ListingsMut};
@@ -93,6 +94,7 @@ tables! {
     chat_texts: ChatTexts, chat_texts_mut: ChatTextsMut;
     messages: Messages, messages_mut: MessagesMut;
     swipes: Swipes, swipes_mut: SwipesMut;
+    foreign: Foreign, foreign_mut: ForeignMut;
     groups: Groups, groups_mut: GroupsMut;
     pictures: Pictures, pictures_mut: PicturesMut;
     backgrounds: Backgrounds, backgrounds_mut: BackgroundsMut;

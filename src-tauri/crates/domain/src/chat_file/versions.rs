@@ -11,7 +11,9 @@ const MAX_NAME: usize = 200;
 /// Characters of a date, which every version of a message may repeat.
 const MAX_DATE: usize = 64;
 /// What SillyTavern keeps with each version, and with the message for the version that is shown.
-pub(super) const OF_VERSION: [&str; 2] = ["gen_started", "gen_finished"];
+pub(super) const OF_VERSION: [&str; 3] = ["gen_started", "gen_finished", DATE];
+/// A date that is no text stays as it is beside its text.
+const DATE: &str = "send_date";
 
 /// The versions of a message.
 pub(super) struct Versions {
@@ -72,7 +74,7 @@ fn other(text: String, sent: Option<&Value>, about: Option<&Map<String, Value>>)
     if let Some(about) = about {
         complete(&mut version, about);
     }
-    if about.is_none_or(|about| !about.contains_key("send_date")) {
+    if about.is_none_or(|about| !about.contains_key(DATE)) {
         version.sent = date(sent);
     }
     version
@@ -81,7 +83,7 @@ fn other(text: String, sent: Option<&Value>, about: Option<&Map<String, Value>>)
 /// What the line itself says of the version that is shown.
 pub(super) fn shown(text: &str, line: &Map<String, Value>) -> Version {
     let mut about = Map::new();
-    for key in OF_VERSION.iter().chain(&["extra", "send_date"]) {
+    for key in OF_VERSION.iter().chain(&["extra"]) {
         if let Some(value) = line.get(*key) {
             about.insert((*key).to_owned(), value.clone());
         }
@@ -95,10 +97,16 @@ pub(super) fn shown(text: &str, line: &Map<String, Value>) -> Version {
 fn complete(version: &mut Version, about: &Map<String, Value>) {
     let extra = about.get("extra").and_then(Value::as_object);
     let text = |key: &str| extra.and_then(|extra| extra.get(key)).and_then(Value::as_str).unwrap_or_default();
-    fill(&mut version.sent, || date(about.get("send_date")));
+    let dated = !version.sent.is_empty() || version.rest.contains_key(DATE);
+    if let Some(found) = about.get(DATE).filter(|found| !dated && !found.is_null()) {
+        version.sent = date(Some(found));
+        if !found.is_string() {
+            version.rest.insert(DATE.to_owned(), found.clone());
+        }
+    }
     fill(&mut version.thoughts, || text("reasoning").to_owned());
     fill(&mut version.model, || text("model").chars().take(MAX_NAME).collect());
-    for (key, value) in about.iter().filter(|(key, _)| !matches!(key.as_str(), "send_date" | "extra")) {
+    for (key, value) in about.iter().filter(|(key, _)| !matches!(key.as_str(), DATE | "extra")) {
         version.rest.entry(key.clone()).or_insert_with(|| value.clone());
     }
     let used = |key: &str, value: &Value| matches!(key, "reasoning" | "model") && value.is_string();

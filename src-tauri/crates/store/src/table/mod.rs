@@ -11,6 +11,7 @@ pub(crate) mod chat_text;
 pub(crate) mod document;
 pub(crate) mod endpoint;
 pub(crate) mod favourite;
+pub(crate) mod foreign;
 pub(crate) mod group;
 pub(crate) mod keyframe;
 pub(crate) mod listing;
