@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok((chat, _)) = ChatFile::from_jsonl(bytes) else { return };
-    let (again, unread) = ChatFile::from_jsonl(chat.to_jsonl().as_bytes()).expect("what was written is a chat");
-    assert!(unread.is_empty(), "{unread:?}");
+    let (again, losses) = ChatFile::from_jsonl(chat.to_jsonl().as_bytes()).expect("what was written is a chat");
+    assert!(losses.unread.is_empty(), "{losses:?}");
     assert_eq!(again.messages.len(), chat.messages.len());
 });

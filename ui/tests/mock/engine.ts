@@ -428,6 +428,7 @@ export class MockEngine implements Transport {
 	};
 	op_delete_message = ({ message: id }: { message: string }) => this.#delete(this.#message(id).chat.messages, id);
 	op_restore_message = ({ message: id }: { message: string }) => this.#restore(id);
+	op_hide_message = ({ message: id, hidden }: { message: string; hidden: boolean }) => Object.assign(this.#message(id).message, { hidden });
 	op_pin_message = ({ message: id, pinned }: { message: string; pinned: boolean }) => Object.assign(this.#message(id).message, { pinned });
 	op_new_scene = () => {};
 	op_list_models = () => this.models;

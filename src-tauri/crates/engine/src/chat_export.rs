@@ -3,6 +3,7 @@
 use domain::chat::{Message, Role, Swipe};
 use domain::chat_file::{By, ChatFile, Said, Version};
 use domain::document::DocumentOwner;
+use serde_json::Map;
 
 use crate::Engine;
 use crate::api::ChatFileFormat;
@@ -10,6 +11,8 @@ use crate::characters::{Exported, file_name};
 use crate::clock::rfc3339;
 use crate::convert::{Speakers, is_reply};
 use crate::error::Answer;
+use crate::foreign_chat::KeptChat;
+use crate::words::Kept;
 
 impl Engine {
     /// The chat as a file that other apps, or people, can read. Pictures and documents, and what a model hid from the reader besides its
@@ -22,16 +25,27 @@ impl Engine {
         let speakers = self.speakers(&chat).await?;
         let of = chat.id;
         let read = self.store().read(move |store| {
-            Ok((store.messages().page(of, None, u32::MAX)?, store.documents().of(DocumentOwner::Chat(of))?.len()))
+            let documents = store.documents().of(DocumentOwner::Chat(of))?.len();
+            Ok((store.messages().page(of, None, u32::MAX)?, documents, KeptChat::read(store, of)?))
         });
-        let (messages, documents) = read.await?;
+        let (messages, documents, kept) = read.await?;
         let mut left_out = 0;
-        let file = ChatFile {
+        let mut file = ChatFile {
             user: speakers.persona.clone(),
             character: speakers.character.clone(),
             created: rfc3339(chat.created),
+            header: Map::new(),
             messages: messages.iter().map(|message| said(message, &speakers, &mut left_out)).collect(),
         };
+        for (message, said) in messages.iter().zip(&mut file.messages) {
+            kept.complete_message(message.id, said);
+            for (swipe, version) in message.swipes.iter().zip(&mut said.versions) {
+                kept.complete_version(swipe.id, version, message.undated, self);
+            }
+        }
+        kept.complete_chat(&mut file, &Kept::of(&chat).variables, self);
+        let read_by_people = format != ChatFileFormat::Jsonl;
+        let hidden = file.messages.iter().filter(|said| read_by_people && said.hidden).count();
         let (text, ending, mime) = match format {
             ChatFileFormat::Jsonl => (file.to_jsonl(), "jsonl", "application/jsonl"),
             ChatFileFormat::Text => (file.to_text(), "txt", "text/plain"),
@@ -42,6 +56,7 @@ impl Engine {
         let warnings = [
             told(left_out, "replies have hidden figures, summaries or tool calls, which are"),
             told(pictures, "pictures are"),
+            told(hidden, "hidden messages are"),
             told(documents, if documents == 1 { "document is" } else { "documents are" }),
         ];
         let warnings = warnings.into_iter().flatten().collect();
@@ -51,17 +66,17 @@ impl Engine {
 
 fn said(message: &Message, speakers: &Speakers, left_out: &mut usize) -> Said {
     Said {
-        avatar: String::new(),
         name: speakers.of(message.id, message.role).to_owned(),
         by: match message.role {
             Role::User => By::User,
             Role::Character => By::Character,
             Role::Narrator | Role::Tool | Role::Event => By::Narrator,
         },
-        hidden: false,
+        hidden: message.hidden,
         note: matches!(message.role, Role::Tool | Role::Event),
         versions: message.swipes.iter().map(|swipe| version(message.role, swipe, left_out)).collect(),
         selected: message.selected as usize,
+        ..Said::default()
     }
 }
 
@@ -74,5 +89,11 @@ fn version(role: Role, swipe: &Swipe, left_out: &mut usize) -> Version {
         Some(display) => (display.shown, display.thoughts),
         None => (swipe.text.clone(), String::new()),
     };
-    Version { text, thoughts, sent: rfc3339(swipe.created), model: swipe.model.clone().unwrap_or_default() }
+    Version {
+        text,
+        thoughts,
+        sent: rfc3339(swipe.created),
+        model: swipe.model.clone().unwrap_or_default(),
+        rest: Map::new(),
+    }
 }

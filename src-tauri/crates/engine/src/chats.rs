@@ -67,8 +67,18 @@ impl Engine {
             (words.expand(&text, &moment, &mut state).text, state.local)
         };
         let (greetings, variables): (Vec<String>, Vec<_>) = greetings.into_iter().map(&mut greet).unzip();
+        let swipe = move |text| NewSwipe {
+            id: SwipeId(Uuid::now_v7()),
+            text,
+            state: SwipeState::Finished,
+            created: now,
+            model: None,
+        };
+        let swipes: Vec<NewSwipe> = greetings.into_iter().map(swipe).collect();
         // The first greeting is the one that is shown.
-        let variables = variables.into_iter().next().unwrap_or_default();
+        let shown = variables.first().cloned().unwrap_or_default();
+        let by_greeting = swipes.iter().map(|swipe| swipe.id.to_string()).zip(variables);
+        let by_greeting = by_greeting.filter(|(_, set)| !set.is_empty()).collect();
         let chat = Chat {
             id,
             character: character.id,
@@ -78,23 +88,16 @@ impl Engine {
             draft: String::new(),
             window: WindowState::default(),
             scene_after: None,
-            variables: Kept { variables, ..Kept::default() }.to_json(),
+            variables: Kept { variables: shown, greetings: by_greeting, ..Kept::default() }.to_json(),
             created: now,
             updated: now,
-        };
-        let swipe = move |text| NewSwipe {
-            id: SwipeId(Uuid::now_v7()),
-            text,
-            state: SwipeState::Finished,
-            created: now,
-            model: None,
         };
         let greeting = NewMessage {
             id: MessageId(Uuid::now_v7()),
             chat: id,
             role: Role::Character,
             created: now,
-            swipes: greetings.into_iter().map(swipe).collect(),
+            swipes,
             selected: 0,
             context_block: None,
         };
@@ -133,9 +136,10 @@ impl Engine {
         let (generating, drafting) = (self.running().of(id), self.running().draft_of(id));
         let chat = self.chat(id).await?;
         let character = self.character(chat.character).await?;
-        let persona = self.persona_of(chat.persona).await?;
+        let persona = self.persona_in(&chat).await?;
         let page = self.page(&chat, None, limit).await?;
         let members = self.shown_members(id).await?;
+        let name_kept = self.name_kept_in(&chat).await?;
         Ok(api::Chat {
             id: chat.id.to_string(),
             title: chat.title,
@@ -144,6 +148,7 @@ impl Engine {
             picture: character.picture.map(|hash| hash.to_string()),
             members,
             persona: self.shown_persona(persona).await?,
+            name_kept,
             draft: chat.draft,
             model: chat.model.map(convert::model_ref),
             page,
@@ -207,7 +212,7 @@ impl Engine {
     pub async fn set_chat_persona(&self, id: String, persona: String) -> Answer<()> {
         let (id, persona) = (id.parse::<ChatId>()?, persona.parse::<PersonaId>()?);
         let chat = self.chat(id).await?;
-        let anew = self.persona_of(chat.persona).await?.id != persona;
+        let anew = self.persona_in(&chat).await?.id != persona;
         let set = self.store().write(move |store| {
             store.chats_mut().set_persona(id, Some(persona))?;
             // For somebody else other memories and books count.
@@ -299,7 +304,7 @@ impl Engine {
         let spoken = self.card(&character).map(|(card, _)| card.spoken_name().to_owned()).unwrap_or(character.name);
         let id = chat.id;
         let others = self.store().read(move |store| store.groups().speakers(id)).await?;
-        Ok(Speakers { character: spoken, persona: self.persona_of(chat.persona).await?.name, others })
+        Ok(Speakers { character: spoken, persona: self.persona_in(chat).await?.name, others })
     }
 }
 

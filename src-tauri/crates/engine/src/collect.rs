@@ -191,7 +191,7 @@ impl Engine {
         let mode = self.mode(options.mode.as_ref().unwrap_or(&values.mode));
         let (ChatCard { card, hash: card_hash, own: own_texts }, persona, group, mode, variables) = tokio::try_join!(
             self.chat_card(&chat),
-            self.persona_of(chat.persona),
+            self.persona_in(&chat),
             self.group(&chat),
             mode,
             self.macro_state(&chat),

@@ -80,14 +80,17 @@ impl Speakers {
     pub(crate) fn of(&self, message: MessageId, role: Role) -> &str {
         let other = self.others.get(&message).map(|speaker| speaker.name.as_str());
         match role {
-            Role::User => &self.persona,
+            Role::User => other.unwrap_or(&self.persona),
             Role::Character => other.unwrap_or(&self.character),
             Role::Narrator | Role::Tool | Role::Event => other.unwrap_or_default(),
         }
     }
 
-    /// The id of a speaker who is not the chat's own character; empty for one who is gone.
-    fn other(&self, message: MessageId) -> Option<String> {
+    /// The id of a speaker who is not the chat's own character or the user; empty for one who is gone.
+    fn other(&self, message: MessageId, role: Role) -> Option<String> {
+        if role == Role::User {
+            return None;
+        }
         let character = self.others.get(&message)?.character;
         Some(character.map(|id| id.to_string()).unwrap_or_default())
     }
@@ -108,11 +111,12 @@ pub(crate) fn message(
         id: message.id.to_string(),
         role: role(message.role),
         name: speakers.of(message.id, message.role).to_owned(),
-        speaker: speakers.other(message.id),
+        speaker: speakers.other(message.id, message.role),
         swipes: message.swipes.iter().map(|each| swipe(message.role, each, figures(each))).collect(),
         selected: message.selected,
-        created: rfc3339(message.created),
+        created: if message.undated { String::new() } else { rfc3339(message.created) },
         pinned: message.pinned,
+        hidden: message.hidden,
         pictures: message.pictures.iter().map(picture).collect(),
     }
 }

@@ -8,6 +8,7 @@ use context::prompt_template::{
 use domain::Timestamp;
 use domain::overrides::{CardText, Instructor};
 use domain::prompt::PromptRole;
+use domain::settings::NoteRole;
 use serde_json::Value;
 
 use crate::answer::Answerer;
@@ -56,6 +57,8 @@ pub(crate) fn build(collected: &Collected, answerer: &Answerer, clock: &Clock, h
     builder.depth_prompt();
     builder.authors_note();
     let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
+    let own = stop_strings(&collected.values.stop_strings);
+    stop.extend(own.map(|text| builder.expand_now(&text)).filter(|text| !text.trim().is_empty()));
     let others = collected.group.stops(&collected.persona.name);
     stop.extend(others.into_iter().filter(|text| !composed.stop.contains(text)));
     let headings: Vec<(&Heading, String)> =
@@ -248,7 +251,12 @@ impl<'a> Builder<'a> {
         let text = self.say_now(&values.author_note);
         let candidate = Candidate::new(BlockKind::Note, Source::Note, "the author's note", text);
         let candidate = candidate.made_of(&values.author_note);
-        self.place(candidate, values.author_note_depth, PromptRole::System);
+        let role = match values.author_note_role {
+            NoteRole::System => PromptRole::System,
+            NoteRole::User => PromptRole::User,
+            NoteRole::Character => PromptRole::Character,
+        };
+        self.place(candidate, values.author_note_depth, role);
     }
 
     fn say(&mut self, section: &ComposedSection) -> String {
@@ -373,4 +381,21 @@ fn reason(kind: BlockKind) -> &'static str {
         BlockKind::Note => "a note",
         _ => "always",
     }
+}
+/// One a line, with `\n` for a line break and `\\` for a backslash.
+fn stop_strings(lines: &str) -> impl Iterator<Item = String> {
+    lines.lines().filter(|line| !line.is_empty()).map(|line| {
+        let (mut text, mut letters) = (String::with_capacity(line.len()), line.chars());
+        while let Some(letter) = letters.next() {
+            match (letter, letter == '\\') {
+                (_, true) => match letters.next() {
+                    Some('n') => text.push('\n'),
+                    Some('\\') | None => text.push('\\'),
+                    Some(other) => text.extend(['\\', other]),
+                },
+                (plain, false) => text.push(plain),
+            }
+        }
+        text
+    })
 }

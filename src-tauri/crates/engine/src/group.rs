@@ -267,7 +267,7 @@ impl Engine {
         }
         let id = chat.id;
         let messages = self.store().read(move |store| store.messages().page(id, None, LOOK_BACK)).await?;
-        Ok(group.next(messages.iter().rev().map(Line::from)))
+        Ok(group.next(messages.iter().rev().filter(|message| !message.hidden).map(Line::from)))
     }
 
     /// Those who take part besides the chat's own character, in the order of their turns.

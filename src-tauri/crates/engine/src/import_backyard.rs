@@ -7,7 +7,7 @@ use store::Character;
 use crate::Engine;
 use crate::api::{CardField, ImportReport, Imported, SettingOwner};
 use crate::error::{Answer, internal};
-use crate::import_chat::NewChat;
+use crate::new_chat::NewChat;
 
 /// Bytes of all messages that are taken from one file.
 const MAX_SAID: usize = MAX_FILE;

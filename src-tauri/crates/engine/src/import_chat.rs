@@ -1,30 +1,28 @@
 //! Chats that other programs wrote, as chats of a character of the library: SillyTavern's here, others in `import_talk`.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
-use domain::chat_file::{self, By, ChatFile, Said, Transcript, Version};
-use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp};
-use store::{NewMessage, NewSwipe};
-use uuid::Uuid;
+use domain::chat_file::{
+    self, ChatFile, ChatFileError, Losses, OtherChats, Recognised, RisuChat, Said, Transcript, recognise,
+};
+use domain::{CharacterId, ChatId, PersonaId, lenient_json};
 
 use crate::Engine;
-use crate::api::{Changed, Event, ImportReport, Imported, Refused, Skipped};
+use crate::api::{Event, ImportReport, Imported, Refused, Skipped};
 use crate::error::{Answer, internal};
-use crate::foreign_date;
 use crate::import::read_capped;
-use crate::import_talk::risuai_chats;
-use crate::tavern::file_name;
-use crate::words::Kept;
+use crate::new_chat::NewChat;
+use crate::tavern::{composed, file_name};
 
 /// Characters of a title.
 const MAX_TITLE: usize = 200;
 /// Lines that a warning names.
 const NAMED: usize = 8;
+/// The class of a chat without messages.
+pub(crate) const EMPTY: &str = "empty";
 
 impl Engine {
-    /// Imports files that SillyTavern or RisuAI wrote, or talks that were written down, as chats of `character`, whomever they
+    /// Imports files that SillyTavern or another app wrote, or talks that were written down, as chats of `character`, whomever they
     /// name. Listeners hear of it as well.
     ///
     /// # Errors
@@ -76,30 +74,14 @@ impl Engine {
         with: Option<CharacterId>,
         report: &mut ImportReport,
     ) -> Answer<()> {
-        let (bytes, risuai) = match ending(&file).as_str() {
-            "jsonl" => (bytes, None),
-            _ => {
-                let look = tokio::task::spawn_blocking(move || (risuai_chats(&bytes), bytes)).await;
-                let (found, bytes) = look.map_err(|_| internal("a chat could not be read"))?;
-                (bytes, found)
-            }
-        };
-        if let Some(found) = risuai {
-            return self.import_risuai_chats(file, found, with, report).await;
-        }
-        if ending(&file) == "txt" {
-            return match Transcript::read(&bytes) {
-                Ok(talk) => self.import_transcript(file, talk, with, report).await,
-                Err(error) => {
-                    refuse(report, file, "unknownFormat", error.to_string());
-                    Ok(())
-                }
-            };
-        }
-        let read = tokio::task::spawn_blocking(move || ChatFile::from_jsonl(&bytes)).await;
-        match read.map_err(|_| internal("a chat could not be read"))? {
-            Ok(read) => _ = self.take_chat(file, read, with, report).await?,
-            Err(error) => refuse(report, file, "malformed", error.to_string()),
+        let kind = ending(&file);
+        let look = tokio::task::spawn_blocking(move || look(&kind, &bytes)).await;
+        match look.map_err(|_| internal("a chat could not be read"))? {
+            Looked::Chat(read) => _ = self.take_chat(file, *read, with, report).await?,
+            Looked::Risu(chats, unread) => self.import_risuai_chats(file, (chats, unread), with, report).await?,
+            Looked::Other(chats) => self.import_other_chats(file, chats, with, report).await?,
+            Looked::Talk(talk) => self.import_transcript(file, talk, with, report).await?,
+            Looked::Refused(kind, reason) => refuse(report, file, kind, reason),
         }
         Ok(())
     }
@@ -108,7 +90,7 @@ impl Engine {
     pub(crate) async fn take_chat(
         &self,
         file: String,
-        (chat, unread): Read,
+        (chat, losses): Read,
         with: Option<CharacterId>,
         report: &mut ImportReport,
     ) -> Answer<Option<ChatId>> {
@@ -127,22 +109,24 @@ impl Engine {
             return Ok(Some(known));
         }
         let title = title(&file);
-        let mut warnings = differences(&chat, &unread);
+        let mut warnings = differences(&chat, &losses);
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
         let (named, source) = (title.clone(), Some(file.clone()));
-        let id = self.keep_chat(NewChat { title: named, source, ..NewChat::of(chat, character, persona) }).await?;
+        let new = NewChat { title: named, source, ..NewChat::of(chat, character, persona) };
+        let id = self.keep_chat_and_note(new, &mut warnings).await?;
         report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
         Ok(Some(id))
     }
 
-    /// The persona of that name; that there is none is a warning.
+    /// The persona of that name. Where there is none, the chat keeps the name, which is a warning.
     pub(crate) async fn persona_named(&self, user: &str, warnings: &mut Vec<String>) -> Answer<Option<PersonaId>> {
-        let wanted = user.to_lowercase();
+        let wanted = composed(user).to_lowercase();
         let personas = self.store().read(|store| store.personas().list()).await?;
-        let persona = personas.into_iter().find(|one| one.name.to_lowercase() == wanted).map(|one| one.id);
+        let persona = personas.into_iter().find(|one| composed(&one.name).to_lowercase() == wanted).map(|one| one.id);
         if persona.is_none() && !user.is_empty() {
-            let other = self.persona_of(None).await?.name;
-            warnings.push(format!("there is no persona \"{user}\": what {user} says stands under \"{other}\""));
+            warnings.push(format!(
+                "there is no persona \"{user}\": the chat keeps the name; create the persona in the chat's settings"
+            ));
         }
         Ok(persona)
     }
@@ -168,167 +152,92 @@ impl Engine {
     /// The one character of the name that the chat gives; else the reason why there is none.
     async fn whose(&self, chat: &ChatFile) -> Answer<Result<CharacterId, String>> {
         let name = &chat.character;
-        let wanted = name.to_lowercase();
+        let wanted = composed(name).to_lowercase();
         let names = self.store().read(|store| store.characters().names()).await?;
-        let mut found = names.into_iter().filter(|(_, one)| one.to_lowercase() == wanted);
+        let mut found = names.into_iter().filter(|(_, one)| composed(one).to_lowercase() == wanted);
         Ok(match (found.next(), found.next()) {
             (Some((id, _)), None) => Ok(id),
             (None, _) => Err(format!("there is no character \"{name}\" in the library; import the card first")),
             _ => Err(format!("several characters are named \"{name}\"; rename all but the one whose chat it is")),
         })
     }
+}
 
-    /// Adds a chat that somebody else's app wrote, whole or not at all.
-    pub(crate) async fn keep_chat(&self, new: NewChat) -> Answer<ChatId> {
-        let NewChat { file, character, persona, title, source, members, voices } = new;
-        let (id, now) = (ChatId(Uuid::now_v7()), self.now());
-        let own = Own { id: character, name: self.character(character).await?.name, voices };
-        let mut when = self.date(&file.created).unwrap_or(now);
-        let created = when;
-        let mut messages = Vec::new();
-        for said in file.messages.into_iter().filter(|said| !said.note) {
-            // One without a date is as old as the one before.
-            when = self.date(&said.shown().sent).unwrap_or(when);
-            messages.push(self.message_of(said, id, when, &own));
-        }
-        let chat = Chat {
-            id,
-            character,
-            persona,
-            title,
-            model: None,
-            draft: String::new(),
-            window: WindowState::default(),
-            scene_after: None,
-            variables: Kept::default().to_json(),
-            created,
-            updated: when,
+/// A chat, and what reading it left out or changed.
+pub(crate) type Read = (ChatFile, Losses);
+
+/// What a file turned out to be.
+enum Looked {
+    Chat(Box<Read>),
+    Risu(Vec<RisuChat>, usize),
+    Other(OtherChats),
+    Talk(Transcript),
+    /// The kind of the refusal, and its reason.
+    Refused(&'static str, String),
+}
+
+/// Reads a chat of any kind. Blocks.
+fn look(ending: &str, bytes: &[u8]) -> Looked {
+    if ending == "txt" {
+        return match Transcript::read(bytes) {
+            Ok(talk) => Looked::Talk(talk),
+            Err(error) => Looked::Refused("unknownFormat", error.to_string()),
         };
-        self.store()
-            .write(move |store| {
-                store.chats_mut().insert(&chat)?;
-                if let Some(file) = &source {
-                    store.sources_mut().set_chat(chat.id, file)?;
-                }
-                store.groups_mut().set_members(chat.id, &members)?;
-                for (message, speaker) in &messages {
-                    store.messages_mut().append(message)?;
-                    if let Some(speaker) = speaker {
-                        store.groups_mut().set_speaker(message.id, speaker)?;
-                    }
-                }
-                store.chats_mut().touch(chat.id, chat.updated)
-            })
-            .await?;
-        // The import of a folder tells of its chats itself, not of each.
-        if self.importing().none() {
-            self.events().changed(Changed::Chats, Some(id.to_string()));
-        }
-        Ok(id)
     }
-
-    /// With who says it, where that is not the chat's own character.
-    fn message_of(&self, said: Said, chat: ChatId, created: Timestamp, own: &Own) -> (NewMessage, Option<Speaker>) {
-        let role = match said.by {
-            By::User => Role::User,
-            By::Character => Role::Character,
-            By::Narrator => Role::Narrator,
-        };
-        let speaker = own.speaker(&said);
-        let selected = u32::try_from(said.selected).unwrap_or_default();
-        let swipe = |version: Version| NewSwipe {
-            id: SwipeId(Uuid::now_v7()),
-            created: self.date(&version.sent).unwrap_or(created),
-            text: whole(version.text, &version.thoughts),
-            state: SwipeState::Finished,
-            model: Some(version.model).filter(|model| !model.is_empty()),
-        };
-        let swipes = said.versions.into_iter().map(swipe).collect();
-        let id = MessageId(Uuid::now_v7());
-        (NewMessage { id, chat, role, created, swipes, selected, context_block: None }, speaker)
-    }
-
-    fn date(&self, text: &str) -> Option<Timestamp> {
-        foreign_date::read(text, self.clock())
+    let lines = match ChatFile::from_jsonl(bytes) {
+        Ok(read) => return Looked::Chat(Box::new(read)),
+        Err(error) => error,
+    };
+    match chats_in(bytes) {
+        Some(Recognised::Risu(chats, unread)) => Looked::Risu(chats, unread),
+        Some(Recognised::Other(chats)) => Looked::Other(chats),
+        Some(Recognised::Unsupported(what)) => Looked::Refused("unsupported", unsupported(what)),
+        Some(Recognised::Lines) | None => Looked::Refused(refusal(&lines), lines.to_string()),
     }
 }
 
-/// A chat of another app's, and whose it becomes.
-pub(crate) struct NewChat {
-    pub(crate) file: ChatFile,
-    pub(crate) character: CharacterId,
-    pub(crate) persona: Option<PersonaId>,
-    pub(crate) title: String,
-    /// The file that it has to itself.
-    pub(crate) source: Option<String>,
-    /// Those who take part besides the character.
-    pub(crate) members: Vec<CharacterId>,
-    /// Who says what: characters by the files of their pictures, and by their names.
-    pub(crate) voices: HashMap<String, CharacterId>,
+/// The chats in a file that is one JSON.
+fn chats_in(bytes: &[u8]) -> Option<Recognised> {
+    recognise(&lenient_json::read(bytes).ok()?.0)
 }
 
-impl NewChat {
-    /// A chat of two, without a name and a file.
-    pub(crate) fn of(file: ChatFile, character: CharacterId, persona: Option<PersonaId>) -> Self {
-        let (title, members, voices) = (String::new(), Vec::new(), HashMap::new());
-        Self { file, character, persona, title, source: None, members, voices }
+pub(crate) fn unsupported(what: &str) -> String {
+    format!("this is {what}, which is not supported")
+}
+
+fn refusal(error: &ChatFileError) -> &'static str {
+    match error {
+        ChatFileError::Empty => EMPTY,
+        _ => "malformed",
     }
 }
-
-/// The character whose chat it is, and everybody's voice.
-struct Own {
-    id: CharacterId,
-    name: String,
-    voices: HashMap<String, CharacterId>,
-}
-
-impl Own {
-    /// Who says it, where that is not the chat's own character.
-    fn speaker(&self, said: &Said) -> Option<Speaker> {
-        if said.by != By::Character {
-            return None;
-        }
-        let by_picture = self.voices.get(&said.avatar).filter(|_| !said.avatar.is_empty());
-        match by_picture.or_else(|| self.voices.get(&said.name)) {
-            Some(id) if *id == self.id => None,
-            Some(id) => Some(Speaker { character: Some(*id), name: said.name.clone() }),
-            None if said.name.is_empty() || said.name == self.name => None,
-            None => Some(Speaker { character: None, name: said.name.clone() }),
-        }
-    }
-}
-
-/// A chat, and the numbers of the lines that hold no message.
-pub(crate) type Read = (ChatFile, Vec<usize>);
 
 /// Reads a chat's file; else the kind of the refusal, and its reason. Blocks.
 pub(crate) fn read_chat(path: &Path) -> Result<Read, (&'static str, String)> {
     let bytes = read_capped(path, chat_file::MAX_FILE, "a chat")?;
-    ChatFile::from_jsonl(&bytes).map_err(|error| ("malformed", error.to_string()))
+    ChatFile::from_jsonl(&bytes).map_err(|error| (refusal(&error), error.to_string()))
 }
 
 /// What of the file is not in the chat, or otherwise.
-pub(crate) fn differences(chat: &ChatFile, unread: &[usize]) -> Vec<String> {
-    let mut told = Vec::new();
+pub(crate) fn differences(chat: &ChatFile, losses: &Losses) -> Vec<String> {
     let count = |is: fn(&Said) -> bool| chat.messages.iter().filter(|said| is(said)).count();
-    match count(|said| said.note) {
-        0 => {}
-        notes => told.push(format!("{notes} notes that nobody said are left out")),
-    }
-    match count(|said| said.hidden) {
-        0 => {}
-        hidden => told.push(format!("{hidden} hidden messages are like all others here: sent while there is room")),
-    }
-    if !unread.is_empty() {
-        let lines = unread.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        told.push(format!("{} lines hold no message and are left out: {lines}", unread.len()));
-    }
-    told
-}
-
-/// With its thoughts in front, as a model writes them.
-fn whole(text: String, thoughts: &str) -> String {
-    if thoughts.is_empty() { text } else { format!("<think>\n{thoughts}\n</think>\n\n{text}") }
+    let told = [
+        (count(|said| said.note), "notes that nobody said are kept, hidden from the model"),
+        (count(|said| said.hidden), "hidden messages stay hidden: the model does not read them"),
+        (losses.cut_versions, "versions of messages are above the limit of 500 for each and are left out"),
+        (losses.oversized, "parts that this app does not use are too large to be kept and are left out"),
+    ];
+    let told = told.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let lines = [
+        (&losses.unread, "lines hold no message and are left out"),
+        (&losses.repaired, "lines had characters that are no text, which are now \u{fffd}"),
+    ];
+    let of_lines = lines.into_iter().filter(|(lines, _)| !lines.is_empty()).map(|(lines, what)| {
+        let first = lines.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let more = if lines.len() > NAMED { ", ..." } else { "" };
+        format!("{} {what}: {first}{more}", lines.len())
+    });
+    told.chain(of_lines).collect()
 }
 
 fn ending(file: &str) -> String {
@@ -340,6 +249,14 @@ pub(crate) fn title(file: &str) -> String {
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem).trim();
     let title: String = stem.chars().take(MAX_TITLE).collect();
     if title.is_empty() { "Chat".to_owned() } else { title }
+}
+
+/// In a folder a chat without messages is a leftover.
+pub(crate) fn not_taken(report: &mut ImportReport, file: String, kind: &str, reason: String) {
+    match kind {
+        EMPTY => report.skipped.push(Skipped { id: String::new(), file, reason }),
+        kind => refuse(report, file, kind, reason),
+    }
 }
 
 pub(crate) fn refuse(report: &mut ImportReport, file: String, kind: &str, reason: String) {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use domain::chat_file::{By, ChatFile};
 use domain::lorebook::Binding;
-use domain::{CharacterId, ChatId};
+use domain::{CharacterId, ChatId, lenient_json};
 use serde_json::Value;
 
 use crate::Engine;
@@ -15,11 +15,14 @@ use crate::error::{Answer, internal};
 use crate::group::MAX_MEMBERS;
 use crate::import::read_capped;
 use crate::import_cards::Cast;
-use crate::import_chat::{NewChat, Read, differences, read_chat, refuse, title};
+use crate::import_chat::{Read, differences, not_taken, read_chat, refuse, title};
 use crate::import_worlds::{Wishes, metadata};
 use crate::importing::Run;
-use crate::tavern::{Tavern, file_name, stem};
+use crate::new_chat::NewChat;
+use crate::tavern::{Tavern, composed, file_name, stem};
 
+/// Missing chats that are named.
+const NAMED: usize = 8;
 /// Bytes of a file that says who takes part.
 const MAX_GROUP: usize = 4 << 20;
 /// Where chats of groups lie; it stands before their names, which a chat of one may have as well.
@@ -43,15 +46,30 @@ impl Group {
             all.filter_map(Value::as_str).map(str::to_owned).collect()
         };
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-        let mut chats = texts("chats");
+        let mut chats: Vec<String> = texts("chats");
         chats.extend(text("chat_id"));
+        let chats = chats.iter().map(|chat| composed(chat)).collect();
         Self {
             name: text("name").unwrap_or_default().trim().to_owned(),
-            members: texts("members"),
+            members: texts("members").iter().map(|file| composed(file)).collect(),
             muted: texts("disabled_members"),
             chats,
             world: value.pointer("/chat_metadata/world_info").and_then(Value::as_str).map(str::to_owned),
         }
+    }
+
+    /// What is told of chats that are not among those there.
+    fn missing(&self, there: &HashSet<String>) -> Option<String> {
+        let mut missing: Vec<&str> =
+            self.chats.iter().filter(|chat| !there.contains(*chat)).map(String::as_str).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        if !self.chats.iter().any(|chat| there.contains(chat)) {
+            return Some("nothing was said in this group, and here a group is a chat".to_owned());
+        }
+        let names = missing.iter().take(NAMED).map(|chat| format!("{chat}.jsonl")).collect::<Vec<_>>().join(", ");
+        let count = missing.len();
+        (count > 0).then(|| format!("{count} chats that this group names are not in the folder: {names}"))
     }
 
     /// One whose file is gone: whoever says something takes part.
@@ -95,9 +113,10 @@ impl Engine {
             run.step();
         }
         let there: HashSet<String> = tavern.group_chats.iter().map(|path| stem(path)).collect();
-        for silent in groups.iter().filter(|group| !group.chats.iter().any(|chat| there.contains(chat))) {
-            let reason = "nothing was said in this group, and here a group is a chat".to_owned();
-            report.skipped.push(Skipped { id: String::new(), file: silent.name.clone(), reason });
+        for group in &groups {
+            if let Some(reason) = group.missing(&there) {
+                report.skipped.push(Skipped { id: String::new(), file: group.name.clone(), reason });
+            }
         }
         Ok(())
     }
@@ -129,7 +148,7 @@ impl Engine {
             }
             (None, Some(Ok(read))) => self.take_group_chat((file, key), read, group, cast, report).await?,
             (None, Some(Err((kind, reason)))) => {
-                refuse(report, file, kind, reason);
+                not_taken(report, file, kind, reason);
                 None
             }
             (None, None) => None,
@@ -140,12 +159,12 @@ impl Engine {
     async fn take_group_chat(
         &self,
         (file, key): (String, String),
-        (chat, unread): Read,
+        (chat, losses): Read,
         group: Option<&Group>,
         cast: &Cast,
         report: &mut ImportReport,
     ) -> Answer<Option<ChatId>> {
-        let mut warnings = differences(&chat, &unread);
+        let mut warnings = differences(&chat, &losses);
         let heard;
         let group = match group {
             Some(group) => group,
@@ -182,7 +201,7 @@ impl Engine {
             voices: part.voices,
             ..NewChat::of(chat, character, persona)
         };
-        let id = self.keep_chat(new).await?;
+        let id = self.keep_chat_and_note(new, &mut warnings).await?;
         report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
         Ok(Some(id))
     }
@@ -191,7 +210,7 @@ impl Engine {
     async fn know_by_name(&self, part: &mut Part) -> Answer<()> {
         for id in part.members.clone() {
             let name = self.character(id).await?.name;
-            part.voices.entry(name).or_insert(id);
+            part.voices.entry(composed(&name)).or_insert(id);
         }
         Ok(())
     }
@@ -209,7 +228,7 @@ impl Part {
     fn unheard<'c>(&self, chat: &'c ChatFile) -> Vec<&'c str> {
         let mut names = Vec::new();
         for said in chat.messages.iter().filter(|said| said.by == By::Character && !said.name.is_empty()) {
-            let known = [&said.avatar, &said.name].into_iter().any(|voice| self.voices.contains_key(voice));
+            let known = [&said.avatar, &said.name].into_iter().any(|voice| self.voices.contains_key(&composed(voice)));
             if !known && !names.contains(&said.name.as_str()) {
                 names.push(&said.name);
             }
@@ -244,7 +263,7 @@ fn read_group(path: &Path) -> Result<Group, (String, &'static str, String)> {
         Ok(bytes) => bytes,
         Err((kind, reason)) => return Err((file, kind, reason)),
     };
-    match serde_json::from_slice::<Value>(&bytes) {
+    match lenient_json::read(&bytes).map(|(value, _)| value) {
         Ok(value @ Value::Object(_)) => Ok(Group::read(&value)),
         Ok(_) => Err((file, "malformed", "this is no group".to_owned())),
         Err(error) => Err((file, "malformed", error.to_string())),

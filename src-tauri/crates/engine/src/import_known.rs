@@ -2,6 +2,7 @@
 
 use context::convert::{MAX_BYTES, kind_of};
 use domain::card::CardError;
+use domain::chat_file::{self, Recognised};
 use domain::file_kind::{self, Foreign};
 use domain::lenient_json::{self, Clean, JsonError};
 use serde_json::{Value, json};
@@ -10,8 +11,8 @@ use crate::Engine;
 use crate::api::{ImportReport, Refused};
 use crate::error::Answer;
 use crate::import::refusal;
+use crate::import_chat::unsupported;
 use crate::import_lorebook::{beyond_limits, is_lorebook};
-use crate::import_talk::risuai_chats;
 
 /// A JSON file, read once.
 pub(crate) struct Json {
@@ -76,9 +77,16 @@ impl Engine {
         if is_lorebook(value) {
             return self.import_book_file(file, bytes, report).await;
         }
-        if risuai_chats(text.as_bytes()).is_some() {
-            self.import_chat(file.to_owned(), bytes.to_vec(), None, report).await?;
-            return Ok(true);
+        match chat_file::recognise(value) {
+            Some(Recognised::Unsupported(what)) => {
+                report.refused.push(refused(file, "unsupported", unsupported(what)));
+                return Ok(true);
+            }
+            Some(_) => {
+                self.import_chat(file.to_owned(), bytes.to_vec(), None, report).await?;
+                return Ok(true);
+            }
+            None => {}
         }
         if self.import_personas(file, value, report).await? || self.import_quick_replies(file, value, report).await? {
             return Ok(true);

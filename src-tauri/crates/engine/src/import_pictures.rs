@@ -15,7 +15,7 @@ use crate::import::read_capped;
 use crate::import_cards::Cast;
 use crate::importing::Run;
 use crate::pictures::{MAX_PICTURE_BYTES, plain};
-use crate::tavern::{Tavern, file_name, stem};
+use crate::tavern::{Tavern, composed, file_name, stem};
 
 /// A file that was looked at: what is kept of it, or why nothing is.
 type Looked = (PathBuf, Result<(AssetHash, &'static str), (&'static str, String)>);
@@ -55,7 +55,7 @@ impl Engine {
                 break;
             }
             let (place, count) = (format!("characters/{folder}"), files.len());
-            match cast.get(&folder) {
+            match cast.get(&composed(&folder)) {
                 Some(id) => self.import_faces(*id, (&tavern.root.to_string_lossy(), place), files, report).await?,
                 None => {
                     tavern.leave(place, format!("left there, {count} in all: nobody came in whose file is called so"))

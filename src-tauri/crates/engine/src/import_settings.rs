@@ -22,12 +22,14 @@ const MAX_SETTINGS: usize = 32 << 20;
 const MAX_PERSONAS: usize = 500;
 
 /// Folders of presets, and where its settings name the one in use.
-pub(crate) const PRESETS: [(&str, &str); 5] = [
+pub(crate) const PRESETS: [(&str, &str); 7] = [
     ("TextGen Settings", "/textgenerationwebui_settings/preset"),
     ("OpenAI Settings", "/oai_settings/preset_settings_openai"),
     ("instruct", "/power_user/instruct/preset"),
     ("context", "/power_user/context/preset"),
     ("sysprompt", "/power_user/sysprompt/name"),
+    ("KoboldAI Settings", "/kai_settings/preset_settings"),
+    ("NovelAI Settings", "/nai_settings/preset_settings_novel"),
 ];
 
 impl Engine {
@@ -65,7 +67,7 @@ impl Engine {
             };
             let id = id.parse()?;
             wishes.add(of_it("lorebook"), Binding::Persona(id));
-            if let Some(at) = tavern.avatars.iter().position(|file| file_name(file) == composed(picture)) {
+            if let Some(at) = tavern.avatars.iter().position(|file| composed(&file_name(file)) == composed(picture)) {
                 let file = tavern.avatars.remove(at);
                 self.import_persona_picture(id, &file, there.is_none(), report).await?;
             }
@@ -200,7 +202,8 @@ pub(crate) fn settings(tavern: &mut Tavern) -> Value {
         true => read_capped(&file, MAX_SETTINGS, "its settings").map_err(|(_, reason)| reason),
         false => Err("it is a link that leads out of the folder, or nowhere".to_owned()),
     };
-    let parsed = read.and_then(|bytes| Ok(lenient_json::read(&bytes).map_err(|error| error.to_string())?.0));
+    let parse = |bytes: Vec<u8>| lenient_json::read(&bytes).map(|(value, _)| value).map_err(|error| error.to_string());
+    let parsed = read.and_then(parse);
     parsed.unwrap_or_else(|why| {
         tavern.leave(
             SETTINGS.to_owned(),

@@ -16,12 +16,12 @@ use crate::Engine;
 use crate::api::{ApiError, ImportReport, ImportStage};
 use crate::error::{Answer, internal};
 use crate::import_cards::{Cast, side_by_side};
-use crate::import_chat::{Read, read_chat, refuse};
+use crate::import_chat::{Read, not_taken, read_chat};
 use crate::import_settings::{PRESETS, personas, settings};
 use crate::import_tags::Tags;
 use crate::import_worlds::{Wishes, metadata};
 use crate::importing::Run;
-use crate::tavern::{Tavern, file_name};
+use crate::tavern::{Tavern, composed, file_name};
 
 /// A chat's file as far as it was looked at.
 struct Looked {
@@ -84,6 +84,7 @@ impl Engine {
         run.enter(ImportStage::Presets);
         if !run.cancelled() {
             self.import_scripts_of(settings, &mut report).await?;
+            self.import_folder_settings(settings, &cast, &mut report).await?;
         }
         self.import_presets_of(tavern, settings, run, &mut report).await?;
         for file in &tavern.quick_replies {
@@ -126,7 +127,7 @@ impl Engine {
                 }
                 Found::Read(read) => self.take_chat(file, *read, with, report).await?,
                 Found::Refused(kind, reason) => {
-                    refuse(report, file, kind, reason);
+                    not_taken(report, file, kind, reason);
                     None
                 }
             };
@@ -164,5 +165,5 @@ impl Engine {
 
 /// The character whose file is named like the folder that `chat` is in.
 fn whose_folder(chat: &std::path::Path, cast: &Cast) -> Option<CharacterId> {
-    cast.get(&file_name(chat.parent()?)).copied()
+    cast.get(&composed(&chat.parent()?.file_name()?.to_string_lossy())).copied()
 }

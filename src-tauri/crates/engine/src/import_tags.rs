@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::tavern::composed;
+
 /// Tags of one character at the most.
 const MOST: usize = 100;
 /// Characters of a tag.
@@ -28,13 +30,13 @@ impl Tags {
         let given = given.map(|(file, ids)| {
             let ids = ids.as_array().into_iter().flatten().filter_map(Value::as_str);
             let tags = ids.filter_map(|id| names.get(id)).take(MOST).map(|&name| name.to_owned());
-            (file.clone(), tags.collect())
+            (composed(file), tags.collect())
         });
         Self(given.collect())
     }
 
     pub(crate) fn given_to(&self, file: &str) -> &[String] {
-        self.0.get(file).map(Vec::as_slice).unwrap_or_default()
+        self.0.get(&composed(file)).map(Vec::as_slice).unwrap_or_default()
     }
 }
 

@@ -2,29 +2,21 @@
 //! the file or by those who talk.
 
 use domain::CharacterId;
-use domain::card::{self, Card};
-use domain::chat_file::{ChatFile, Greeting, RisuChat, Transcript, from_risuai};
+use domain::card::Card;
+use domain::chat_file::{By, ChatFile, Greeting, Losses, OtherChats, RisuChat, Transcript};
 use domain::lorebook::{Binding, Book};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::Character;
 
 use crate::Engine;
 use crate::api::{ImportReport, Imported, Refused, SettingOwner, Skipped};
 use crate::characters::card_of;
 use crate::error::Answer;
-use crate::import_chat::{NewChat, title};
+use crate::import_chat::{EMPTY, differences, title};
+use crate::new_chat::NewChat;
 
 /// Names under which people write down what they said themselves.
 const OURSELVES: [&str; 3] = ["You", "User", "Me"];
-
-/// The chats of RisuAI's in a file, and how many things in it are none.
-pub(crate) fn risuai_chats(bytes: &[u8]) -> Option<(Vec<RisuChat>, usize)> {
-    card::check_json(bytes).ok()?;
-    match serde_json::from_slice(bytes).ok()? {
-        Value::Object(root) => from_risuai(&root),
-        _ => None,
-    }
-}
 
 impl Engine {
     pub(crate) async fn import_risuai_chats(
@@ -43,19 +35,15 @@ impl Engine {
         let card = card_of(&character)?;
         let user = self.persona_of(None).await?.name;
         let first = report.imported.len();
-        let mut titles: Vec<String> = Vec::new();
+        let mut titles = Titles::default();
         for chat in chats {
-            let wanted = if chat.title.trim().is_empty() { title(&file) } else { chat.title.trim().to_owned() };
-            let mut names =
-                std::iter::once(wanted.clone()).chain((2..).map(|number: u32| format!("{wanted} {number}")));
-            let title = names.find(|name| !titles.contains(name)).unwrap_or_else(|| wanted.clone());
-            titles.push(title.clone());
+            let title = titles.free(&chat.title, &file);
             self.import_risuai_chat(&file, (&character, &card, &user), title, chat, report).await?;
         }
         if let Some(row) = report.imported.get_mut(first).filter(|_| unread > 0) {
             row.warnings.push(format!("{unread} chats of the file hold no messages and are left out"));
         }
-        if titles.is_empty() {
+        if titles.0.is_empty() {
             let reason = "there is no chat with messages in it".to_owned();
             report.refused.push(Refused { file, kind: "malformed".into(), reason });
         }
@@ -79,13 +67,9 @@ impl Engine {
         }
         .to_owned();
         let (note, lore) = (chat.note.trim().to_owned(), chat.lore.clone());
-        let hidden = chat.messages.iter().filter(|said| said.hidden).count();
         let chat = chat.into_chat(&greeting, card.spoken_name(), user);
+        let mut warnings = differences(&chat, &Losses::default());
         let id = self.keep_chat(NewChat { title: title.clone(), ..NewChat::of(chat, character.id, None) }).await?;
-        let mut warnings = Vec::new();
-        if hidden > 0 {
-            warnings.push(format!("{hidden} disabled messages are like all others here: sent while there is room"));
-        }
         let owner = SettingOwner::Chat { id: id.to_string() };
         if !note.is_empty()
             && let Err(error) = self.set_setting_in_words(owner, "author_note".into(), note).await
@@ -106,6 +90,53 @@ impl Engine {
             let row = self.add_lorebook(title, json, None, vec![Binding::Chat(id)]).await?;
             let (kind, id) = ("lorebook".to_owned(), row.id.to_string());
             report.imported.push(Imported { kind, id, name: row.name, file: file.to_owned(), warnings: Vec::new() });
+        }
+        Ok(())
+    }
+
+    /// Chats of a further app, which may name the character, or be named like it.
+    pub(crate) async fn import_other_chats(
+        &self,
+        file: String,
+        OtherChats { app, chats, unread }: OtherChats,
+        with: Option<CharacterId>,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let named = chats.iter().map(|(_, chat)| chat.character.clone()).find(|name| !name.is_empty());
+        let of_name = match named {
+            Some(name) if with.is_none() => self.with_or_speaking(None, &[name]).await?,
+            _ => None,
+        };
+        let character = match of_name {
+            Some(character) => Some(character),
+            None => self.with_or_named_by(with, &file).await?,
+        };
+        let Some(character) = character else {
+            let reason = format!(
+                "this is a chat of {app}, and it does not say whose it is: let the file's name begin with the \
+                 character's, or import it from one of the character's chats"
+            );
+            report.refused.push(Refused { file, kind: "noCharacter".into(), reason });
+            return Ok(());
+        };
+        let mut titles = Titles::default();
+        for (wanted, chat) in chats {
+            let title = titles.free(&wanted, &file);
+            if self.skips_chat(&file, character.id, &title, report).await? {
+                continue;
+            }
+            let mut warnings = differences(&chat, &Losses::default());
+            if unread > 0 && titles.0.len() == 1 {
+                warnings.push(format!("{unread} chats of the file hold no messages and are left out"));
+            }
+            let persona = self.persona_named(&chat.user, &mut warnings).await?;
+            let new = NewChat { title: title.clone(), ..NewChat::of(chat, character.id, persona) };
+            let id = self.keep_chat(new).await?.to_string();
+            report.imported.push(Imported { kind: "chat".into(), id, name: title, file: file.clone(), warnings });
+        }
+        if titles.0.is_empty() {
+            let reason = format!("this is a chat of {app} without messages");
+            report.refused.push(Refused { file, kind: EMPTY.into(), reason });
         }
         Ok(())
     }
@@ -148,6 +179,10 @@ impl Engine {
         }
         let mut chat: ChatFile = talk.into_chat(card.spoken_name(), user.as_deref().unwrap_or_default());
         chat.messages.iter_mut().filter(|said| own(&&said.name)).for_each(|said| said.name.clear());
+        if OURSELVES.contains(&chat.user.as_str()) {
+            chat.messages.iter_mut().filter(|said| said.by == By::User).for_each(|said| said.name.clear());
+            chat.user.clear();
+        }
         let new = NewChat { title: title.clone(), ..NewChat::of(chat, character.id, persona) };
         let id = self.keep_chat(new).await?.to_string();
         report.imported.push(Imported { kind: "chat".into(), id, name: title, file, warnings });
@@ -198,5 +233,20 @@ impl Engine {
         fitting.sort_by_key(|(fit, _)| std::cmp::Reverse(*fit));
         let tied = matches!(&fitting[..], [(best, _), (next, _), ..] if best == next);
         Ok(fitting.into_iter().next().filter(|_| !tied).map(|(_, one)| one))
+    }
+}
+
+/// Titles that chats of a file have already.
+#[derive(Default)]
+struct Titles(Vec<String>);
+
+impl Titles {
+    /// The wanted one, else the file's; with a number where another chat of the file has it.
+    fn free(&mut self, wanted: &str, file: &str) -> String {
+        let wanted = if wanted.trim().is_empty() { title(file) } else { wanted.trim().to_owned() };
+        let mut names = std::iter::once(wanted.clone()).chain((2..).map(|number: u32| format!("{wanted} {number}")));
+        let free = names.find(|name| !self.0.contains(name)).unwrap_or(wanted);
+        self.0.push(free.clone());
+        free
     }
 }

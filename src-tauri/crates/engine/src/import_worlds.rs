@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use domain::lorebook::{self, Binding};
-use domain::{CharacterId, LorebookId};
+use domain::{CharacterId, LorebookId, lenient_json};
 use serde_json::Value;
 use store::AssetHash;
 
@@ -28,7 +28,7 @@ pub(crate) struct Wishes(Vec<(String, Binding)>);
 impl Wishes {
     pub(crate) fn add(&mut self, book: Option<&Value>, to: Binding) {
         if let Some(book) = book.and_then(Value::as_str).filter(|book| !book.is_empty()) {
-            self.0.push((book.to_owned(), to));
+            self.0.push((composed(book), to));
         }
     }
 
@@ -41,7 +41,7 @@ impl Wishes {
         }
         for of_one in worlds.get("charLore").and_then(Value::as_array).into_iter().flatten() {
             let name = of_one.get("name").and_then(Value::as_str).unwrap_or_default();
-            let Some(character) = cast.get(name) else { continue };
+            let Some(character) = cast.get(&composed(name)) else { continue };
             for book in of_one.get("extraBooks").and_then(Value::as_array).into_iter().flatten() {
                 self.add(Some(book), Binding::Character(*character));
             }
@@ -147,5 +147,5 @@ fn leave(report: &mut ImportReport, book: &str) {
 pub(crate) fn metadata(file: &Path) -> Option<Value> {
     let mut line = String::new();
     BufReader::new(std::fs::File::open(file).ok()?.take(MAX_HEADER)).read_line(&mut line).ok()?;
-    serde_json::from_str::<Value>(&line).ok()?.get_mut("chat_metadata").map(Value::take)
+    lenient_json::read(line.as_bytes()).ok()?.0.get_mut("chat_metadata").map(Value::take)
 }

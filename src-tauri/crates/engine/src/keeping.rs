@@ -63,6 +63,7 @@ impl Engine {
             timed: collected.lore.timed.clone(),
             variables: made.variables.local.clone(),
             head: made.head_changes.clone(),
+            greetings: before.greetings.clone(),
         };
         let (variables_before, variables) = (collected.variables_before.clone(), made.variables.clone());
         let withdrawals = collected.withdrawals;

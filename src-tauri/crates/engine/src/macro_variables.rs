@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use context::macros::MacroState;
-use domain::Timestamp;
 use domain::chat::Chat;
+use domain::{ChatId, SwipeId, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::StoreError;
 
@@ -138,6 +138,30 @@ pub(crate) fn keep_global(
     redo(&changes, &mut variables);
     let json = serde_json::to_string(&variables).unwrap_or_else(|_| "{}".into());
     store.settings_mut().set(GLOBALS, &json)
+}
+
+/// Takes back what one greeting set, unless it was changed since, and sets what another one does.
+pub(crate) fn show_greeting(
+    store: &mut store::Write<'_>,
+    chat: ChatId,
+    before: Option<SwipeId>,
+    after: Option<SwipeId>,
+) -> Result<(), StoreError> {
+    let Some(chat) = store.chats().get(chat)? else { return Ok(()) };
+    let mut kept = Kept::of(&chat);
+    if kept.greetings.is_empty() || before == after {
+        return Ok(());
+    }
+    let of = |swipe: Option<SwipeId>| {
+        let set = swipe.and_then(|swipe| kept.greetings.get(&swipe.to_string())).cloned();
+        let mut changes = Changes::default();
+        record(&mut changes.local, &Variables::new(), &set.unwrap_or_default());
+        changes
+    };
+    let (before, after) = (of(before), of(after));
+    undo(&before.local, &mut kept.variables);
+    redo(&after.local, &mut kept.variables);
+    store.chats_mut().set_variables(chat.id, &kept.to_json())
 }
 
 /// Writes what the texts of a head made of the variables, when it is read ahead of the turn that it is for.

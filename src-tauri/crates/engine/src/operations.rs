@@ -154,6 +154,10 @@ macro_rules! operations {
             restore_message(message: String) -> ();
             /// Keeps a message in the prompt word for word when it leaves the window.
             pin_message(message: String, pinned: bool) -> Message;
+            /// Keeps a message from the model, or lets it be sent again; it stays in the chat.
+            hide_message(message: String, hidden: bool) -> Message;
+            /// Makes the user's name in an imported chat a persona, which is played there from then on.
+            persona_from_chat(chat: String) -> Persona;
             /// The next prompt starts with the next message; everything is kept.
             new_scene(chat: String) -> ();
 

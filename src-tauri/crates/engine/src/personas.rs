@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::PersonaId;
+use domain::chat::Chat;
 use domain::persona::Persona;
 use store::{Read, StoreError};
 use uuid::Uuid;
@@ -112,6 +113,50 @@ impl Engine {
             description: String::new(),
             instructions: String::new(),
         }))
+    }
+
+    /// Whom the user plays in `chat`. One that came from another app keeps the name it has there until a persona is chosen.
+    pub(crate) async fn persona_in(&self, chat: &Chat) -> Answer<Persona> {
+        if chat.persona.is_none()
+            && let Some(name) = self.name_kept_in(chat).await?
+        {
+            let (id, text) = (PersonaId(Uuid::nil()), String::new());
+            return Ok(Persona { id, name, description: text.clone(), instructions: text });
+        }
+        self.persona_of(chat.persona).await
+    }
+
+    /// The user's name in a chat that came from another app and has no persona.
+    pub(crate) async fn name_kept_in(&self, chat: &Chat) -> Answer<Option<String>> {
+        let id = chat.id;
+        let foreign = self.store().read(move |store| store.foreign().chat(id)).await?;
+        let name = foreign.map(|foreign| foreign.user_name).filter(|name| !name.trim().is_empty());
+        Ok(name.filter(|_| chat.persona.is_none()))
+    }
+
+    /// Makes the user's name in an imported chat a persona, which is played there from then on.
+    ///
+    /// # Errors
+    /// `BadInput` if the chat has a persona, or no name for one.
+    pub async fn persona_from_chat(&self, chat: String) -> Answer<api::Persona> {
+        let chat = self.chat(chat.parse()?).await?;
+        let name = self.name_kept_in(&chat).await?.ok_or_else(|| {
+            bad_input(
+                "This chat brought no name that could become a persona.",
+                "Choose a persona in the chat's settings.",
+            )
+        })?;
+        let known = self.list_personas().await?.into_iter().find(|persona| persona.name == name);
+        let persona = match known {
+            Some(persona) => persona,
+            None => {
+                let (id, text) = (String::new(), String::new());
+                let new = api::Persona { id, name, description: text.clone(), instructions: text, picture: None };
+                self.save_persona(new).await?
+            }
+        };
+        self.set_chat_persona(chat.id.to_string(), persona.id.clone()).await?;
+        Ok(persona)
     }
 
     /// Whom the user plays where nothing else is chosen, as the settings have it.

@@ -158,7 +158,7 @@ impl Engine {
     /// What the user said last; what they say next is about as long.
     pub(crate) async fn likely_words(&self, chat: ChatId) -> Answer<Option<String>> {
         let near = self.store().read(move |store| store.messages().page(chat, None, NEAR)).await?;
-        let last = near.iter().rev().find(|message| message.role == Role::User);
+        let last = near.iter().rev().find(|message| message.role == Role::User && !message.hidden);
         Ok(last.map(|message| message.text().to_owned()))
     }
 

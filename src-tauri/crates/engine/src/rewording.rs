@@ -14,8 +14,13 @@ use crate::running::Place;
 impl Engine {
     pub async fn select_swipe(&self, message: String, index: u32) -> Answer<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
-        let id = message.id;
-        self.change(&message, place, move |store| store.swipes_mut().select(id, index)).await?;
+        let (id, chat) = (message.id, message.chat);
+        let [shown, next] = [message.selected, index].map(|at| message.swipes.get(at as usize).map(|swipe| swipe.id));
+        let select = move |store: &mut store::Write<'_>| {
+            store.swipes_mut().select(id, index)?;
+            macro_variables::show_greeting(store, chat, shown, next)
+        };
+        self.change(&message, place, select).await?;
         self.shown_message(id).await
     }
 
@@ -30,7 +35,7 @@ impl Engine {
             return Err(bad_input("A message cannot be empty.", "Delete it instead."));
         }
         let learns = message.role == Role::User && self.resolved(&chat, None, None).await?.values.memory;
-        let (persona, row, id, now) = (self.persona_of(chat.persona).await?, chat.clone(), message.id, self.now());
+        let (persona, row, id, now) = (self.persona_in(&chat).await?, chat.clone(), message.id, self.now());
         let was = message.text().to_owned();
         let edit = move |store: &mut store::Write<'_>| {
             macro_variables::keep(store, &row, &before, &after)?;
@@ -57,6 +62,24 @@ impl Engine {
             .await?;
         self.messages_changed(chat);
         Ok(())
+    }
+
+    /// Keeps a message from the model, or lets it be sent again. What was learned from hidden words goes with them.
+    pub async fn hide_message(&self, message: String, hidden: bool) -> Answer<api::Message> {
+        let (message, place) = self.quiet_message(&message).await?;
+        let (id, chat) = (message.id, message.chat);
+        let hide = move |store: &mut store::Write<'_>| {
+            store.messages_mut().set_hidden(id, hidden)?;
+            if hidden {
+                memory::withdraw(store, id)?;
+                store.stale_caches_mut().note(chat)?;
+            }
+            end_epoch(store, chat)
+        };
+        self.store().write(hide).await?;
+        drop(place);
+        self.messages_changed(chat);
+        self.shown_message(id).await
     }
 
     pub async fn restore_message(&self, message: String) -> Answer<()> {

@@ -53,7 +53,7 @@ impl Engine {
             let first = anchor.map(|anchor| messages.position(anchor)).transpose()?.flatten();
             let before_window = first.map(|first| messages.count_before(id, first)).transpose()?;
             Ok(ChatEnd {
-                messages: messages.page(id, None, LAST_SAID)?,
+                messages: sent(messages.page(id, None, LAST_SAID)?),
                 count: messages.count(id)?,
                 before_window: before_window.map_or(0, |count| count.all),
             })
@@ -70,7 +70,7 @@ impl Engine {
         state: &mut MacroState,
     ) -> Answer<String> {
         let card = self.chat_card(chat).await?.card;
-        let (persona, group) = tokio::try_join!(self.persona_of(chat.persona), self.group(chat))?;
+        let (persona, group) = tokio::try_join!(self.persona_in(chat), self.group(chat))?;
         let end = self.chat_end(chat).await?;
         let seed = words::seed(chat.id, Some(message));
         let moment = Moment { seed, ..end.moment(chat, self.clock(), self.now()) };
@@ -136,6 +136,11 @@ impl Collected {
         let texts = self.history[..count].iter().map(|message| (message.role, message.text.as_str()));
         ChatTexts { last_message_id: index(self.earlier.messages + count as u32), ..last_said(texts) }
     }
+}
+
+/// Those that the model may read.
+fn sent(messages: Vec<Message>) -> Vec<Message> {
+    messages.into_iter().filter(|message| !message.hidden).collect()
 }
 
 /// Of the last of so many messages, which count from 0.

@@ -98,7 +98,7 @@ impl Engine {
             Some(id) => {
                 let chat = self.chat(id.parse()?).await?;
                 let card = self.chat_card(&chat).await?.card;
-                (self.persona_of(chat.persona).await?, Some(card), chat.id)
+                (self.persona_in(&chat).await?, Some(card), chat.id)
             }
             None => (self.persona_of(None).await?, None, domain::ChatId(Uuid::nil())),
         };

@@ -327,7 +327,7 @@ impl Engine {
 
     async fn with_scripts<T>(&self, chat: &Chat, work: impl FnOnce(&mut Run<'_>, &mut MacroState) -> T) -> Answer<T> {
         let card = self.chat_card(chat).await?.card;
-        let persona = self.persona_of(chat.persona).await?;
+        let persona = self.persona_in(chat).await?;
         let words = Words::new(&card, &persona, chat.id);
         let mut state = MacroState { local: Kept::of(chat).variables, global: self.global_variables().await? };
         let scripts = self.scripts(chat.character, &words, &state).await?;

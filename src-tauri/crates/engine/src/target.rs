@@ -81,6 +81,8 @@ impl Target {
                 selected: 0,
                 context_block: None,
                 pinned: false,
+                hidden: false,
+                undated: false,
                 pictures: Vec::new(),
             },
             Self::NewSwipe { message, swipe } => {

@@ -20,7 +20,7 @@ const CARDS: [&str; 7] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml"]
 const PICTURES: [&str; 6] = ["png", "apng", "jpg", "jpeg", "webp", "gif"];
 
 /// What has no place here, and why.
-const LEFT: [(&str, &str); 11] = [
+const LEFT: [(&str, &str); 9] = [
     ("themes", "they are the looks of another app"),
     ("movingUI", "they are the looks of another app"),
     ("assets", "sounds and pictures of extensions have no place here"),
@@ -28,8 +28,6 @@ const LEFT: [(&str, &str); 11] = [
     ("workflows", "they are for making pictures, which is not done here"),
     ("user/images", "pictures of old messages are not taken along"),
     ("user/files", "files attached to old messages are not taken along"),
-    ("NovelAI Settings", "presets for NovelAI have no counterpart here"),
-    ("KoboldAI Settings", "presets for KoboldAI have no counterpart here"),
     ("reasoning", "how thoughts are told from words is found out here"),
     ("vectors", "what was computed from chats is computed anew here"),
 ];
@@ -157,7 +155,7 @@ impl Tavern {
         files
     }
 
-    /// What is right inside one of its folders, by name; nothing if it cannot be read. Hidden files are the system's.
+    /// What is right inside one of its folders, by name; nothing if it cannot be read. Leftovers of the system are passed over.
     fn entries(&mut self, folder: &str) -> Vec<Entry> {
         let place = self.root.join(folder);
         if !self.holds(&place) {
@@ -169,7 +167,7 @@ impl Tavern {
         let mut entries = Vec::new();
         for entry in fs::read_dir(place).into_iter().flatten().flatten() {
             let path = entry.path();
-            if entry.file_name().to_string_lossy().starts_with('.') {
+            if is_leftover(&entry.file_name().to_string_lossy()) {
                 continue;
             }
             let link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
@@ -199,6 +197,13 @@ impl Tavern {
 pub(crate) const SETTINGS: &str = "settings.json";
 const OUTSIDE: &str = "it is a link that leads out of the folder, or nowhere";
 
+/// What operating systems leave in folders.
+fn is_leftover(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower.starts_with('.')
+        || ["thumbs.db", "ehthumbs.db", "desktop.ini", "__macosx", "icon\r"].contains(&lower.as_str())
+}
+
 fn is_card(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
     CARDS.iter().any(|known| ending == *known)
@@ -213,8 +218,7 @@ pub(crate) fn stem(path: &Path) -> String {
     composed(&path.file_stem().unwrap_or_default().to_string_lossy())
 }
 
-/// A file's name with every accent in its letter: macOS takes the two apart, and then no name that is written in a chat, a
-/// group or the settings is found.
+/// A name with its accents as one character each: file systems and programs write "é" in two ways.
 pub(crate) fn composed(name: &str) -> String {
     name.nfc().collect()
 }

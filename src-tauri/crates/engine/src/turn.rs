@@ -116,7 +116,7 @@ impl Engine {
             context_block: None,
         };
         let learns = self.resolved(chat, None, None).await?.values.memory;
-        let persona = self.persona_of(chat.persona).await?;
+        let persona = self.persona_in(chat).await?;
         let row = chat.clone();
         let (message, done) = self
             .store()
@@ -138,12 +138,8 @@ impl Engine {
 
     /// `text` as it is said: after the user's regex scripts, its macros resolved. What nobody knows stays as it was written.
     async fn resolve(&self, chat: &Chat, text: String, state: &mut MacroState) -> Answer<String> {
-        let (ChatCard { card, .. }, persona, group, end) = tokio::try_join!(
-            self.chat_card(chat),
-            self.persona_of(chat.persona),
-            self.group(chat),
-            self.chat_end(chat)
-        )?;
+        let (ChatCard { card, .. }, persona, group, end) =
+            tokio::try_join!(self.chat_card(chat), self.persona_in(chat), self.group(chat), self.chat_end(chat))?;
         let moment = end.moment(chat, self.clock(), self.now());
         let words = Words::new(&card, &persona, chat.id).among(&group);
         let scripts = self.scripts(chat.character, &words, state).await?;
@@ -243,11 +239,12 @@ impl Engine {
         })
     }
 
-    /// Read by the writer, behind whatever is still on its way to the disk.
+    /// With its last message, unless that is hidden. Read by the writer, behind whatever is still on its way to the disk.
     pub(crate) async fn chat_and_last(&self, id: &str) -> Answer<(Chat, Option<Message>)> {
         let id = id.parse::<ChatId>()?;
         let last = self.store().checkpoint(move |store| store.messages().last(id)).await?;
-        Ok((self.chat(id).await?, last))
+        // A reply to hidden words, or another one in their place, would be one to nothing.
+        Ok((self.chat(id).await?, last.filter(|last| !last.hidden)))
     }
 
     /// Announces the reply, with the words `sent` that it answers, and lets it run.

@@ -16,6 +16,7 @@ use crate::table::document::{Documents, DocumentsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
 use crate::table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
 use crate::table::favourite::{Favourites, FavouritesMut};
+use crate::table::foreign::{Foreign, ForeignMut};
 use crate::table::group::{Groups, GroupsMut};
 use crate::table::keyframe::{Keyframes, KeyframesMut};
 use crate::table::listing::{Listings, ListingsMut};
@@ -94,6 +95,7 @@ tables! {
     chat_texts: ChatTexts, chat_texts_mut: ChatTextsMut;
     messages: Messages, messages_mut: MessagesMut;
     swipes: Swipes, swipes_mut: SwipesMut;
+    foreign: Foreign, foreign_mut: ForeignMut;
     groups: Groups, groups_mut: GroupsMut;
     pictures: Pictures, pictures_mut: PicturesMut;
     backgrounds: Backgrounds, backgrounds_mut: BackgroundsMut;

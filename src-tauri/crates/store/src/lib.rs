@@ -50,6 +50,7 @@ pub use table::document::{Documents, DocumentsMut, FoundPassage};
 pub use table::endpoint::{Endpoints, EndpointsMut};
 pub use table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
 pub use table::favourite::{Favourites, FavouritesMut};
+pub use table::foreign::{Foreign, ForeignChat, ForeignMut};
 pub use table::group::{Groups, GroupsMut};
 pub use table::keyframe::{Keyframes, KeyframesMut};
 pub use table::listing::{Listed, Listing, Listings, ListingsMut};

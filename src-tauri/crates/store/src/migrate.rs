@@ -35,6 +35,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0027_stale_cache.sql"),
     include_str!("migrations/0028_beginnings.sql"),
     include_str!("migrations/0029_endpoint_dialect.sql"),
+    include_str!("migrations/0030_hidden.sql"),
+    include_str!("migrations/0031_foreign.sql"),
 ];
 
 /// 0 in an empty file.

@@ -145,6 +145,10 @@ export function client(call: Call) {
 		restoreMessage: (message: string) => call("restore_message", { message }) as Promise<void>,
 		/** Keeps a message in the prompt word for word when it leaves the window. */
 		pinMessage: (message: string, pinned: boolean) => call("pin_message", { message, pinned }) as Promise<Message>,
+		/** Keeps a message from the model, or lets it be sent again; it stays in the chat. */
+		hideMessage: (message: string, hidden: boolean) => call("hide_message", { message, hidden }) as Promise<Message>,
+		/** Makes the user's name in an imported chat a persona, which is played there from then on. */
+		personaFromChat: (chat: string) => call("persona_from_chat", { chat }) as Promise<Persona>,
 		/** The next prompt starts with the next message; everything is kept. */
 		newScene: (chat: string) => call("new_scene", { chat }) as Promise<void>,
 		/** The prompt that `text` would send, with changes to try; nothing is sent or stored. */
@@ -447,6 +451,8 @@ export type Chat = {
 	/**  Who takes part besides the character, in the order of their turns. */
 	members?: GroupMember[],
 	persona: Persona,
+	/**  The user's name in the app that the chat came from, while no persona is chosen: `persona_from_chat` makes it one. */
+	nameKept?: string | null,
 	/**  What stood in the composer. */
 	draft: string,
 	/**  Overrides the default model. */
@@ -1106,9 +1112,12 @@ export type Message = {
 	speaker?: string | null,
 	swipes: Swipe[],
 	selected: number,
+	/**  Empty where nobody knows when it was said. */
 	created: string,
 	/**  Kept in the prompt word for word when it leaves the window. */
 	pinned: boolean,
+	/**  The user keeps it from the model: it is shown folded. */
+	hidden?: boolean,
 	/**  What came with the words, in order. */
 	pictures: Picture[],
 };

@@ -297,7 +297,13 @@ export class ChatState {
 
 	async setPersona(persona: Persona): Promise<void> {
 		await this.#do(() => this.api.setChatPersona(this.id, persona.id));
-		if (this.info) this.info = { ...this.info, persona };
+		if (this.info) this.info = { ...this.info, persona, nameKept: null };
+	}
+
+	/** Makes the user's name in an imported chat a persona, and plays it here. */
+	async personaFromChat(): Promise<void> {
+		const persona = await this.#do(() => this.api.personaFromChat(this.id));
+		if (persona && this.info) this.info = { ...this.info, persona, nameKept: null };
 	}
 
 	dismissFailure = (): void => {

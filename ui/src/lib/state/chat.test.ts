@@ -428,6 +428,14 @@ test("the first message that is still read moves with the turn that has ended", 
 	await vi.waitFor(() => expect(state.anchorAt).toBe(1));
 });
 
+test("the name that an imported chat keeps becomes a persona", async () => {
+	const made = { id: "p9", name: "Sam", description: "", instructions: "", picture: null };
+	const { state } = await open({ ...chat([GREETING]), nameKept: "Sam" }, { persona_from_chat: () => made });
+	expect(state.info?.nameKept).toBe("Sam");
+	await state.personaFromChat();
+	expect([state.info?.persona.name, state.info?.nameKept]).toEqual(["Sam", null]);
+});
+
 test("a pinned message says so, and the next prompt is another", async () => {
 	const { state } = await open(chat([GREETING]), { pin_message: ({ pinned }: { pinned: boolean }) => ({ ...GREETING, pinned }) });
 	await state.pin(GREETING, true);

@@ -87,13 +87,9 @@ impl Scenario {
     pub fn into_chat(self, character: &str, user: &str) -> ChatFile {
         let named = self.greeting.replace("{{char}}", character).replace("{{user}}", user);
         let opening = Said {
-            avatar: String::new(),
-            name: String::new(),
             by: By::Character,
-            hidden: false,
-            note: false,
             versions: vec![Version { text: named, ..Version::default() }],
-            selected: 0,
+            ..Said::default()
         };
         let sent = self.messages.first().map(|said| said.shown().sent.clone()).unwrap_or_default();
         let opening = Some(opening).filter(|_| !self.greeting.trim().is_empty());
@@ -101,6 +97,7 @@ impl Scenario {
             user: user.to_owned(),
             character: character.to_owned(),
             created: sent,
+            header: Map::new(),
             messages: opening.into_iter().chain(self.messages).collect(),
         }
     }
@@ -134,13 +131,5 @@ fn message(said: &Map<String, Value>) -> Option<Said> {
         }
         _ => return None,
     };
-    (!versions.is_empty()).then(|| Said {
-        name: String::new(),
-        avatar: String::new(),
-        by,
-        hidden: false,
-        note: false,
-        versions,
-        selected,
-    })
+    (!versions.is_empty()).then(|| Said { by, versions, selected, ..Said::default() })
 }

@@ -3,11 +3,17 @@
 //!
 //! Points in time are texts here, as the files write them.
 
+mod other;
 mod read;
 mod risuai;
 mod transcript;
+mod versions;
 mod write;
 
+use serde_json::{Map, Value};
+
+pub use other::{OtherChats, Recognised, recognise};
+pub use read::Losses;
 pub use risuai::{Greeting, RisuChat, from_risuai};
 pub use transcript::Transcript;
 
@@ -27,11 +33,13 @@ pub struct ChatFile {
     pub character: String,
     /// Empty where the file does not say.
     pub created: String,
+    /// The rest of the first line, as it is: `chat_metadata` with the author's note, variables, bookmarks and so on.
+    pub header: Map<String, Value>,
     pub messages: Vec<Said>,
 }
 
 /// A message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Said {
     pub name: String,
     /// File of the picture of who says it, which tells members of a group apart; empty where it is not said.
@@ -45,6 +53,8 @@ pub struct Said {
     pub versions: Vec<Version>,
     /// Index into `versions` of the one that is shown.
     pub selected: usize,
+    /// The rest of its line, as it is.
+    pub rest: Map<String, Value>,
 }
 
 impl Said {
@@ -57,9 +67,10 @@ impl Said {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum By {
     User,
+    #[default]
     Character,
     Narrator,
 }
@@ -73,6 +84,8 @@ pub struct Version {
     pub sent: String,
     /// Name of the model that wrote it.
     pub model: String,
+    /// The rest of what the file says of it, as it is: times of its making, and `extra` with pictures, translations and so on.
+    pub rest: Map<String, Value>,
 }
 
 /// Why a file is no chat.
@@ -84,6 +97,8 @@ pub enum ChatFileError {
     NotUtf8 { offset: usize },
     #[error("this is no chat of SillyTavern's: its lines hold no messages")]
     NoChat,
+    #[error("this chat is empty: the file has no messages")]
+    Empty,
     #[error("this text is no talk: its lines do not begin with the names of at least two, as in \"Mira: Come in.\"")]
     NoTalk,
     #[error("the chat has more than {limit} messages")]

@@ -60,18 +60,15 @@ impl RisuChat {
         let named = greeting.replace("{{char}}", character).replace("{{user}}", user);
         let sent = self.messages.first().map(|said| said.shown().sent.clone()).unwrap_or_default();
         let opening = Some(named).filter(|text| !text.trim().is_empty()).map(|text| Said {
-            avatar: String::new(),
-            name: String::new(),
             by: By::Character,
-            hidden: false,
-            note: false,
             versions: vec![Version { text, sent: sent.clone(), ..Version::default() }],
-            selected: 0,
+            ..Said::default()
         });
         ChatFile {
             user: user.to_owned(),
             character: character.to_owned(),
             created: sent,
+            header: Map::new(),
             messages: opening.into_iter().chain(self.messages).collect(),
         }
     }
@@ -107,10 +104,11 @@ fn said(message: &Value) -> Option<Said> {
         // Milliseconds.
         sent: message.get("time").and_then(Value::as_f64).map_or_else(String::new, |time| (time as i64).to_string()),
         model: made.map(|made| text(made, "model").chars().take(MAX_NAME).collect()).unwrap_or_default(),
+        rest: Map::new(),
     };
     let hidden = message.get("disabled").and_then(Value::as_bool) == Some(true);
     let name = text(message, "name").chars().take(MAX_NAME).collect();
-    Some(Said { name, avatar: String::new(), by, hidden, note: false, versions: vec![version], selected: 0 })
+    Some(Said { name, by, hidden, versions: vec![version], ..Said::default() })
 }
 
 fn text<'v>(object: &'v Map<String, Value>, key: &str) -> &'v str {

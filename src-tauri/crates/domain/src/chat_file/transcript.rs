@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{By, ChatFile, ChatFileError, MAX_FILE, MAX_MESSAGES, Said, Version};
-use crate::card::parse::without_bom;
+use crate::lenient_json::{self, Fault};
 
 /// Characters and words of a name: longer is a sentence with a colon in it.
 const MAX_NAME: usize = 40;
@@ -23,8 +23,12 @@ impl Transcript {
         if bytes.len() > MAX_FILE {
             return Err(ChatFileError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
         }
-        let text = std::str::from_utf8(without_bom(bytes))
-            .map_err(|error| ChatFileError::NotUtf8 { offset: error.valid_up_to() })?;
+        let (text, repair) = lenient_json::text(bytes);
+        if repair.is_some_and(|repair| repair.fault == Fault::NotText) {
+            let offset = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+            return Err(ChatFileError::NotUtf8 { offset });
+        }
+        let text = text.as_ref();
         let speakers = speakers(text);
         let mut lines: Vec<(String, String)> = Vec::new();
         for line in text.lines() {
@@ -62,13 +66,13 @@ impl Transcript {
         let said = |(name, text): (String, String)| {
             let by = if name == user { By::User } else { By::Character };
             let versions = vec![Version { text, ..Version::default() }];
-            Said { name, avatar: String::new(), by, hidden: false, note: false, versions, selected: 0 }
+            Said { name, by, versions, ..Said::default() }
         };
         ChatFile {
             user: user.to_owned(),
             character: character.to_owned(),
-            created: String::new(),
             messages: self.lines.into_iter().map(said).collect(),
+            ..ChatFile::default()
         }
     }
 }
@@ -144,16 +148,13 @@ mod tests {
         #[test]
         fn written_words_are_read_again(words in prop::collection::vec("[a-zA-Z灯.,]{1,9}( [a-z灯.]{1,9}){0,4}", 2..9)) {
             let said = |(at, text): (usize, &String)| Said {
-                avatar: String::new(),
                 name: ["Mira", "Tom"][at % 2].to_owned(),
                 by: [By::Character, By::User][at % 2],
-                hidden: false,
-                note: false,
                 versions: vec![Version { text: text.clone(), ..Version::default() }],
-                selected: 0,
+                ..Said::default()
             };
             let messages = words.iter().enumerate().map(said).collect();
-            let chat = ChatFile { user: "Tom".into(), character: "Mira".into(), created: String::new(), messages };
+            let chat = ChatFile { user: "Tom".into(), character: "Mira".into(), messages, ..ChatFile::default() };
             let read = Transcript::read(chat.to_text().as_bytes()).unwrap().into_chat("Mira", "Tom");
             prop_assert_eq!(read, chat);
         }

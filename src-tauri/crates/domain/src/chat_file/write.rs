@@ -2,26 +2,28 @@
 
 use serde_json::{Map, Value, json};
 
+use super::versions::OF_VERSION;
 use super::{By, ChatFile, NARRATOR, NOTE, Said, Version};
 
 impl ChatFile {
     /// As SillyTavern keeps a chat.
     pub fn to_jsonl(&self) -> String {
-        let header = json!({
-            "user_name": self.user,
-            "character_name": self.character,
-            "create_date": self.created,
-            "chat_metadata": {},
-        });
-        let lines = std::iter::once(header).chain(self.messages.iter().map(line));
+        let mut header = Map::from_iter([
+            ("user_name".to_owned(), json!(self.user)),
+            ("character_name".to_owned(), json!(self.character)),
+            ("create_date".to_owned(), json!(self.created)),
+        ]);
+        header.extend(self.header.clone());
+        header.entry("chat_metadata").or_insert_with(|| json!({}));
+        let lines = std::iter::once(Value::Object(header)).chain(self.messages.iter().map(line));
         lines.map(|line| line.to_string()).collect::<Vec<_>>().join("\n")
     }
 
     /// The words alone, as they are shown.
     pub fn to_text(&self) -> String {
         let said = |said: &Said| match said.name.as_str() {
-            "" => said.shown().text.clone(),
-            name => format!("{name}: {}", said.shown().text),
+            "" => printable(&said.shown().text),
+            name => format!("{}: {}", printable(name), printable(&said.shown().text)),
         };
         paragraphs(self.seen().map(said))
     }
@@ -29,15 +31,20 @@ impl ChatFile {
     /// With who speaks in bold above the words, which are Markdown already.
     pub fn to_markdown(&self, title: &str) -> String {
         let said = |said: &Said| match said.name.as_str() {
-            "" => said.shown().text.clone(),
-            name => format!("**{}**\n\n{}", literal(name), said.shown().text),
+            "" => printable(&said.shown().text),
+            name => format!("**{}**\n\n{}", literal(name), printable(&said.shown().text)),
         };
         paragraphs(std::iter::once(format!("# {}", literal(title))).chain(self.seen().map(said)))
     }
 
     fn seen(&self) -> impl Iterator<Item = &Said> {
-        self.messages.iter().filter(|said| !said.note)
+        self.messages.iter().filter(|said| !said.note && !said.hidden)
     }
+}
+
+/// Without control characters, which can command a terminal that shows the text.
+fn printable(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
 }
 
 fn paragraphs(texts: impl Iterator<Item = String>) -> String {
@@ -47,7 +54,7 @@ fn paragraphs(texts: impl Iterator<Item = String>) -> String {
 /// On one line, and nothing in it is markup.
 fn literal(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
-    for letter in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+    for letter in printable(text).split_whitespace().collect::<Vec<_>>().join(" ").chars() {
         if matches!(letter, '\\' | '*' | '_' | '`' | '[' | ']' | '<' | '>' | '#' | '~' | '|') {
             written.push('\\');
         }
@@ -69,23 +76,37 @@ fn line(said: &Said) -> Value {
     if !said.avatar.is_empty() {
         line.insert("original_avatar".to_owned(), json!(said.avatar));
     }
+    let own = OF_VERSION.iter().filter_map(|key| Some(((*key).to_owned(), shown.rest.get(*key)?.clone())));
+    line.extend(own.chain(said.rest.clone()));
     // People's words have no versions there, unless there are several.
     if said.by != By::User || said.versions.len() > 1 {
         let texts: Vec<&str> = said.versions.iter().map(|version| version.text.as_str()).collect();
-        let about = |version: &Version| json!({"send_date": version.sent, "extra": extra(said, version)});
         line.insert("swipe_id".to_owned(), json!(said.selected.min(said.versions.len() - 1)));
         line.insert("swipes".to_owned(), json!(texts));
-        line.insert("swipe_info".to_owned(), said.versions.iter().map(about).collect());
+        line.insert("swipe_info".to_owned(), said.versions.iter().map(|version| about(said, version)).collect());
     }
     Value::Object(line)
 }
 
+fn about(said: &Said, version: &Version) -> Value {
+    let mut about = Map::from_iter([("send_date".to_owned(), json!(version.sent))]);
+    about.extend(version.rest.clone());
+    about.insert("extra".to_owned(), extra(said, version));
+    Value::Object(about)
+}
+
 fn extra(said: &Said, version: &Version) -> Value {
-    let mut extra = Map::new();
-    if said.note {
-        extra.insert("type".to_owned(), NOTE.into());
-    } else if said.by == By::Narrator {
-        extra.insert("type".to_owned(), NARRATOR.into());
+    let mut extra = match version.rest.get("extra") {
+        Some(Value::Object(extra)) => extra.clone(),
+        _ => Map::new(),
+    };
+    let kind = match (said.note, said.by) {
+        (true, _) => NOTE,
+        (false, By::Narrator) => NARRATOR,
+        _ => "",
+    };
+    if !kind.is_empty() {
+        extra.entry("type").or_insert_with(|| kind.into());
     }
     for (key, text) in [("model", &version.model), ("reasoning", &version.thoughts)] {
         if !text.is_empty() {

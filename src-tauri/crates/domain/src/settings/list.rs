@@ -117,6 +117,14 @@ words! {
         Evenly = "evenly",
     }
 
+    /// As whose words the author's note is sent.
+    NoteRole {
+        /// As instructions.
+        System = "system",
+        User = "user",
+        Character = "character",
+    }
+
     /// Who begins a chat (S4.24).
     StartMode {
         /// The card's greeting stands there (S4.24's `system`).
@@ -274,6 +282,9 @@ settings! {
     author_note_depth: u32 = Value::Whole(4), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
     /// Every so many messages of the user; 0 is never.
     author_note_every_messages: u32 = Value::Whole(1), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
+    author_note_role: NoteRole = text("system"), Kind::Choice(NoteRole::WORDS), None, Prompt, PEOPLE;
+    /// Texts that end a reply, one a line; `\\n` is a line break, `\\\\` a backslash.
+    stop_strings: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
 
     /// Where the story stands (S4.23). `random` draws one for each chat. Empty: what the setting tells.
     scene: String = text(""), Kind::Text { max: 4_000 }, None, Story, PEOPLE;

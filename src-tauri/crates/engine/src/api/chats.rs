@@ -111,9 +111,13 @@ pub struct Message {
     pub speaker: Option<String>,
     pub swipes: Vec<Swipe>,
     pub selected: u32,
+    /// Empty where nobody knows when it was said.
     pub created: String,
     /// Kept in the prompt word for word when it leaves the window.
     pub pinned: bool,
+    /// The user keeps it from the model: it is shown folded.
+    #[serde(default)]
+    pub hidden: bool,
     /// What came with the words, in order.
     pub pictures: Vec<Picture>,
 }
@@ -214,6 +218,9 @@ pub struct Chat {
     #[serde(default)]
     pub members: Vec<GroupMember>,
     pub persona: Persona,
+    /// The user's name in the app that the chat came from, while no persona is chosen: `persona_from_chat` makes it one.
+    #[serde(default)]
+    pub name_kept: Option<String>,
     /// What stood in the composer.
     pub draft: String,
     /// Overrides the default model.

@@ -135,7 +135,7 @@ impl Engine {
             None => answerer,
         };
         let (card, persona, speakers) =
-            tokio::try_join!(self.chat_card(&chat), self.persona_of(chat.persona), self.speakers(&chat))?;
+            tokio::try_join!(self.chat_card(&chat), self.persona_in(&chat), self.speakers(&chat))?;
         let is_scene = self.store().read(move |store| Ok(!store.groups().members(id)?.is_empty())).await?;
         Ok(Learner { chat, card: card.card, persona, speakers, answerer, chosen, is_scene })
     }

@@ -88,7 +88,7 @@ pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &
         return None;
     }
     let speaker = speakers.of(id, role);
-    let day = clock.day(message.created);
+    let day = if message.undated { "once".to_owned() } else { clock.day(message.created) };
     let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
     let source = Source::Message { id, speaker: speaker.to_owned() };
     let reason = match since {
@@ -119,7 +119,13 @@ mod tests {
             "I saw a stray dog. {}\n\nI have to walk my dog. Come, Zebulon!",
             "It rained on my hat. ".repeat(90)
         );
-        let message = NamedMessage { id: MessageId(Uuid::nil()), position: 7, role: Role::User, created: Timestamp(0) };
+        let message = NamedMessage {
+            id: MessageId(Uuid::nil()),
+            position: 7,
+            role: Role::User,
+            created: Timestamp(0),
+            undated: false,
+        };
         let told = |since| {
             let hit = Hit {
                 text: text.clone(),

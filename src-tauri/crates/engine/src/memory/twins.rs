@@ -76,7 +76,7 @@ mod tests {
 
     fn hit(number: u128, role: Role) -> Hit {
         let created = Timestamp(number as i64);
-        let message = NamedMessage { id: id(number), position: 0, role, created };
+        let message = NamedMessage { id: id(number), position: 0, role, created, undated: false };
         Hit::new(message, 0, 1.0 / number as f32)
     }
 

@@ -68,7 +68,7 @@ impl Engine {
             return Ok(());
         }
         let (card, persona, last) =
-            tokio::try_join!(self.chat_card(&chat), self.persona_of(chat.persona), self.likely_words(id))?;
+            tokio::try_join!(self.chat_card(&chat), self.persona_in(&chat), self.likely_words(id))?;
         let said: Vec<&str> = [draft].into_iter().chain(last.as_deref()).collect();
         let words = about::plain(&said, &persona.name, [card.card.name(), card.card.spoken_name()]);
         if self.reading().lately().of(&words).is_none() {

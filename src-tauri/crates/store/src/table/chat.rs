@@ -40,7 +40,7 @@ impl Chats<'_> {
                      (SELECT substr(swipe.text, 1, 200)
                       FROM message
                       JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
-                      WHERE message.chat = chat.id AND message.deleted IS NULL
+                      WHERE message.chat = chat.id AND message.deleted IS NULL AND message.hidden = 0
                       ORDER BY message.position DESC LIMIT 1) AS last_line
                  FROM chat JOIN character ON character.id = chat.character
                  WHERE chat.deleted IS NULL AND character.deleted IS NULL

@@ -71,14 +71,14 @@ impl Messages<'_> {
         Ok(messages)
     }
 
-    /// Every message of the chat's scene from `anchor` on (from the scene's first if `None` or purged), oldest first.
+    /// Every message that is not hidden of the chat's scene from `anchor` on (from the scene's first if `None` or purged), oldest first.
     pub fn from(&self, chat: ChatId, anchor: Option<MessageId>) -> Result<Vec<WindowMessage>, StoreError> {
         let rows = self
             .conn
             .prepare_cached(&format!(
                 "SELECT {WINDOW_COLUMNS}
                  FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
-                 WHERE message.chat = ?1 AND message.deleted IS NULL
+                 WHERE message.chat = ?1 AND message.deleted IS NULL AND message.hidden = 0
                      AND message.position >= ifnull((SELECT position FROM message WHERE id = ?2 AND chat = ?1), ?3)
                      AND message.position > ifnull((SELECT scene_after FROM chat WHERE id = ?1), -1)
                  ORDER BY message.position",
@@ -106,6 +106,7 @@ impl Messages<'_> {
                          SELECT id FROM message WHERE chat = ?1 AND pinned = 1 AND deleted IS NULL
                          UNION SELECT id FROM message WHERE chat = ?1 AND importance >= ?3 AND deleted IS NULL)
                      AND message.position < (SELECT position FROM message WHERE id = ?2 AND chat = ?1)
+                     AND message.hidden = 0
                  ORDER BY message.pinned DESC, message.position DESC LIMIT ?4",
             ))?
             .query_map(params![Col(chat), Col(anchor), importance, limit], window_from_row)?
@@ -124,14 +125,15 @@ impl Messages<'_> {
         Ok(position)
     }
 
-    /// What the character said up to `position` that contains `word`, which is in capitals, in capitals or not; oldest first.
+    /// What the character said up to `position`, not hidden, that contains `word`, which is in capitals, in capitals or not; oldest first.
     pub fn containing(&self, chat: ChatId, word: &str, position: i64) -> Result<Vec<String>, StoreError> {
         let texts = self
             .conn
             .prepare_cached(
                 "SELECT swipe.text
                  FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
-                 WHERE message.chat = ?1 AND message.deleted IS NULL AND message.role = 'character'
+                 WHERE message.chat = ?1 AND message.deleted IS NULL AND message.hidden = 0
+                     AND message.role = 'character'
                      AND message.position <= ?2 AND instr(upper(swipe.text), ?3) > 0
                  ORDER BY message.position",
             )?
@@ -253,6 +255,8 @@ impl MessagesMut<'_> {
             selected: new.selected,
             context_block: new.context_block.clone(),
             pinned: false,
+            hidden: false,
+            undated: false,
             pictures: Vec::new(),
         })
     }
@@ -293,6 +297,21 @@ impl MessagesMut<'_> {
             .conn
             .prepare_cached("UPDATE message SET pinned = ?2 WHERE id = ?1 AND deleted IS NULL")?
             .execute(params![Col(id), pinned])?;
+        one(rows, "message")
+    }
+
+    /// Keeps a message from the model, or lets it be sent again. It stays in the chat.
+    pub fn set_hidden(&mut self, id: MessageId, hidden: bool) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE message SET hidden = ?2 WHERE id = ?1 AND deleted IS NULL")?
+            .execute(params![Col(id), hidden])?;
+        one(rows, "message")
+    }
+
+    /// Says that nobody knows when a message was said.
+    pub fn set_undated(&mut self, id: MessageId) -> Result<(), StoreError> {
+        let rows = self.conn.prepare_cached("UPDATE message SET undated = 1 WHERE id = ?1")?.execute([Col(id)])?;
         one(rows, "message")
     }
 
@@ -381,6 +400,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
         selected: row.get("selected")?,
         context_block: row.get("context_block")?,
         pinned: row.get("pinned")?,
+        hidden: row.get("hidden")?,
+        undated: row.get("undated")?,
         pictures: Vec::new(),
     })
 }

@@ -41,6 +41,8 @@ pub struct NamedMessage {
     pub position: i64,
     pub role: Role,
     pub created: Timestamp,
+    /// `created` only keeps the order.
+    pub undated: bool,
 }
 
 pub struct MessageTexts<'a> {
@@ -62,7 +64,8 @@ impl MessageTexts<'_> {
         let texts = self
             .conn
             .prepare_cached(
-                "SELECT text.change, message.id, message.position, message.role, message.created, text.text
+                "SELECT text.change, message.id, message.position, message.role, message.created, text.text,
+                     message.undated
                  FROM message_text AS text JOIN message ON message.id = text.message
                  WHERE text.chat = ?1 AND text.change > ?2 ORDER BY text.position",
             )?
@@ -72,6 +75,7 @@ impl MessageTexts<'_> {
                     position: row.get(2)?,
                     role: row.get::<_, Col<_>>(3)?.0,
                     created: row.get::<_, Col<_>>(4)?.0,
+                    undated: row.get(6)?,
                 };
                 Ok(ShownText { change: row.get(0)?, message, text: row.get(5)? })
             })?

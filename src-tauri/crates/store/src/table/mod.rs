@@ -12,6 +12,7 @@ pub(crate) mod document;
 pub(crate) mod endpoint;
 pub(crate) mod endpoint_dialect;
 pub(crate) mod favourite;
+pub(crate) mod foreign;
 pub(crate) mod group;
 pub(crate) mod keyframe;
 pub(crate) mod listing;

@@ -83,3 +83,41 @@ async fn a_folder_from_before_memory_has_its_texts_after_its_upgrade() {
     drop(before);
     assert_eq!(shown(&open(dir.path()).store).await, ["The lighthouse is dark."]);
 }
+
+#[tokio::test]
+async fn hidden_messages_leave_texts_and_windows() {
+    let store = furnished().await;
+    say(&store, 1, "A lamp.").await;
+    say(&store, 2, "A secret.").await;
+    let window = |store: &Store| {
+        let read = store.read(|r| r.messages().from(CHAT, None));
+        async move { read.await.unwrap().into_iter().map(|message| message.text).collect::<Vec<_>>() }
+    };
+    store.write(|w| w.messages_mut().set_hidden(message_id(2), true)).await.unwrap();
+    assert_eq!((shown(&store).await, window(&store).await), (vec!["A lamp.".into()], vec!["A lamp.".to_owned()]));
+    let page = store.read(|r| r.messages().page(CHAT, None, 9)).await.unwrap();
+    assert_eq!(page.iter().map(|message| message.hidden).collect::<Vec<_>>(), [false, true]);
+    store.write(|w| w.messages_mut().edit(message_id(2), "Another secret.")).await.unwrap();
+    assert_eq!(shown(&store).await, ["A lamp."]);
+    store.write(|w| w.messages_mut().set_hidden(message_id(2), false)).await.unwrap();
+    assert_eq!(shown(&store).await, ["A lamp.", "Another secret."]);
+    assert_eq!(window(&store).await, ["A lamp.", "Another secret."]);
+    store.check().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_edit_drops_what_was_made_from_the_words() {
+    let store = furnished().await;
+    say(&store, 1, "A lamp.").await;
+    let swipe = store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap().swipe().id;
+    let json = r#"{"gen_started":"x","extra":{"display_text":"Eine Lampe.","token_count":3,"image":"a.png"}}"#;
+    store.write(move |w| w.foreign_mut().set_swipe(swipe, json)).await.unwrap();
+    let kept = |store: &Store| {
+        let read = store.read(|r| r.foreign().swipes(CHAT));
+        async move { read.await.unwrap().remove(&swipe).unwrap() }
+    };
+    store.write(|w| w.messages_mut().edit(message_id(1), "A lamp.")).await.unwrap();
+    assert_eq!(kept(&store).await, json);
+    store.write(|w| w.messages_mut().edit(message_id(1), "A gull.")).await.unwrap();
+    assert_eq!(kept(&store).await, r#"{"gen_started":"x","extra":{"image":"a.png"}}"#);
+}

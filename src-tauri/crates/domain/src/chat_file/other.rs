@@ -1,0 +1,365 @@
+//! Chats of other apps in one JSON: text-generation-webui, Agnai, Character.AI and JanitorAI. Files that are known, but hold
+//! nothing that can be read as a chat, are named.
+
+use serde_json::{Map, Value};
+
+use super::{By, ChatFile, MAX_MESSAGES, RisuChat, Said, Version, from_risuai};
+
+/// Chats of a file at the most.
+const MAX_CHATS: usize = 2_000;
+/// Versions of a message at the most.
+const MAX_VERSIONS: usize = 500;
+/// Characters of a name, a title or a date.
+const MAX_NAME: usize = 200;
+/// What stands in place of the user's words before a greeting in text-generation-webui.
+const NOBODY: &str = "<|BEGIN-VISIBLE-CHAT|>";
+
+/// What a JSON file with chats is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Recognised {
+    /// SillyTavern's lines as one array; [`ChatFile::from_jsonl`] reads it.
+    Lines,
+    /// RisuAI's chats, and how many things in the file are none.
+    Risu(Vec<RisuChat>, usize),
+    Other(OtherChats),
+    /// The name of something that is known and not supported.
+    Unsupported(&'static str),
+}
+
+/// Chats of another app. Names that the file does not tell are empty.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherChats {
+    /// The app's name.
+    pub app: &'static str,
+    /// With their titles, which may be empty.
+    pub chats: Vec<(String, ChatFile)>,
+    /// Things in the file that hold no messages.
+    pub unread: usize,
+}
+
+/// The chats in a JSON file; `None` for any other JSON.
+pub fn recognise(root: &Value) -> Option<Recognised> {
+    let root = match root {
+        Value::Array(all) => {
+            let is_line = |value: &Value| value.get("mes").is_some_and(Value::is_string);
+            return all.iter().any(is_line).then_some(Recognised::Lines);
+        }
+        Value::Object(root) => root,
+        _ => return None,
+    };
+    if let Some((chats, unread)) = from_risuai(root) {
+        return Some(Recognised::Risu(chats, unread));
+    }
+    let readers: [(&'static str, fn(&Map<String, Value>) -> Option<Found>); 4] =
+        [("text-generation-webui", webui), ("Agnai", agnai), ("Character.AI", character_ai), ("JanitorAI", janitor)];
+    let other = readers.into_iter().find_map(|(app, read)| Some(bounded(app, read(root)?)));
+    other.map(Recognised::Other).or_else(|| unsupported(root).map(Recognised::Unsupported))
+}
+
+/// Titles and chats; those without messages are still in it.
+type Found = Vec<(String, ChatFile)>;
+
+fn bounded(app: &'static str, found: Found) -> OtherChats {
+    let (total, mut left) = (found.len(), MAX_MESSAGES);
+    let chats: Found = found
+        .into_iter()
+        .take(MAX_CHATS)
+        .filter(|(_, chat)| {
+            let fits = !chat.messages.is_empty() && chat.messages.len() <= left;
+            left -= if fits { chat.messages.len() } else { 0 };
+            fits
+        })
+        .collect();
+    OtherChats { app, unread: total - chats.len(), chats }
+}
+
+/// Pairs of what the user said and what was answered. `visible` is HTML, so `internal` is read; newer files have versions besides.
+fn webui(root: &Map<String, Value>) -> Option<Found> {
+    let pairs = |keys: [&str; 2]| keys.iter().find_map(|key| root.get(*key)?.as_array());
+    let (internal, visible) = (pairs(["internal", "data"])?, pairs(["visible", "data_visible"])?);
+    let is_pair = |value: &Value| value.as_array().is_some_and(|pair| pair.len() == 2);
+    if !internal.iter().chain(visible).all(is_pair) {
+        return None;
+    }
+    let about = |who: &str, index: usize| root.get("metadata")?.get(format!("{who}_{index}"))?.as_object();
+    let mut messages = Vec::new();
+    for (index, pair) in internal.iter().enumerate() {
+        let text = |place: usize| pair.get(place).and_then(Value::as_str).unwrap_or_default();
+        if !text(0).trim().is_empty() && text(0) != NOBODY {
+            messages.push(webui_said(By::User, text(0), about("user", index)));
+        }
+        if !text(1).trim().is_empty() {
+            messages.push(webui_said(By::Character, text(1), about("assistant", index)));
+        }
+    }
+    Some(vec![(String::new(), ChatFile { messages, ..ChatFile::default() })])
+}
+
+fn webui_said(by: By, text: &str, about: Option<&Map<String, Value>>) -> Said {
+    let dated = |about: &Map<String, Value>| short(about, "timestamp");
+    let one = |version: &Value| {
+        let version = version.as_object()?;
+        Some(Version { text: version.get("text")?.as_str()?.to_owned(), sent: dated(version), ..Version::default() })
+    };
+    let listed = about.and_then(|about| about.get("versions")).and_then(Value::as_array);
+    let versions: Vec<Version> = listed.into_iter().flatten().filter_map(one).collect();
+    let shown = Version { text: text.to_owned(), sent: about.map(dated).unwrap_or_default(), ..Version::default() };
+    among(by, versions, shown)
+}
+
+fn agnai(root: &Map<String, Value>) -> Option<Found> {
+    let all = root.get("messages")?.as_array()?;
+    if all.is_empty() || !all.iter().all(|message| message.get("msg").is_some_and(Value::is_string)) {
+        return None;
+    }
+    let mut messages: Vec<Said> = all.iter().filter_map(|message| agnai_said(message.as_object()?)).collect();
+    let greeting = text(root, "greeting");
+    // It is the first message already, unless the chat was cut.
+    if !greeting.trim().is_empty() && messages.first().is_some_and(|first| first.by == By::User) {
+        messages.insert(0, one(By::Character, String::new(), greeting, String::new()));
+    }
+    let mut chat = named_by_messages(messages);
+    chat.created = date(root.get("createdAt"));
+    Some(vec![(short(root, "name"), chat)])
+}
+
+fn agnai_said(message: &Map<String, Value>) -> Option<Said> {
+    let of_user = message.get("userId").is_some_and(|id| !id.is_null() && id != "");
+    let of_character = message.get("characterId").is_some_and(|id| !id.is_null() && id != "");
+    let by = if of_user && !of_character { By::User } else { By::Character };
+    let shown = Version { sent: date(message.get("createdAt")), ..version(text(message, "msg")) };
+    let retries = message.get("retries").and_then(Value::as_array).into_iter().flatten();
+    let versions = retries.filter_map(Value::as_str).map(version).collect();
+    Some(Said { name: short(message, "handle"), ..among(by, versions, shown) })
+}
+
+/// Either histories of messages with their sources, or turns with candidates.
+fn character_ai(root: &Map<String, Value>) -> Option<Found> {
+    let title = || root.get("info")?.get("character")?.get("name")?.as_str().map(str::to_owned);
+    if let Some(turns) = root.get("turns").and_then(Value::as_array) {
+        let known = |turn: &Value| turn.get("candidates").is_some_and(Value::is_array) && turn.get("author").is_some();
+        if turns.is_empty() || !turns.iter().all(known) {
+            return None;
+        }
+        let mut chat = named_by_messages(turns.iter().filter_map(turn).collect());
+        // The newest comes first in answers of the service.
+        let first = |chat: &ChatFile| chat.messages.first().map(|said| said.shown().sent.clone());
+        let last = |chat: &ChatFile| chat.messages.last().map(|said| said.shown().sent.clone());
+        if first(&chat) > last(&chat) {
+            chat.messages.reverse();
+        }
+        return Some(vec![(title().unwrap_or_default(), chat)]);
+    }
+    let histories = match root.get("histories")? {
+        Value::Array(all) => all,
+        Value::Object(nested) => nested.get("histories")?.as_array()?,
+        _ => return None,
+    };
+    let history = |history: &Value| {
+        let said = |message: &Value| {
+            let (source, message) = (message.get("src")?.as_object()?, message.as_object()?);
+            let name = [text(source, "name"), text(message, "display_name")];
+            let name = name.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+            let words = message.get("text")?.as_str()?;
+            Some(one(author(source), cut(name), words, date(message.get("created"))))
+        };
+        let messages = history.get("msgs").and_then(Value::as_array).into_iter().flatten().filter_map(said).collect();
+        let mut chat = named_by_messages(messages);
+        chat.created = date(history.get("created"));
+        (String::new(), chat)
+    };
+    let mut found: Found = histories.iter().map(history).collect();
+    if let Some(name) = title() {
+        found.iter_mut().for_each(|(_, chat)| chat.character = cut(&name));
+    }
+    Some(found)
+}
+
+fn author(source: &Map<String, Value>) -> By {
+    if source.get("is_human").and_then(Value::as_bool) == Some(true) { By::User } else { By::Character }
+}
+
+fn turn(turn: &Value) -> Option<Said> {
+    let turn = turn.as_object()?;
+    let source = turn.get("author")?.as_object()?;
+    let candidates: Vec<&Map<String, Value>> =
+        turn.get("candidates")?.as_array()?.iter().filter_map(Value::as_object).take(MAX_VERSIONS).collect();
+    let primary = turn.get("primary_candidate_id");
+    let is_primary = |candidate: &&Map<String, Value>| primary.is_some() && candidate.get("candidate_id") == primary;
+    let selected = candidates.iter().position(is_primary).unwrap_or(0);
+    let sent = date(turn.get("create_time"));
+    let versions: Vec<Version> = candidates
+        .iter()
+        .map(|candidate| Version { sent: sent.clone(), ..version(text(candidate, "raw_content")) })
+        .collect();
+    (!versions.is_empty()).then(|| Said {
+        name: short(source, "name"),
+        by: author(source),
+        versions,
+        selected,
+        ..Said::default()
+    })
+}
+
+/// Replies that are not the main one are other versions of it.
+fn janitor(root: &Map<String, Value>) -> Option<Found> {
+    let all = root.get("chatMessages")?.as_array()?;
+    let mut listed: Vec<&Map<String, Value>> = all.iter().filter_map(Value::as_object).collect();
+    let number = |message: &&Map<String, Value>| message.get("id").and_then(Value::as_i64).unwrap_or_default();
+    // The newest comes first in answers of the service.
+    listed.sort_by_key(number);
+    let mut messages: Vec<Said> = Vec::new();
+    for message in listed {
+        let Some(words) = message.get("message").and_then(Value::as_str) else { continue };
+        let is = |key: &str| message.get(key).and_then(Value::as_bool);
+        let by = if is("is_bot") == Some(true) { By::Character } else { By::User };
+        let version = Version { sent: date(message.get("created_at")), ..version(words) };
+        match messages
+            .last_mut()
+            .filter(|last| by == By::Character && last.by == by && last.versions.len() < MAX_VERSIONS)
+        {
+            Some(last) => {
+                last.versions.push(version);
+                if is("is_main") == Some(true) {
+                    last.selected = last.versions.len() - 1;
+                }
+            }
+            None => messages.push(Said { by, versions: vec![version], ..Said::default() }),
+        }
+    }
+    let name = |key: &str| root.get(key).and_then(|one| one.get("name")).and_then(Value::as_str).map(cut);
+    let character = name("character").unwrap_or_default();
+    let chat = ChatFile {
+        character: character.clone(),
+        user: name("persona").unwrap_or_default(),
+        messages,
+        ..ChatFile::default()
+    };
+    Some(vec![(character, chat)])
+}
+
+fn unsupported(root: &Map<String, Value>) -> Option<&'static str> {
+    let has = |keys: &[&str]| keys.iter().all(|key| root.contains_key(*key));
+    let list = |key: &str| root.get(key).and_then(Value::as_array);
+    if has(&["savedsettings", "actions"]) || has(&["gamestarted", "prompt", "actions"]) {
+        return Some("a saved story of KoboldAI Lite");
+    }
+    if has(&["storyContainerVersion"]) {
+        return Some("a story of NovelAI");
+    }
+    if has(&["mapping", "current_node"]) {
+        return Some("a conversation of ChatGPT");
+    }
+    let said = |message: &Value| message.get("role").is_some() && message.get("content").is_some();
+    list("messages").filter(|all| !all.is_empty() && all.iter().all(said)).map(|_| "a log of requests to a model")
+}
+
+/// The version that is shown among the others, or one more.
+fn among(by: By, mut versions: Vec<Version>, shown: Version) -> Said {
+    versions.truncate(MAX_VERSIONS - 1);
+    let selected = match versions.iter().rposition(|version| version.text == shown.text) {
+        Some(place) => place,
+        None => {
+            versions.push(shown);
+            versions.len() - 1
+        }
+    };
+    Said { by, versions, selected, ..Said::default() }
+}
+
+fn named_by_messages(messages: Vec<Said>) -> ChatFile {
+    let first = |by| messages.iter().find(|said| said.by == by).map(|said| said.name.clone()).unwrap_or_default();
+    ChatFile { user: first(By::User), character: first(By::Character), messages, ..ChatFile::default() }
+}
+
+fn one(by: By, name: String, text: &str, sent: String) -> Said {
+    Said { name, by, versions: vec![Version { sent, ..version(text) }], ..Said::default() }
+}
+
+fn version(text: &str) -> Version {
+    Version { text: text.to_owned(), ..Version::default() }
+}
+
+fn date(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(date)) => cut(date),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn text<'v>(object: &'v Map<String, Value>, key: &str) -> &'v str {
+    object.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn short(object: &Map<String, Value>, key: &str) -> String {
+    cut(text(object, key))
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MAX_NAME).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(root: Value) -> Vec<String> {
+        let Some(Recognised::Other(found)) = recognise(&root) else { panic!("{root} is no chat of another app") };
+        let said = |said: &Said| format!("{:?} {}: {}", said.by, said.name, said.shown().text);
+        found.chats.iter().flat_map(|(_, chat)| chat.messages.iter().map(said)).collect()
+    }
+
+    #[test]
+    fn a_webui_chat_is_read_with_its_versions() {
+        let pairs = json!({ "internal": [[NOBODY, "Hello."], ["Hi <b>", "Two."]], "visible": [["", "Hello."], ["Hi &lt;b&gt;", "Two."]],
+            "metadata": { "assistant_1": { "timestamp": "Jun 05, 2025 12:07", "versions": [{ "text": "One." }, { "text": "Two." }] } } });
+        assert_eq!(check(pairs.clone()), ["Character : Hello.", "User : Hi <b>", "Character : Two."]);
+        let Some(Recognised::Other(found)) = recognise(&pairs) else { unreachable!() };
+        let last = &found.chats[0].1.messages[2];
+        assert_eq!((last.versions.len(), last.selected), (2, 1));
+        assert_eq!(check(json!({ "data": [["a", "b"]], "data_visible": [["a", "b"]] })), ["User : a", "Character : b"]);
+    }
+
+    #[test]
+    fn an_agnai_chat_names_who_speaks() {
+        let chat = json!({ "name": "Chat", "greeting": "Hello", "messages": [
+            { "handle": "Miller", "characterId": "1", "msg": "Hello" }, { "handle": "Sam", "userId": "anon", "msg": "Hi" }] });
+        assert_eq!(check(chat), ["Character Miller: Hello", "User Sam: Hi"]);
+    }
+
+    #[test]
+    fn chats_of_character_ai_are_read_in_both_forms() {
+        let source = |name: &str, human: bool| json!({ "name": name, "is_human": human });
+        let old = json!({ "info": { "character": { "name": "Mira" } }, "histories": { "histories": [{ "msgs": [
+            { "text": "Hello.", "src": source("Mira", false) }, { "text": "Hi.", "src": source("Tom", true) }] }] } });
+        assert_eq!(check(old), ["Character Mira: Hello.", "User Tom: Hi."]);
+        let candidate = |id: &str| json!({ "candidate_id": id, "raw_content": id });
+        let new = json!({ "turns": [
+            { "author": source("Tom", true), "create_time": "2024-02", "candidates": [candidate("b")] },
+            { "author": source("Mira", false), "create_time": "2024-01", "candidates": [candidate("a"), candidate("c")], "primary_candidate_id": "c" }] });
+        assert_eq!(check(new), ["Character Mira: c", "User Tom: b"]);
+    }
+
+    #[test]
+    fn replies_of_janitor_that_are_not_main_are_versions() {
+        let said = |id: u32, bot: bool, main: bool, text: &str| json!({ "id": id, "is_bot": bot, "is_main": main, "message": text });
+        let chat = json!({ "character": { "name": "Mira" }, "chatMessages": [
+            said(3, true, false, "Two."), said(2, true, true, "One."), said(1, false, false, "Hi.")] });
+        assert_eq!(check(chat), ["User : Hi.", "Character : One."]);
+    }
+
+    #[test]
+    fn other_json_is_no_chat_or_is_named() {
+        for other in
+            [json!({}), json!([]), json!({ "messages": [] }), json!({ "internal": 1, "visible": [] }), json!(7)]
+        {
+            assert_eq!(recognise(&other), None, "{other}");
+        }
+        assert_eq!(recognise(&json!([{ "chat_metadata": {} }, { "mes": "x" }])), Some(Recognised::Lines));
+        let named = recognise(&json!({ "messages": [{ "role": "user", "content": "x" }] }));
+        assert!(matches!(named, Some(Recognised::Unsupported(_))), "{named:?}");
+    }
+}

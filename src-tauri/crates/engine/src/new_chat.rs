@@ -1,0 +1,194 @@
+//! Chats of other apps on their way into the store: who says what, what is hidden, and when it was said.
+
+use std::collections::HashMap;
+
+use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
+use domain::chat_file::{By, ChatFile, Said, Version};
+use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp};
+use store::{NewMessage, NewSwipe};
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::Changed;
+use crate::error::Answer;
+use crate::foreign_chat;
+use crate::tavern::composed;
+use crate::words::Kept;
+
+impl Engine {
+    /// [`Engine::keep_chat`], with the author's note that came with it.
+    pub(crate) async fn keep_chat_and_note(&self, new: NewChat, warnings: &mut Vec<String>) -> Answer<ChatId> {
+        let header = new.file.header.clone();
+        let id = self.keep_chat(new).await?;
+        warnings.extend(self.import_note(id, &header).await);
+        Ok(id)
+    }
+
+    /// Adds a chat that somebody else's app wrote, whole or not at all.
+    pub(crate) async fn keep_chat(&self, new: NewChat) -> Answer<ChatId> {
+        let NewChat { mut file, character, persona, title, source, members, voices } = new;
+        let (id, now) = (ChatId(Uuid::now_v7()), self.now());
+        // Whoever is the default persona anyway needs no name of their own.
+        let user = match persona {
+            None if file.user != self.persona_of(None).await?.name => file.user.clone(),
+            _ => String::new(),
+        };
+        let name = self.character(character).await?.name;
+        let own = Own { id: character, name, user: file.user.clone(), voices };
+        let mut when = self.foreign_date(&file.created).unwrap_or(now);
+        let created = when;
+        let mut messages = Vec::new();
+        for said in std::mem::take(&mut file.messages) {
+            let dated = self.foreign_date(&said.shown().sent);
+            // The order of the file stays, whatever its dates say.
+            when = dated.unwrap_or(when);
+            messages.push(self.message_of(said, id, (when, dated.is_none()), &own));
+        }
+        let chat = Chat {
+            id,
+            character,
+            persona,
+            title,
+            model: None,
+            draft: String::new(),
+            window: WindowState::default(),
+            scene_after: None,
+            variables: Kept { variables: foreign_chat::variables(&file.header), ..Kept::default() }.to_json(),
+            created,
+            updated: when,
+        };
+        self.store()
+            .write(move |store| {
+                store.chats_mut().insert(&chat)?;
+                if let Some(file) = &source {
+                    store.sources_mut().set_chat(chat.id, file)?;
+                }
+                foreign_chat::keep_chat(store, chat.id, &file, &user)?;
+                store.groups_mut().set_members(chat.id, &members)?;
+                messages.iter().try_for_each(|message| message.insert(store))?;
+                store.chats_mut().touch(chat.id, chat.updated)
+            })
+            .await?;
+        // The import of a folder tells of its chats itself, not of each.
+        if self.importing().none() {
+            self.events().changed(Changed::Chats, Some(id.to_string()));
+        }
+        Ok(id)
+    }
+
+    /// With who says it, where that is not the chat's own character.
+    fn message_of(&self, said: Said, chat: ChatId, (created, undated): (Timestamp, bool), own: &Own) -> ForeignMessage {
+        let role = match said.by {
+            By::User => Role::User,
+            By::Character => Role::Character,
+            By::Narrator => Role::Narrator,
+        };
+        let (speaker, kept) = (own.speaker(&said), foreign_chat::of_message(&said));
+        let (hidden, selected) = (said.hidden || said.note, u32::try_from(said.selected).unwrap_or_default());
+        let mut kept_of_swipes = Vec::new();
+        let swipe = |version: Version| {
+            let (id, created) = (SwipeId(Uuid::now_v7()), self.foreign_date(&version.sent).unwrap_or(created));
+            kept_of_swipes.extend(foreign_chat::of_version(&version, created).map(|json| (id, json)));
+            NewSwipe {
+                id,
+                created,
+                text: whole(version.text, &version.thoughts),
+                state: SwipeState::Finished,
+                model: Some(version.model).filter(|model| !model.is_empty()),
+            }
+        };
+        let swipes = said.versions.into_iter().map(swipe).collect();
+        let id = MessageId(Uuid::now_v7());
+        let new = NewMessage { id, chat, role, created, swipes, selected, context_block: None };
+        ForeignMessage { new, speaker, hidden, undated, kept, kept_of_swipes }
+    }
+}
+
+/// A message of another app's on its way into the store.
+struct ForeignMessage {
+    new: NewMessage,
+    /// Who says it, where that is not the chat's own character or persona.
+    speaker: Option<Speaker>,
+    hidden: bool,
+    undated: bool,
+    /// What is kept of it besides, in JSON, and of its swipes.
+    kept: Option<String>,
+    kept_of_swipes: Vec<(SwipeId, String)>,
+}
+
+impl ForeignMessage {
+    fn insert(&self, store: &mut store::Write<'_>) -> Result<(), store::StoreError> {
+        let id = self.new.id;
+        store.messages_mut().append(&self.new)?;
+        if self.hidden {
+            store.messages_mut().set_hidden(id, true)?;
+        }
+        if self.undated {
+            store.messages_mut().set_undated(id)?;
+        }
+        if let Some(speaker) = &self.speaker {
+            store.groups_mut().set_speaker(id, speaker)?;
+        }
+        if let Some(json) = &self.kept {
+            store.foreign_mut().set_message(id, json)?;
+        }
+        self.kept_of_swipes.iter().try_for_each(|(swipe, json)| store.foreign_mut().set_swipe(*swipe, json))
+    }
+}
+
+/// A chat of another app's, and whose it becomes.
+pub(crate) struct NewChat {
+    pub(crate) file: ChatFile,
+    pub(crate) character: CharacterId,
+    pub(crate) persona: Option<PersonaId>,
+    pub(crate) title: String,
+    /// The file that it has to itself.
+    pub(crate) source: Option<String>,
+    /// Those who take part besides the character.
+    pub(crate) members: Vec<CharacterId>,
+    /// Who says what: characters by the files of their pictures, and by their names.
+    pub(crate) voices: HashMap<String, CharacterId>,
+}
+
+impl NewChat {
+    /// A chat of two, without a name and a file.
+    pub(crate) fn of(file: ChatFile, character: CharacterId, persona: Option<PersonaId>) -> Self {
+        let (title, members, voices) = (String::new(), Vec::new(), HashMap::new());
+        Self { file, character, persona, title, source: None, members, voices }
+    }
+}
+
+/// The character whose chat it is, and everybody's voice.
+struct Own {
+    id: CharacterId,
+    name: String,
+    /// Whom the user plays in the chat.
+    user: String,
+    voices: HashMap<String, CharacterId>,
+}
+
+impl Own {
+    /// Who says it, where that is not the chat's own character or persona.
+    fn speaker(&self, said: &Said) -> Option<Speaker> {
+        let named = || Speaker { character: None, name: said.name.clone() };
+        match said.by {
+            By::User => return (!said.name.is_empty() && said.name != self.user).then(named),
+            By::Narrator => return (!said.name.is_empty()).then(named),
+            By::Character => {}
+        }
+        let by_picture = self.voices.get(&composed(&said.avatar)).filter(|_| !said.avatar.is_empty());
+        match by_picture.or_else(|| self.voices.get(&composed(&said.name))) {
+            Some(id) if *id == self.id && (said.name == self.name || said.name.is_empty()) => None,
+            // The name may have been another one then.
+            Some(id) if *id == self.id => Some(Speaker { character: Some(*id), name: said.name.clone() }),
+            Some(id) => Some(Speaker { character: Some(*id), name: said.name.clone() }),
+            None if said.name.is_empty() || said.name == self.name => None,
+            None => Some(named()),
+        }
+    }
+}
+
+/// With its thoughts in front, as a model writes them.
+fn whole(text: String, thoughts: &str) -> String {
+    if thoughts.is_empty() { text } else { format!("<think>\n{thoughts}\n</think>\n\n{text}") }
+}

@@ -1,0 +1,24 @@
+-- What other apps keep with a chat, its messages and their swipes, and what this app does not use: JSON that is written back on
+-- export.
+CREATE TABLE foreign_chat (
+    chat BLOB PRIMARY KEY REFERENCES chat (id) ON DELETE CASCADE,
+    -- Whom the user plays there; counts while the chat has no persona.
+    user_name TEXT NOT NULL,
+    json TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE foreign_message (
+    message BLOB PRIMARY KEY REFERENCES message (id) ON DELETE CASCADE,
+    json TEXT NOT NULL
+) STRICT;
+CREATE TABLE foreign_swipe (
+    swipe BLOB PRIMARY KEY REFERENCES swipe (id) ON DELETE CASCADE,
+    json TEXT NOT NULL
+) STRICT;
+
+-- What was made from words that changed fits them no more: translations and counts of tokens.
+CREATE TRIGGER foreign_swipe_edited AFTER UPDATE OF text ON swipe WHEN new.text <> old.text
+BEGIN
+    UPDATE foreign_swipe SET json = json_remove(json, '$.extra.display_text', '$.extra.reasoning_display_text',
+        '$.extra.token_count', '$.extra.logprobs')
+    WHERE swipe = new.id AND json_valid(json);
+END;

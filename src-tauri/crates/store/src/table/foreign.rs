@@ -1,0 +1,98 @@
+//! What other apps keep with chats, messages and swipes, and what this app does not use. It is JSON, and goes back into exports.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use domain::{ChatId, MessageId, SwipeId};
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::StoreError;
+use crate::sql::{Col, one};
+
+/// What another app keeps with a chat.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ForeignChat {
+    /// Whom the user plays there; counts while the chat has no persona.
+    pub user_name: String,
+    pub json: String,
+}
+
+pub struct Foreign<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Foreign<'_> {
+    /// `None` for a chat that began here.
+    pub fn chat(&self, chat: ChatId) -> Result<Option<ForeignChat>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached("SELECT user_name, json FROM foreign_chat WHERE chat = ?1")?
+            .query_row([Col(chat)], |row| Ok(ForeignChat { user_name: row.get(0)?, json: row.get(1)? }))
+            .optional()?;
+        Ok(row)
+    }
+
+    /// Of the messages of a chat.
+    pub fn messages(&self, chat: ChatId) -> Result<HashMap<MessageId, String>, StoreError> {
+        self.all(
+            chat,
+            "SELECT foreign_message.message, foreign_message.json
+             FROM message JOIN foreign_message ON foreign_message.message = message.id WHERE message.chat = ?1",
+        )
+    }
+
+    /// Of the swipes of a chat.
+    pub fn swipes(&self, chat: ChatId) -> Result<HashMap<SwipeId, String>, StoreError> {
+        self.all(
+            chat,
+            "SELECT foreign_swipe.swipe, foreign_swipe.json
+             FROM message JOIN swipe ON swipe.message = message.id JOIN foreign_swipe ON foreign_swipe.swipe = swipe.id
+             WHERE message.chat = ?1",
+        )
+    }
+
+    fn all<Id: Eq + Hash>(&self, chat: ChatId, sql: &str) -> Result<HashMap<Id, String>, StoreError>
+    where
+        Col<Id>: FromSql,
+    {
+        let rows = self
+            .conn
+            .prepare_cached(sql)?
+            .query_map([Col(chat)], |row| Ok((row.get::<_, Col<Id>>(0)?.0, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+}
+
+pub struct ForeignMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl ForeignMut<'_> {
+    pub fn set_chat(&mut self, chat: ChatId, foreign: &ForeignChat) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO foreign_chat (chat, user_name, json) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (chat) DO UPDATE SET user_name = excluded.user_name, json = excluded.json",
+            )?
+            .execute(params![Col(chat), foreign.user_name, foreign.json])?;
+        Ok(())
+    }
+
+    pub fn set_message(&mut self, message: MessageId, json: &str) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("INSERT OR REPLACE INTO foreign_message (message, json) VALUES (?1, ?2)")?
+            .execute(params![Col(message), json])?;
+        one(rows, "message")
+    }
+
+    pub fn set_swipe(&mut self, swipe: SwipeId, json: &str) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("INSERT OR REPLACE INTO foreign_swipe (swipe, json) VALUES (?1, ?2)")?
+            .execute(params![Col(swipe), json])?;
+        one(rows, "swipe")
+    }
+}
