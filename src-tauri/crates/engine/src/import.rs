@@ -13,7 +13,8 @@ use crate::api::{ApiError, Event, ImportReport, Imported, Refused, Skipped};
 use crate::characters::card_of;
 use crate::error::{Answer, internal};
 use crate::folders;
-use crate::import_lorebook::{beyond_limits, is_lorebook};
+use crate::import_lorebook::{beyond_limits, is_lorebook, unread_lore};
+use crate::import_preset::preset_beyond_limits;
 use crate::import_talk::risuai_chats;
 use crate::picture::{self, Picture};
 
@@ -155,7 +156,11 @@ impl Engine {
                     // A picture may hold a lorebook as well.
                     None if self.import_lorebook(&file, &bytes, None, report).await?.is_some() => {}
                     None => {
-                        report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
+                        let (kind, reason) = match preset_beyond_limits(&bytes) {
+                            Some(reason) => ("tooLarge", reason),
+                            None => (refusal(&error), error.to_string()),
+                        };
+                        report.refused.push(Refused { file, kind: kind.into(), reason });
                     }
                 }
                 return Ok(());
@@ -172,6 +177,7 @@ impl Engine {
             return Ok(());
         }
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        warnings.extend(unread_lore(&card));
         let look = move || {
             let picture = picture_of(&bytes, &card);
             (bytes, card, picture)

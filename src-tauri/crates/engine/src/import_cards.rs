@@ -18,6 +18,7 @@ use crate::api::{ApiError, ImportReport, Imported, Skipped};
 use crate::characters::{is_favourite, spec};
 use crate::error::{Answer, internal};
 use crate::import::{picture_of, read_capped};
+use crate::import_lorebook::unread_lore;
 use crate::import_tags::Tags;
 use crate::import_worlds::Wishes;
 use crate::importing::Run;
@@ -243,5 +244,6 @@ fn read_png(path: &Path) -> Option<Read> {
         return None;
     }
     let hash = AssetHash::of(&bytes);
-    Some((bytes, hash, card, warnings.iter().map(ToString::to_string).collect()))
+    let warnings = warnings.iter().map(ToString::to_string).chain(unread_lore(&card)).collect();
+    Some((bytes, hash, card, warnings))
 }

@@ -1,6 +1,7 @@
 //! Lorebooks that come as files of their own.
 
 use domain::LorebookId;
+use domain::card::Card;
 use domain::lorebook::{Book, BookError, Skipped as Unread};
 use serde_json::Value;
 use store::AssetHash;
@@ -58,6 +59,12 @@ impl Engine {
         });
         Ok(known.await?)
     }
+}
+
+/// What is left out of the lorebook in a card, in words.
+pub(crate) fn unread_lore(card: &Card) -> Vec<String> {
+    let unread = card.character_book().map(|raw| Book::from_character_book(raw).1).unwrap_or_default();
+    warnings(&unread).into_iter().map(|warning| format!("lorebook: {warning}")).collect()
 }
 
 /// Whether a file says of itself that it is a lorebook and no card: a card may have entries in its book alone.

@@ -24,7 +24,7 @@ pub use sampler::write_sampler;
 use crate::prompt_template::{Line, PromptTemplate, SCHEMA, Section, VERSION, escape, slug};
 
 /// Bytes of a preset's file at the most.
-pub const MAX_BYTES: usize = 1 << 20;
+pub const MAX_BYTES: usize = 8 << 20;
 
 /// What a file of a preset is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Note {
 /// A file that is no preset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConvertError {
-    #[error("the preset is larger than {} KiB; it cannot be one of prompts and numbers", MAX_BYTES / 1024)]
+    #[error("the preset is larger than {} MiB, the most that is read", MAX_BYTES >> 20)]
     TooLarge,
     #[error("the file is no JSON: {message}")]
     NotJson { message: String },

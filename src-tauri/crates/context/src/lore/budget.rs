@@ -18,10 +18,6 @@ impl Scan<'_> {
             if !self.passes_roll(&candidate) {
                 continue;
             }
-            if self.overflowed && !ignores {
-                self.rules[candidate.entry] = Rule::Budget;
-                continue;
-            }
             let told = self.told(candidate.entry, candidate.matched.reason == Reason::Constant);
             let tokens = if told.text.is_empty() { 0 } else { (self.input.count)(&told.text) };
             if !ignores && !self.fits(candidate.entry, tokens) {

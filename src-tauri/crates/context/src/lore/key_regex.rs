@@ -148,6 +148,9 @@ mod tests {
             "/a{/u",
             "/\\1/u",
             "/[\\d-z]/u",
+            "/\\-/u",
+            "/a\\-b/iu",
+            "/\\_/u",
             "/a\\/",
         ] {
             assert!(JsRegex::from_key(key).is_none(), "{key}");
@@ -174,6 +177,8 @@ mod tests {
             ("/[😀]$/", "😃", false),
             ("/^[😀]/", "😃", true),
             ("/\\u{61}/u", "a", true),
+            ("/a[\\-_]b/u", "a-b", true),
+            ("/a\\-b/", "a-b", true),
             ("/\\u{61}/", "a", false),
             ("/\\uD83D\\uDE00/", "😀", true),
             ("/\\uD83D\\uDE00/u", "😀", true),

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::legacy;
 use super::schema::{PromptTemplate, SCHEMA, VERSION};
 
-/// Bytes of a template's file at the most.
-pub const MAX_BYTES: usize = 1 << 20;
+/// Bytes of a template's file at the most: room for a preset of 8 MiB in our form, where quotes and dollar signs are escaped.
+pub const MAX_BYTES: usize = 16 << 20;
 
 /// Sections of a template at the most.
 pub const MAX_SECTIONS: usize = 1_000;
