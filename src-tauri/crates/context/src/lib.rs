@@ -30,6 +30,8 @@ pub mod prompt_template;
 pub mod regex_script;
 pub mod reuse;
 pub mod similarity;
+#[cfg(test)]
+mod test_cases;
 mod window;
 mod wording;
 

@@ -278,9 +278,9 @@ impl Engine {
             .map_err(|error: gguf::GgufError| models::unusable(&error.to_string()))?;
         let own = own.and_then(|document| serde_json::from_str(&document).ok());
         let template = parse(&header, vocabulary.as_ref(), chosen, own)?;
-        let known = self.with_begin_token(model, template, header.bos.unwrap_or_default()).await?;
         let assumed = chosen == "auto" && header.chat_template.is_none();
         let note = assumed.then(|| guess_note(&header, vocabulary.as_ref()));
+        let known = self.with_begin_token(model, template, header.bos.unwrap_or_default()).await?;
         let known = KnownTemplate { parameters: header.parameters, note, ..known };
         self.templates().insert(key, known.clone());
         Ok(known)

@@ -12,7 +12,6 @@ use uuid::Uuid;
 
 use crate::Engine;
 use crate::api::{self, Changed, ChatSummary, MessagePage, ModelRef};
-use crate::characters::card_of;
 use crate::clock::rfc3339;
 use crate::convert::{self, Speakers};
 use crate::error::{Answer, bad_input, not_found};

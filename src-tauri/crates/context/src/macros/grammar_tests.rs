@@ -2,9 +2,9 @@
 //! closers in another argument. `PROPTEST_CASES` sets how many are tried.
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 use super::*;
+use crate::test_cases::config;
 
 const NAMES: &[&str] = &[
     "char",
@@ -142,18 +142,6 @@ fn run(text: &str) -> (Expanded, MacroState) {
     let scope = MacroScope { card: CardTexts { description: text, ..scope.card }, ..scope };
     let mut state = state();
     (expand(text, &scope, &mut state), state)
-}
-
-/// A number of cases that takes some seconds; `PROPTEST_CASES` has the last word. The seed is fixed, so that a failure is
-/// found again; `PROPTEST_RNG_SEED` chooses another.
-fn config(cases: u32) -> ProptestConfig {
-    let given = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    ProptestConfig {
-        cases: given("PROPTEST_CASES").map_or(cases, |cases| u32::try_from(cases).unwrap_or(u32::MAX)),
-        rng_seed: RngSeed::Fixed(given("PROPTEST_RNG_SEED").unwrap_or(27)),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
 }
 
 proptest! {

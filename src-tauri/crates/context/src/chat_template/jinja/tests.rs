@@ -1,6 +1,9 @@
 //! Against the reference: `tests/chat_templates/generate.py` made what it says.
 
+use proptest::prelude::*;
+
 use super::exec::{Input, Program};
+use crate::test_cases::config;
 
 /// Renders `source` for the chat in `context.json`.
 fn rendered(source: &str) -> Result<String, String> {
@@ -105,5 +108,70 @@ fn percent_formats_as_python_does() {
 fn a_width_or_precision_without_end_is_refused() {
     for source in ["'%9999999999d' % 1", "'%.999999999f' % 1", "'%*s' % (2000000000, 1)", "'%.99999d' % 1"] {
         assert!(rendered(&format!("{{{{ {source} }}}}")).is_err(), "{source}");
+    }
+}
+
+fn expressions() -> impl Strategy<Value = String> {
+    let leaf = prop::sample::select(
+        &[
+            "1",
+            "-2",
+            "0",
+            "2.5",
+            "'a'",
+            "'é%s'",
+            "none",
+            "true",
+            "messages",
+            "bos_token",
+            "[]",
+            "{}",
+            "()",
+            "(1, 'x')",
+            "{'a': 1}",
+            "missing",
+            "9223372036854775807",
+            "''",
+            "messages[0]",
+            "range(3)",
+        ][..],
+    );
+    leaf.prop_map(str::to_owned).prop_recursive(5, 32, 4, |inner| {
+        let ops = &["+", "-", "*", "/", "//", "%", "**", "~", "==", "<", "in", "not in", "and", "or", "is", "|"][..];
+        let names =
+            &["length", "join(',')", "items", "tojson", "int", "list", "string", "defined", "number", "trim"][..];
+        prop_oneof![
+            (inner.clone(), prop::sample::select(ops), inner.clone()).prop_map(|(a, op, b)| format!("({a} {op} {b})")),
+            (inner.clone(), prop::sample::select(names)).prop_map(|(a, name)| format!("({a} | {name})")),
+            (inner.clone(), prop::sample::select(names)).prop_map(|(a, name)| format!("{a}.{name}")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}[{b}:]")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}[{b}]")),
+            (inner.clone(), inner).prop_map(|(a, b)| format!("[{a}, {b}]")),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(config(20_000))]
+
+    #[test]
+    fn any_template_renders_or_is_refused(one in expressions(), two in expressions(), cut in any::<prop::sample::Index>()) {
+        let source = format!(
+            "{{% for m in {one} %}}{{{{ {two} }}}}{{% if {two} %}}{{{{ m }}}}{{% else %}}{{% break %}}{{% endif %}}{{% endfor %}}{{{{ {one} }}}}"
+        );
+        let _ = rendered(&source);
+        let cut = source.floor_char_boundary(cut.index(source.len()));
+        let _ = rendered(&source[..cut]);
+    }
+
+    #[test]
+    fn any_percent_format_is_written_or_refused(
+        pattern in "([a-z ]{0,2}%(\\([a-z]{0,2}\\))?[-+ #0]{0,3}([0-9]{0,3}|\\*)(\\.([0-9]{0,3}|\\*))?[hlL]?[a-zA-Z%é]){0,3}",
+        value in prop::sample::select(&[
+            "1", "-7", "2.5", "-0.0", "1e300", "'é'", "(1, 2.5, 'a')", "{'a': 3}", "none", "[1]", "true", "missing",
+            "(3, 2, 1, 0)", "9223372036854775807",
+        ][..]),
+    ) {
+        let _ = rendered(&format!("{{{{ '{pattern}' % {value} }}}}"));
     }
 }
