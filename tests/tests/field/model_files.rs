@@ -23,6 +23,31 @@ fn gguf(settings: &[(&str, &str)], tensor: &str) -> Vec<u8> {
     file
 }
 
+/// A vocabulary of one token behind the settings.
+fn with_vocabulary(mut file: Vec<u8>, settings: u64) -> Vec<u8> {
+    let at = 24;
+    let tokens = [text("tokenizer.ggml.tokens"), 9_u32.to_le_bytes().to_vec(), 8_u32.to_le_bytes().to_vec()].concat();
+    let tokens = [tokens, 1_u64.to_le_bytes().to_vec(), text("a")].concat();
+    file[16..24].copy_from_slice(&(settings + 1).to_le_bytes());
+    file.splice(at..at, tokens);
+    file.resize(file.len() + 256, 0);
+    file
+}
+
+#[tokio::test]
+async fn a_model_without_a_template_says_its_format_is_a_guess() {
+    let app = Headless::new().await;
+    let named = ("general.name", "Mistral 7B Instruct");
+    let settings = [("general.architecture", "llama"), named, ("tokenizer.ggml.model", "llama")];
+    let path = app.dir.path().join("Mistral-7B.gguf");
+    fs::write(&path, with_vocabulary(gguf(&settings, "token_embd.weight"), 3)).unwrap();
+    let added = app.engine.add_model(path).await.unwrap();
+    assert!(added.note.is_some_and(|note| note.contains("no chat template") && note.contains("is assumed")));
+    let health = app.engine.health().await.unwrap();
+    let models = health.checks.iter().find(|check| check.name == "model").unwrap();
+    assert!(models.ok && format!("{models:?}").contains("is assumed"), "{models:?}");
+}
+
 #[tokio::test]
 async fn what_cannot_chat_is_named_when_it_is_added() {
     let app = Headless::new().await;

@@ -18,6 +18,11 @@ impl Scan<'_> {
             if !self.passes_roll(&candidate) {
                 continue;
             }
+            // Nothing fits any more, so nothing more is expanded and counted.
+            if self.overflowed && self.used >= self.budget && !ignores {
+                self.rules[candidate.entry] = Rule::Budget;
+                continue;
+            }
             let told = self.told(candidate.entry, candidate.matched.reason == Reason::Constant);
             let tokens = if told.text.is_empty() { 0 } else { (self.input.count)(&told.text) };
             if !ignores && !self.fits(candidate.entry, tokens) {
