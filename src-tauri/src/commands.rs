@@ -18,7 +18,8 @@ macro_rules! engine_commands {
             $(#[doc = $doc])*
             #[tauri::command]
             async fn $name(core: State<'_, Core>, $($arg: $ty),*) -> Result<$result, ApiError> {
-                core.engine().await.$name($($arg),*).await
+                let engine = core.engine().await;
+                engine::contained(engine.$name($($arg),*)).await
             }
         )*
 

@@ -22,6 +22,7 @@ pub mod full_text;
 mod hash;
 pub mod importance;
 mod js_regex;
+mod line_ends;
 pub mod lore;
 pub mod macros;
 pub mod plan;
@@ -29,6 +30,8 @@ pub mod prompt_template;
 pub mod regex_script;
 pub mod reuse;
 pub mod similarity;
+#[cfg(test)]
+mod test_cases;
 mod window;
 mod wording;
 
@@ -39,6 +42,7 @@ pub use frame::{
     BlockKind, Candidate, Frame, HeadPart, HistoryMessage, LoreSection, Now, Place, Placed, Priority, Source, Zone,
 };
 pub use frozen::FrozenBlock;
+pub use line_ends::unix_lines;
 pub use plan::{
     AssembleError, Assembled, Dropped, EpochReason, Largest, Overflow, Placement, PlannedBlock, PlannedPicture,
     Retention, Setup, Shares, Watermark, assemble, base, leave_out,

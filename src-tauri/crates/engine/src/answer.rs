@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use context::budget::Chunk;
 use context::macros::ModelFacts;
-use context::{Budget, ChatTemplate, chat_template};
+use context::{Budget, ChatTemplate, TemplateError, chat_template};
 use domain::chat::Chat;
 use domain::model::{Endpoint, LocalModel, ModelChoice};
 use domain::prompt::Segment;
@@ -48,6 +48,8 @@ pub(crate) struct Answerer {
     pub(crate) sees: bool,
     /// It is too small to be believed in what it sums up.
     pub(crate) tiny: bool,
+    /// What the user ought to know of it, such as that its chat format is a guess.
+    pub(crate) note: Option<String>,
     /// The settings of the turn, resolved.
     pub(crate) values: Values,
     /// How often something had been withdrawn from prompts when these were read: a switch of memory counts among it.
@@ -81,6 +83,7 @@ impl Asked {
             sampling,
             sees,
             tiny: false,
+            note: None,
             values,
             withdrawals,
             counting,
@@ -108,6 +111,8 @@ pub(crate) struct KnownTemplate {
     uncounted: u32,
     /// Of the model.
     parameters: u64,
+    /// The format is a guess, in words.
+    note: Option<String>,
 }
 
 /// The template of a model with this `header`. The date is only a first one: each prompt is given that of its epoch.
@@ -121,7 +126,7 @@ fn parse(
     let eos = header.eos.as_deref().unwrap_or_default();
     let date = jiff::civil::DateTime::default();
     if let Some(OwnFormat { jinja, stop, .. }) = own {
-        let template = ChatTemplate::parse(&jinja, bos, eos, date)?;
+        let template = ChatTemplate::parse(&jinja, bos, eos, date).map_err(|error| faulty_format(&error, chosen))?;
         return Ok(template.with_stops(stop.iter().map(String::as_str)));
     }
     if chosen != "auto" {
@@ -134,12 +139,31 @@ fn parse(
     if let Some(source) = &header.chat_template {
         return Ok(ChatTemplate::parse(source, bos, eos, date)?);
     }
-    let name = header.name.as_deref().unwrap_or_default();
-    let has = |token: &str| vocabulary.is_some_and(|words| words.tokens.iter().any(|known| &**known == token));
-    match chat_template::guess(&header.architecture, name, &has) {
+    match guessed(header, vocabulary) {
         Some(format) => Ok(format.template(bos, eos, date)?),
         None => Ok(ChatTemplate::chatml()),
     }
+}
+
+fn guessed(header: &Header, vocabulary: Option<&Vocabulary>) -> Option<&'static chat_template::Format> {
+    let name = header.name.as_deref().unwrap_or_default();
+    let has = |token: &str| vocabulary.is_some_and(|words| words.tokens.iter().any(|known| &**known == token));
+    chat_template::guess(&header.architecture, name, &has)
+}
+
+/// What people are told of a model file that brings no chat template.
+pub(crate) fn guess_note(header: &Header, vocabulary: Option<&Vocabulary>) -> String {
+    let format = guessed(header, vocabulary).map_or("ChatML", |format| &format.title);
+    format!(
+        "The model file has no chat template, so the format \"{format}\" is assumed. If replies look wrong, choose another \
+         chat format in Settings."
+    )
+}
+
+/// A fault in the chat format that the settings name.
+pub(crate) fn faulty_format(error: &TemplateError, chosen: &str) -> ApiError {
+    let message = format!("The chat format \"{chosen}\": {error}.");
+    bad_input(message, "Correct the format, or choose another one in Settings.")
 }
 
 impl Answerer {
@@ -209,7 +233,7 @@ impl Engine {
     }
 
     async fn local_answerer(&self, model: LocalModel, asked: Asked) -> Answer<Answerer> {
-        let KnownTemplate { template, uncounted, parameters } =
+        let KnownTemplate { template, uncounted, parameters, note } =
             self.template_of(&model, &asked.values.chat_format).await?;
         let default = || local::library::default_context(model.context);
         let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
@@ -226,6 +250,7 @@ impl Engine {
             sampling,
             sees: false,
             tiny: parameters < CAPABLE,
+            note,
             values,
             withdrawals,
             counting: Counting::Local(model),
@@ -254,8 +279,10 @@ impl Engine {
             .map_err(|error: gguf::GgufError| models::unusable(&error.to_string()))?;
         let own = own.and_then(|document| serde_json::from_str(&document).ok());
         let template = parse(&header, vocabulary.as_ref(), chosen, own)?;
+        let assumed = chosen == "auto" && header.chat_template.is_none();
+        let note = assumed.then(|| guess_note(&header, vocabulary.as_ref()));
         let known = self.with_begin_token(model, template, header.bos.unwrap_or_default()).await?;
-        let known = KnownTemplate { parameters: header.parameters, ..known };
+        let known = KnownTemplate { parameters: header.parameters, note, ..known };
         self.templates().insert(key, known.clone());
         Ok(known)
     }
@@ -264,12 +291,17 @@ impl Engine {
     /// else and the worker adds none (S0.6). Where its text is unknown, or is not one token, one is left uncounted.
     async fn with_begin_token(&self, model: &LocalModel, template: ChatTemplate, bos: String) -> Answer<KnownTemplate> {
         if !self.local().adds_bos(model).await? {
-            return Ok(KnownTemplate { template: Arc::new(template), uncounted: 0, parameters: 0 });
+            return Ok(KnownTemplate { template: Arc::new(template), uncounted: 0, parameters: 0, note: None });
         }
         let counted = self.local().count(model, &[Segment { text: bos, control: true }]).await?;
         Ok(match counted[..] {
-            [1] => KnownTemplate { template: Arc::new(template.leading_with_bos()), uncounted: 0, parameters: 0 },
-            _ => KnownTemplate { template: Arc::new(template), uncounted: 1, parameters: 0 },
+            [1] => KnownTemplate {
+                template: Arc::new(template.leading_with_bos()),
+                uncounted: 0,
+                parameters: 0,
+                note: None,
+            },
+            _ => KnownTemplate { template: Arc::new(template), uncounted: 1, parameters: 0, note: None },
         })
     }
 
@@ -308,6 +340,7 @@ impl Engine {
             sampling,
             sees,
             tiny: false,
+            note: None,
             values,
             withdrawals,
             counting,

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::CharacterId;
 use domain::card::Card;
+use serde_json::Value;
 use store::Character;
 use uuid::Uuid;
 
@@ -112,7 +113,6 @@ impl Engine {
     }
 }
 
-/// The card of a stored character.
 /// The card that was read last, by a hash of its text: a turn asks for the same one several times, and a card with a
 /// large lorebook takes milliseconds to read.
 #[derive(Default)]
@@ -129,12 +129,32 @@ impl Engine {
         if let Some((_, known)) = self.card_cache().last.as_ref().filter(|(known, _)| *known == key) {
             return Ok((known.clone(), key));
         }
-        let card = Arc::new(card_of(character)?);
+        let card = Arc::new(unix_card(character)?);
         self.card_cache().last = Some((key, card.clone()));
         Ok((card, key))
     }
 }
 
+/// The card as chats use it: without carriage returns, which the stored card keeps.
+fn unix_card(character: &Character) -> Answer<Card> {
+    let escaped = character.card_json.contains("\\r");
+    let Some(mut json) = escaped.then(|| serde_json::from_str(&character.card_json).ok()).flatten() else {
+        return card_of(character);
+    };
+    unix_value(&mut json);
+    card_of(&Character { card_json: json.to_string(), ..character.clone() })
+}
+
+fn unix_value(value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains('\r') => *text = context::unix_lines(text).into_owned(),
+        Value::Array(values) => values.iter_mut().for_each(unix_value),
+        Value::Object(fields) => fields.values_mut().for_each(unix_value),
+        _ => {}
+    }
+}
+
+/// The card of a stored character.
 pub(crate) fn card_of(character: &Character) -> Answer<Card> {
     match Card::from_json(character.card_json.as_bytes()) {
         Ok((card, _)) => Ok(card),

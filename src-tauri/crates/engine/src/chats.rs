@@ -12,10 +12,10 @@ use uuid::Uuid;
 
 use crate::Engine;
 use crate::api::{self, Changed, ChatSummary, MessagePage, ModelRef};
-use crate::characters::card_of;
 use crate::clock::rfc3339;
 use crate::convert::{self, Speakers};
 use crate::error::{Answer, bad_input, not_found};
+use crate::panics;
 use crate::scripts::{Run, SAID};
 use crate::words::{self, Kept, Moment, Words};
 use crate::{manifest, memory};
@@ -49,7 +49,7 @@ impl Engine {
 
     pub(crate) async fn start_chat(&self, character: CharacterId) -> Answer<ChatId> {
         let character = self.character(character).await?;
-        let card = card_of(&character)?;
+        let (card, _) = self.card(&character)?;
         let persona = self.persona_of(None).await?;
         let mode = self.resolved_before_chat(Some(character.id)).await?.values.start_mode;
         let greetings = if mode == StartMode::Character { card.greetings() } else { Vec::new() };
@@ -314,7 +314,8 @@ fn shown(message: &Message, speakers: &Speakers, figures: &HashMap<SwipeId, Stri
 
 /// The start of a message as the list shows it.
 pub(crate) fn first_words(text: String) -> String {
-    context::display::display(&text).map_or(text, |display| display.shown)
+    let display = panics::or_plain("the last line of a chat", || context::display::display(&text), || None);
+    display.map_or(text, |display| display.shown)
 }
 
 /// Keeps the newest messages of at most `room` tokens (S1.13), and one at least; the others come when the reader scrolls up.

@@ -342,6 +342,7 @@ impl Engine {
         let mut stop = std::mem::take(&mut built.stop);
         let of_format = answerer.template.iter().flat_map(|template| template.stop_strings());
         stop.extend(of_format.filter(|text| !text.trim().is_empty()).cloned());
+        let stop: Vec<String> = stop.iter().map(|text| context::unix_lines(text).into_owned()).collect();
         let template = answerer.template.as_ref().map(|template| template.at(self.clock().civil(head_at)));
         let re_reads = template.as_ref().filter(|template| !template.append_only()).map(|_| RE_READS.to_owned());
         let setup = Setup {
@@ -365,11 +366,12 @@ impl Engine {
             let result = assemble(&built.frame, &setup, &window, &counter);
             timings.plan_ms += millis(started);
             match result {
-                Ok(assembled) => {
+                Ok(mut assembled) => {
                     counter.finish();
+                    assembled.blocks.extend(collected.lore.left_out.iter().cloned());
                     let of_lore = collected.lore.notices.iter().cloned();
                     let notices = collected.notices.iter().cloned().chain(of_lore).chain(built.notices);
-                    let notices = notices.chain(re_reads).collect();
+                    let notices = notices.chain(re_reads).chain(answerer.note.clone()).collect();
                     let Built { variables, head_changes, .. } = built;
                     timings.total_ms = millis(collected.started);
                     let placement = shown(setup.placement);

@@ -14,6 +14,7 @@ use store::{AssetHash, Listed, Listing};
 use crate::api;
 use crate::clock::rfc3339;
 use crate::error::Answer;
+use crate::panics;
 
 /// Longest tagline, in characters.
 const TAGLINE: usize = 140;
@@ -38,7 +39,8 @@ fn state(state: SwipeState) -> api::SwipeState {
 
 /// People's own words are shown as they are; a character's are shown without its thoughts.
 fn display(role: Role, text: &str) -> Option<api::Display> {
-    let display = context::display::display(text).filter(|_| is_reply(role))?;
+    let display = panics::or_plain("a message", || context::display::display(text), || None);
+    let display = display.filter(|_| is_reply(role))?;
     Some(api::Display {
         text: display.shown,
         thoughts: display.thoughts,

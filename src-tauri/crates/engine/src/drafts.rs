@@ -9,9 +9,12 @@ use crate::api::{Ask, EndReason, Event, Figures};
 use crate::collect::Aim;
 use crate::error::{Answer, bad_input, internal};
 use crate::generation::{self, Finish, Prepared};
+use crate::panics::contained_as;
 use crate::passages::{Part, Passages};
 use crate::running::Place;
 use crate::turn::TurnOptions;
+
+const DEFECT: &str = "the draft could not be written";
 
 /// What has been written so far.
 #[derive(Default)]
@@ -55,7 +58,7 @@ impl Engine {
 
     async fn draft(&self, chat: Chat, options: TurnOptions, place: Place) {
         let mut words = Words::default();
-        let written = self.write_draft(&chat, &options, &place, &mut words).await;
+        let written = contained_as(DEFECT, self.write_draft(&chat, &options, &place, &mut words)).await;
         let text = words.text.trim_end().to_owned();
         let reason = match written {
             Ok(FinishReason::Stop) if text.is_empty() => EndReason::Failed { error: generation::silent() },

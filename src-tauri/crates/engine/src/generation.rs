@@ -13,6 +13,7 @@ use crate::answer::Answerer;
 use crate::api::{self, ApiError, Changed, EndReason, Event, Figures};
 use crate::collect::{Aim, Collected, Made};
 use crate::error::{Answer, internal};
+use crate::panics::contained_as;
 use crate::passages::{self, Part, Passages};
 use crate::running::Place;
 use crate::step::Step;
@@ -24,6 +25,9 @@ const CHECKPOINT: Duration = Duration::from_millis(250);
 
 /// Waiting for less than this is not worth a word.
 const QUIET: Duration = Duration::from_millis(200);
+
+/// What a turn says that fails by a defect of ours.
+pub(crate) const DEFECT: &str = "the reply could not be written. Your words are saved, so try again";
 
 /// A reply to write.
 pub(crate) struct Job {
@@ -128,7 +132,7 @@ impl Engine {
             passages: Passages::going_on(job.target.base()),
             streams: true,
         };
-        let result = self.write_reply(&job, &mut draft, started).await;
+        let result = contained_as(DEFECT, self.write_reply(&job, &mut draft, started)).await;
         let result = result.and_then(|finish| match draft.fault(&job.target, finish.reason) {
             Some(error) => Err(error),
             None => Ok(finish.reason),
@@ -140,7 +144,7 @@ impl Engine {
             Err(error) => EndReason::Failed { error },
         };
         let whole = matches!(reason, EndReason::Stop | EndReason::Length);
-        let (reason, message) = match self.keep_reply(&job, &draft, whole).await {
+        let (reason, message) = match contained_as(DEFECT, self.keep_reply(&job, &draft, whole)).await {
             Ok(message) => (reason, message),
             Err(error) => (EndReason::Failed { error }, None),
         };
@@ -152,9 +156,14 @@ impl Engine {
         self.events().announce(Event::Ended { chat, message, reason });
         if whole {
             Step::Idle.done(id);
-            self.make_room(id, &options).await;
-            self.title_in_idle(id, &options).await;
-            self.learn_in_idle(id, &options).await;
+            let idle = async {
+                self.make_room(id, &options).await;
+                self.title_in_idle(id, &options).await;
+                self.learn_in_idle(id, &options).await;
+                Ok(())
+            };
+            // The log has what failed; the reply is there.
+            let _ = contained_as("the work between two turns failed", idle).await;
         }
     }
 

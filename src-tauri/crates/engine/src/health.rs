@@ -66,6 +66,11 @@ impl Engine {
         if let Some(missing) = models.iter().find(|model| model.missing) {
             return Err(format!("{} is no longer at {}", missing.name, missing.path));
         }
+        let notes: Vec<String> =
+            models.iter().filter_map(|model| Some(format!("{}: {}", model.name, model.note.as_ref()?))).collect();
+        if !notes.is_empty() {
+            return Ok(format!("{} in the library. {}", models.len(), notes.join(" ")));
+        }
         match (models.len(), self.settings().default_model) {
             (0, None) => Err("no model is set up: add a model file, or connect an endpoint".to_owned()),
             (count, _) => Ok(format!("{count} in the library")),

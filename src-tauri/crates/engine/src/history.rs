@@ -88,7 +88,7 @@ pub(crate) fn in_prompt(message: WindowMessage, speakers: &Speakers) -> HistoryM
 /// A message's words, as the model reads them again: what it thought is not re-sent (S4.72).
 pub(crate) fn said(role: Role, text: String) -> String {
     match convert::is_reply(role) {
-        true => context::display::display(&text).map_or(text, |display| display.shown),
+        true => crate::chats::first_words(text),
         false => text,
     }
 }

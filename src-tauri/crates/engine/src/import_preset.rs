@@ -1,6 +1,6 @@
 //! What people bring besides cards and models: prompt templates, SillyTavern's presets, regex scripts.
 
-use context::convert::{Converted, convert};
+use context::convert::{self, Converted, convert};
 use context::prompt_template::{self, Problem, PromptTemplate};
 use domain::regex_script;
 use serde_json::Value;
@@ -34,7 +34,20 @@ impl Engine {
             return Ok(Some(imported));
         }
         let Ok(converted) = convert(name, text) else { return Ok(None) };
-        self.keep_converted(file, converted, text).await.map(Some)
+        let mut imported = self.keep_converted(file, converted, text).await?;
+        let brought = preset_scripts(text);
+        if let (Some(first), false) = (imported.first_mut(), brought.is_empty()) {
+            let (count, verb) = (brought.len(), if brought.len() == 1 { "script comes" } else { "scripts come" });
+            first.warnings.push(format!(
+                "{count} regex {verb} with the preset, switched off: scripts change what is said. Look at them under Regex \
+                 scripts, and switch them on there."
+            ));
+        }
+        for script in brought {
+            let script = regex_script::RegexScript { disabled: true, ..script };
+            imported.push(self.keep_script(file, script, text).await?);
+        }
+        Ok(Some(imported))
     }
 
     async fn keep_converted(&self, file: &str, converted: Converted, text: &str) -> Answer<Vec<Imported>> {
@@ -123,6 +136,13 @@ fn in_words(problem: Problem) -> String {
 fn row(kind: &str, preset: &Preset, file: &str, warnings: Vec<String>) -> Imported {
     let (id, name) = (preset.key.clone(), preset.name.clone());
     Imported { kind: kind.into(), id, name, file: file.to_owned(), warnings }
+}
+
+/// The scripts that a preset brings among its extensions.
+fn preset_scripts(text: &str) -> Vec<regex_script::RegexScript> {
+    let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
+    let listed = value.get("extensions").and_then(|all| all.get("regex_scripts"));
+    listed.filter(|scripts| scripts.is_array()).map(|scripts| regex_script::read(scripts).0).unwrap_or_default()
 }
 
 /// Regex scripts say what they find; nothing else does.

@@ -9,6 +9,7 @@ use crate::api::CharacterSummary;
 use crate::characters::card_of;
 use crate::convert;
 use crate::error::{Answer, bad_input};
+use crate::panics;
 
 /// Cards that are described in one transaction: other writes wait so long.
 const AT_ONCE: usize = 64;
@@ -107,7 +108,7 @@ impl Engine {
             let describe = move |store: &mut store::Write<'_>| {
                 for id in some {
                     if let Some(character) = store.characters().get(id)? {
-                        let (listing, words) = described(&character);
+                        let (listing, words) = described(&character, convert::listing);
                         store.listings_mut().describe(id, &listing, &words)?;
                     }
                 }
@@ -119,12 +120,12 @@ impl Engine {
     }
 }
 
-/// A card that cannot be read has a name still.
-fn described(character: &Character) -> (Listing, String) {
-    match card_of(character) {
-        Ok(card) => convert::listing(&card),
-        Err(_) => (Listing::default(), character.name.clone()),
-    }
+/// What lists show of a character. A card that cannot be read, or whose texts a defect of ours cannot compute, still has
+/// its name.
+fn described(character: &Character, describe: impl FnOnce(&Card) -> (Listing, String)) -> (Listing, String) {
+    let plain = || (Listing::default(), character.name.clone());
+    let described = || card_of(character).map_or_else(|_| plain(), |card| describe(&card));
+    panics::or_plain("a row of the library", described, plain)
 }
 
 /// The card with other tags; `None` if they are what they were.
@@ -153,4 +154,29 @@ pub(crate) fn retag(card: &mut Card, add: &[String], remove: &[String]) -> bool 
 
 fn tidy(tags: Vec<String>) -> Vec<String> {
     tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Timestamp;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_row_that_cannot_be_computed_has_its_name() {
+        let card = Card::new("Mira").unwrap();
+        let character = Character {
+            id: CharacterId(Uuid::nil()),
+            name: "Mira".into(),
+            card_json: card.to_json(),
+            spec: String::new(),
+            picture: None,
+            source: None,
+            created: Timestamp(0),
+            updated: Timestamp(0),
+        };
+        let (listing, words) = described(&character, |_| panic!("a defect"));
+        assert_eq!((listing, words.as_str()), (Listing::default(), "Mira"));
+    }
 }

@@ -9,6 +9,7 @@ use context::lore::{
     Reason, TimedState,
 };
 use context::macros::MacroState;
+use context::plan::PlannedBlock;
 use context::regex_script::{self, Channel, Occasion};
 use domain::Timestamp;
 use domain::chat::Role;
@@ -24,6 +25,7 @@ use crate::collect::{Collected, placement};
 use crate::error::Answer;
 use crate::lore_books::Shelved;
 use crate::lore_counts::Counting;
+use crate::lore_left_out;
 use crate::lore_near::NearEntry;
 use crate::lore_reading::Reading;
 use crate::macro_variables::Changes;
@@ -51,6 +53,8 @@ pub(crate) struct Lore {
     /// An entry of the head tells of the moment.
     pub(crate) volatile: bool,
     pub(crate) notices: Vec<String>,
+    /// Rows of entries that found no room.
+    pub(crate) left_out: Vec<PlannedBlock>,
 }
 
 /// Stand in a composed section for the entries of one place, which are blocks of their own: no text holds these characters.
@@ -164,14 +168,17 @@ fn activate(collected: &Collected, books: &PreparedBooks, scene: &Scene<'_>, cou
     let words = collected.words();
     let reading = Reading::new(&words, scene);
     let outcome = outcome(collected, books, scene, (&words, &reading, counting));
-    let notice = outcome.patterns_exhausted.then(|| EXHAUSTED.to_owned());
+    let exhausted = outcome.patterns_exhausted.then(|| EXHAUSTED.to_owned());
+    let notice = exhausted.into_iter().chain(lore_left_out::notice(&outcome, books));
+    let left_out = lore_left_out::blocks(&outcome, books);
     let (read, noticed) = reading.finish();
     let mut lore = Lore {
         timed: outcome.timed,
         variables: read.head,
         head_changes: read.changes,
         volatile: read.volatile,
-        notices: notice.into_iter().chain(noticed).collect(),
+        notices: notice.chain(noticed).collect(),
+        left_out,
         ..Lore::default()
     };
     let mut of_now = (Run::new(&collected.scripts, &words, scene.now), read.now);

@@ -5,10 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use context::lore::{Bindings, LoreSettings, NamedBook, PreparedBooks, Strategy};
+use context::lore::{Bindings, LoreSettings, NamedBook, PreparedBooks, Profile, Strategy};
+use context::unix_lines;
 use domain::card::Card;
 use domain::lorebook::{Binding, Book, Entry};
-use domain::settings::{LoreStrategy, Values};
+use domain::settings::{LoreProfile, LoreStrategy, Values};
 use domain::{CharacterId, LorebookId};
 use store::{BoundLorebook, Company, Lorebook, StoreError};
 
@@ -129,7 +130,13 @@ impl Shelf {
         &self.books
     }
 
-    fn put(&mut self, name: &str, book: Book) -> String {
+    fn put(&mut self, name: &str, mut book: Book) -> String {
+        for entry in &mut book.entries {
+            let keys = entry.keys.iter_mut().chain(&mut entry.secondary_keys);
+            for text in keys.chain([&mut entry.content]).filter(|text| text.contains('\r')) {
+                *text = unix_lines(text).into_owned();
+            }
+        }
         let taken: Vec<&str> = self.books.iter().map(|book| &*book.name).collect();
         let name = free_name(name, &taken);
         self.books.push(NamedBook { name: name.as_str().into(), book: Arc::new(book) });
@@ -139,18 +146,34 @@ impl Shelf {
 
 /// What a chat's settings say of its books.
 pub(crate) fn settings(values: &Values) -> LoreSettings {
-    let strategy = match values.lore_strategy {
-        LoreStrategy::CharacterFirst => Strategy::CharacterFirst,
-        LoreStrategy::GlobalFirst => Strategy::GlobalFirst,
-        LoreStrategy::Evenly => Strategy::Evenly,
-    };
-    LoreSettings { strategy, ..LoreSettings::default() }
+    LoreSettings {
+        profile: match values.lore_profile {
+            LoreProfile::Corrected => Profile::Corrected,
+            LoreProfile::Compatible => Profile::Compatible,
+        },
+        scan_depth: values.lore_scan_depth.into(),
+        budget_percent: values.lore_budget_percent,
+        budget_cap: values.lore_budget_cap.unwrap_or_default(),
+        min_activations: values.lore_min_activations,
+        min_activations_depth_max: values.lore_min_activations_depth.unwrap_or_default(),
+        max_recursion_steps: values.lore_recursion_steps.unwrap_or_default(),
+        include_names: values.lore_include_names,
+        recursive: values.lore_recursive,
+        case_sensitive: values.lore_case_sensitive,
+        match_whole_words: values.lore_whole_words,
+        use_group_scoring: values.lore_group_scoring,
+        strategy: match values.lore_strategy {
+            LoreStrategy::CharacterFirst => Strategy::CharacterFirst,
+            LoreStrategy::GlobalFirst => Strategy::GlobalFirst,
+            LoreStrategy::Evenly => Strategy::Evenly,
+        },
+    }
 }
 
 /// What decides over the books of a chat.
 fn key(collected: &Collected, bound: &[BoundLorebook]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (collected.card_hash, collected.values.lore_strategy).hash(&mut hasher);
+    (collected.card_hash, settings(&collected.values)).hash(&mut hasher);
     for BoundLorebook { id, name, updated, binding } in bound {
         (id, name, updated.0, binding).hash(&mut hasher);
     }

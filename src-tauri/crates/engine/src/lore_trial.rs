@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use context::lore::{
     self, Activated, CardTexts, Chance, Found, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
-    LoreSettings, Place, PreparedBooks, TimedState, Told,
+    Place, PreparedBooks, TimedState, Told,
 };
 use context::macros::{self, MacroScope, MacroState};
 use context::{CountTokens as _, Estimate};
@@ -25,6 +25,7 @@ use crate::lore::{EXHAUSTED, MAX_RUNS, Scene, outcome};
 use crate::lore_books::{self, Shelf};
 use crate::lore_counts::Counting;
 use crate::lore_entries::title;
+use crate::lore_left_out;
 use crate::lore_reading::Reading;
 use crate::turn::TurnOptions;
 use crate::words::Kept;
@@ -82,7 +83,8 @@ impl Engine {
         let found = self.lorebook(book).await?;
         let mut shelf = Shelf::default();
         shelf.add(&found.name(), found.book);
-        let books = shelf.prepared(&LoreSettings::default());
+        let values = self.resolved_before_chat(None).await?.values;
+        let books = shelf.prepared(&lore_books::settings(&values));
         let user = self.persona_of(None).await?.name;
         // A count is a comfort: without a model an estimate does.
         let answerer = self.answerer(&nobodys_chat(), &TurnOptions::default()).await.ok();
@@ -141,6 +143,7 @@ impl Telling<'_> {
         if outcome.patterns_exhausted {
             notices.push(EXHAUSTED.to_owned());
         }
+        notices.extend(lore_left_out::notice(&outcome, self.books));
         let titles = self.titles();
         let silent = outcome.rejected.iter().take(MAX_SILENT).map(|entry| SilentEntry {
             book: entry.book.to_string(),

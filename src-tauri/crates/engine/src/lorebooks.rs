@@ -13,6 +13,7 @@ use crate::characters::{Exported, card_of, file_name};
 use crate::error::{Answer, bad_input, internal, not_found};
 use crate::lore_entries;
 use crate::memory;
+use crate::panics;
 
 /// Longest name of a book, in characters.
 const MAX_NAME: usize = 200;
@@ -30,6 +31,10 @@ enum Place {
     Card(Character, Box<Card>),
 }
 
+fn summarised(summary: impl FnOnce() -> Option<LorebookSummary>) -> Option<LorebookSummary> {
+    panics::or_plain("a row of the lorebooks", summary, || None)
+}
+
 impl Engine {
     /// Those outside cards by name, then the books of cards by the name of their characters.
     pub async fn list_lorebooks(&self) -> Answer<Vec<LorebookSummary>> {
@@ -43,9 +48,10 @@ impl Engine {
         let own = own.into_iter().filter_map(|row| {
             let bindings = bindings.get(&row.id).map(Vec::as_slice).unwrap_or_default();
             // One that cannot be read hides no other.
-            Some(Found::in_library(row).ok()?.summary(bindings))
+            summarised(|| Some(Found::in_library(row).ok()?.summary(bindings)))
         });
-        let of_cards = characters.into_iter().filter_map(|one| Some(Found::in_card(one).ok()??.summary(&[])));
+        let of_cards =
+            characters.into_iter().filter_map(|one| summarised(|| Some(Found::in_card(one).ok()??.summary(&[]))));
         Ok(own.chain(of_cards).collect())
     }
 

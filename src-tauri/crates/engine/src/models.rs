@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 
 use domain::ModelId;
 use domain::model::{LocalModel, ModelChoice};
+use local::gguf::{Fault, GgufError, Header};
 use local::library::{self, Inspected};
 use uuid::Uuid;
 
 use crate::Engine;
+use crate::answer;
 use crate::api::{self, ApiError, Changed, Fits, ModelRef};
 use crate::convert;
 use crate::error::{Answer, bad_input, internal};
+use crate::panics;
 use crate::remote_count::RemoteCounting;
 
 /// An exact or estimated count.
@@ -78,7 +81,9 @@ impl Engine {
             }
             match self.add_model(file).await {
                 Ok(model) => tracing::info!(model = model.name, "found a model"),
-                Err(ApiError::BadInput { message, .. }) => tracing::info!(message, "passed over a file"),
+                Err(ApiError::BadInput { message, .. } | ApiError::Internal { message }) => {
+                    tracing::info!(message, "passed over a file");
+                }
                 Err(other) => return Err(other),
             }
         }
@@ -137,9 +142,15 @@ fn file_name(path: &str) -> Option<String> {
 /// The header first: hashing gigabytes of a file that cannot chat helps nobody.
 fn inspect(path: &Path) -> Answer<Inspected> {
     let header = local::gguf::read(path).map_err(|error| unusable(&error.to_string()))?;
-    // Encoders make vectors and cannot write.
-    if header.architecture.contains("bert") {
+    if header.embeds {
         return Err(unusable(&format!("{} makes embeddings; it cannot chat", path.display())));
+    }
+    let read = local::gguf::vocabulary(path);
+    if matches!(&read, Err(GgufError { fault: Fault::NoVocabulary, .. })) {
+        let name = path.display();
+        return Err(unusable(&format!(
+            "{name} has no vocabulary, so it is a part of a model, or made for another program"
+        )));
     }
     library::inspect(path, |_, _| {}).map_err(|error| unusable(&error.to_string()))
 }
@@ -155,12 +166,15 @@ pub(crate) fn gguf_files(folder: &Path) -> Vec<PathBuf> {
 fn shown(model: LocalModel, default: Option<&ModelRef>) -> api::Model {
     let path = Path::new(&model.path);
     let context = library::default_context(model.context);
-    let fit = local::gguf::read(path)
-        .ok()
+    let header = panics::or_plain("a row of the models", || Some(local::gguf::read(path)), || None);
+    let note = header.as_ref().and_then(|header| note(path, header));
+    let fit = header
+        .and_then(Result::ok)
         .map(|header| library::fit(&header, model.bytes, context, library::available_memory()));
     api::Model {
         fits: fit.map_or(Fits::Yes, fits),
         missing: !path.exists(),
+        note: note.filter(|_| path.exists()),
         default: default == Some(&ModelRef::Local { id: model.id.to_string() }),
         id: model.id.to_string(),
         name: model.name,
@@ -169,6 +183,18 @@ fn shown(model: LocalModel, default: Option<&ModelRef>) -> api::Model {
         sha256: model.sha256,
         architecture: model.architecture,
         context: model.context,
+    }
+}
+
+/// What people ought to know of a file before they chat: that it cannot, or that its format is a guess.
+fn note(path: &Path, header: &Result<Header, GgufError>) -> Option<String> {
+    match header {
+        Err(error) => Some(format!("This file {}.", error.fault)),
+        Ok(header) if header.embeds => Some("This model makes embeddings; it cannot chat.".to_owned()),
+        Ok(header) if header.chat_template.is_none() => {
+            Some(answer::guess_note(header, local::gguf::vocabulary(path).ok().as_ref()))
+        }
+        Ok(_) => None,
     }
 }
 

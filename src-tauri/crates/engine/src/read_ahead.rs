@@ -20,6 +20,7 @@ use crate::collect::{Aim, Collected, Made};
 use crate::error::Answer;
 use crate::macro_variables;
 use crate::memory;
+use crate::panics::contained;
 use crate::turn::TurnOptions;
 
 /// Messages among which the user's last one is looked for.
@@ -112,7 +113,7 @@ impl Engine {
             return;
         }
         if let Some(Err(error)) =
-            leave.run_until_cancelled(work(leave.clone()).instrument(tracing::debug_span!("idle"))).await
+            leave.run_until_cancelled(contained(work(leave.clone())).instrument(tracing::debug_span!("idle"))).await
         {
             tracing::info!(%error, "a chat was not read ahead");
         }

@@ -5,7 +5,7 @@ use context::plan::PlannedBlock;
 use context::reuse::reuse;
 use context::{AssembleError, Assembled, EpochReason, Overflow};
 
-use crate::answer::Answerer;
+use crate::answer::{Answerer, faulty_format};
 use crate::api::{self, ApiError, PromptReport};
 use crate::collect::{Collected, Made};
 use crate::error::internal;
@@ -133,6 +133,9 @@ fn begun_since(previous: Option<&(Recorded, String)>, epoch: u32) -> Option<&'st
 pub(crate) fn refusal(error: AssembleError, collected: &Collected) -> ApiError {
     match error {
         AssembleError::Overflow(overflow) => too_long(&overflow, collected),
+        AssembleError::Template(error) if collected.values.chat_format != "auto" => {
+            faulty_format(&error, &collected.values.chat_format)
+        }
         AssembleError::Template(error) => error.into(),
         AssembleError::Uncounted(_) => internal("tokens of a prompt were not counted"),
     }

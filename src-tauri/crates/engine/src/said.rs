@@ -101,14 +101,15 @@ impl Collected {
         }
     }
 
-    /// The moment of the head: the chat as it was when the window began, at the time when the epoch did. A head that named the
+    /// The moment of the head: the chat and the time as they were when the epoch began. A head that named the
     /// newest words would be new every turn.
     pub(crate) fn beginning(&self, clock: &Clock, head_at: Timestamp) -> Moment<'_> {
         let earlier = self.history.iter().rev().filter(|message| message.created < head_at);
+        let before = earlier.clone().count();
         let user = earlier.clone().find(|message| message.role == Role::User);
         Moment {
             clock: Some(clock.macros(head_at, user.map(|user| user.created))),
-            chat: ChatTexts { last_generation_type: NORMAL, ..self.said(self.history.len().min(1)) },
+            chat: ChatTexts { last_generation_type: NORMAL, ..self.said(before.max(self.history.len().min(1))) },
             seed: words::seed(self.chat.id, None),
             ..Moment::default()
         }

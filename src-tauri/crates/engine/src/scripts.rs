@@ -19,6 +19,7 @@ use store::{Preset, PresetKind, StoreError};
 use crate::Engine;
 use crate::api;
 use crate::error::Answer;
+use crate::panics;
 use crate::script_library::listed;
 use crate::words::{Kept, Moment, Words};
 
@@ -33,6 +34,9 @@ pub(crate) const SAID: Occasion =
     Occasion { placement: Placement::AiOutput, channel: Channel::Stored, depth: None, edited: false };
 /// A text that is stored in the place of another.
 const EDITED: Occasion = Occasion { edited: true, ..SAID };
+
+/// In place of a reason, where our own code failed.
+const DEFECT: &str = "an error inside Inglenook; the log has the details";
 
 type Results = HashMap<(u64, u64), Arc<Outcome>, RandomState>;
 
@@ -110,7 +114,8 @@ impl<'a> Run<'a> {
             Some(known) => known,
             None => {
                 self.worked = true;
-                let outcome = Arc::new(self.work(text, &occasion, state));
+                let failed = || Outcome { failed: vec![DEFECT.to_owned()], ..Outcome::default() };
+                let outcome = Arc::new(panics::or_plain("regex scripts", || self.work(text, &occasion, state), failed));
                 if let Some(key) = key.filter(|_| !outcome.late) {
                     self.scripts.remember(key, outcome.clone());
                 }

@@ -1,10 +1,13 @@
 //! The operations that make a model write: send, regenerate, continue, stop, preview.
 
+use std::panic::AssertUnwindSafe;
+
 use context::macros::MacroState;
 use context::regex_script::Occasion;
 use domain::chat::{Chat, Message, Role, SwipeState};
 use domain::sampling::SamplerOptions;
 use domain::{ChatId, MessageId, SwipeId};
+use futures_util::FutureExt;
 use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
@@ -17,6 +20,7 @@ use crate::error::{Answer, bad_input};
 use crate::generation::Job;
 use crate::macro_variables;
 use crate::memory::{self, Said};
+use crate::panics;
 use crate::pictures::Checked;
 use crate::scripts::{Run, SAID};
 use crate::step::Step;
@@ -99,7 +103,10 @@ impl Engine {
         let id = MessageId(Uuid::now_v7());
         let before = self.macro_state(chat).await?;
         let mut after = before.clone();
-        let text = self.resolve(chat, text, &mut after).await?;
+        let typed = text.clone();
+        let resolved = AssertUnwindSafe(self.resolve(chat, text, &mut after)).catch_unwind().await;
+        // Words that a defect of ours cannot resolve are kept as they were typed.
+        let text = resolved.unwrap_or(Ok(typed))?;
         let new = NewMessage {
             id,
             chat: chat.id,
@@ -127,7 +134,10 @@ impl Engine {
                 store.pictures_mut().put(id, &pictures)?;
                 message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
                 let said = Said { chat: &row, persona: &persona, message: id, text: message.text(), now };
-                let done = if learns { memory::obey(store, &said)? } else { Vec::new() };
+                // A defect in reading the words must not lose them.
+                let obey = || memory::obey(store, &said);
+                let done =
+                    if learns { panics::or_plain("a command to memory", obey, || Ok(Vec::new()))? } else { Vec::new() };
                 Ok((message, done))
             })
             .await?;

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::group::Group;
 use crate::macro_variables::Changes;
+use crate::panics;
 
 /// Names of macros in one notice.
 const MAX_TOLD: usize = 50;
@@ -61,7 +62,8 @@ impl<'a> Words<'a> {
         moment: &Moment<'_>,
         state: &mut MacroState,
     ) -> Expanded {
-        macros::expand(text, &self.scope(original, moment), state)
+        let as_it_is = || Expanded { text: text.to_owned(), ..Expanded::default() };
+        panics::or_plain("macros", || macros::expand(text, &self.scope(original, moment), state), as_it_is)
     }
 
     pub(crate) fn chat(&self) -> &str {

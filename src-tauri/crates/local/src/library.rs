@@ -151,6 +151,7 @@ mod tests {
             parameters: 1,
             cache_bytes_per_token: Some(cache_bytes_per_token),
             embedding_length: None,
+            embeds: false,
         }
     }
 
@@ -180,7 +181,12 @@ mod tests {
         let path = folder.path().join("page.gguf");
         std::fs::write(&path, "<html>not found</html>").unwrap();
         let error = inspect(&path, |_, _| {}).unwrap_err().to_string();
-        assert!(error.ends_with("page.gguf is not a GGUF file: it begins with \"<htm\""), "{error}");
+        assert!(
+            error.ends_with(
+                "page.gguf is not a GGUF file: it is a web page, so the download went wrong. Download the file itself"
+            ),
+            "{error}"
+        );
         let error = inspect(folder.path(), |_, _| {}).unwrap_err().to_string();
         assert!(error.ends_with("is no ordinary file"), "{error}");
         let error = inspect(&folder.path().join("none.gguf"), |_, _| {}).unwrap_err().to_string();

@@ -125,6 +125,7 @@ enum Step {
     Event(GenerationEvent),
     Gate(Gate),
     Fail(ProviderError),
+    Panic,
     Finish(FinishReason),
 }
 
@@ -177,6 +178,11 @@ impl Script {
     /// Ends with `error`.
     pub fn error(self, error: ProviderError) -> Self {
         self.step(Step::Fail(error))
+    }
+
+    /// Panics, as a defect of ours would.
+    pub fn panic(self) -> Self {
+        self.step(Step::Panic)
     }
 
     /// Ends as if the connection was lost.
@@ -258,6 +264,7 @@ fn perform(
                     yield Err(error);
                     return;
                 }
+                Step::Panic => panic!("a scripted defect"),
                 Step::Finish(reason) => {
                     ending = reason;
                     break;

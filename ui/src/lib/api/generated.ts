@@ -1150,6 +1150,8 @@ export type Model = {
 	fits: Fits,
 	/**  The file is no longer where it was. */
 	missing: boolean,
+	/**  What to know before chatting with it: that the file cannot chat, or that its chat format is a guess. */
+	note: string | null,
 	/**  It answers where a chat does not say otherwise. */
 	default: boolean,
 };

@@ -4,7 +4,7 @@ import type { Endpoint, Model } from "../api/generated";
 import { api } from "./api";
 import { EndpointForm, hostOf, Models, PRESETS } from "./models.svelte";
 
-const model = (id: string, over: Partial<Model> = {}): Model => ({ id, name: id, path: "", bytes: 1, sha256: "", architecture: "llama", context: 8192, fits: "yes", missing: false, default: false, ...over });
+const model = (id: string, over: Partial<Model> = {}): Model => ({ id, name: id, path: "", bytes: 1, sha256: "", architecture: "llama", context: 8192, fits: "yes", missing: false, note: null, default: false, ...over });
 const endpoint = (id: string, url: string, over: Partial<Endpoint> = {}): Endpoint => ({ id, name: id, url, model: "", context: 8192, hasKey: false, keyIsForSession: false, default: false, countedWith: "estimate", meanError: null, learned: [], ...over });
 
 async function models(local: Model[], endpoints: Endpoint[]) {

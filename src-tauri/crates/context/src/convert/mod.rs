@@ -91,7 +91,7 @@ impl Note {
 /// A file that is no preset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConvertError {
-    #[error("the preset is larger than {} MiB; it cannot be one of prompts and numbers", MAX_BYTES >> 20)]
+    #[error("the preset is larger than {} MiB, the most that is read", MAX_BYTES >> 20)]
     TooLarge,
     #[error("the file is no JSON: {message}")]
     NotJson { message: String },

@@ -168,11 +168,22 @@ impl<'m> Manager<'m> {
         let preset = self.preset;
         let listed = preset.get("prompts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
         let mut prompts: BTreeMap<&str, &'m Map<String, Value>> = BTreeMap::new();
+        let mut nameless = Vec::new();
         let mut unordered = Vec::new();
         for prompt in listed {
-            prompts.entry(text(prompt, "identifier")).or_insert(prompt);
+            let identifier = text(prompt, "identifier");
+            if identifier.is_empty() {
+                nameless.push(prompt);
+            } else if prompts.contains_key(identifier) {
+                let what = format!("left out: another prompt has the identifier \"{identifier}\" already");
+                self.report.push(Note::new(format!("prompt: {}", shown_name(prompt)), what));
+                continue;
+            } else {
+                prompts.insert(identifier, prompt);
+            }
             unordered.push(prompt);
         }
+        self.tell_of_odd(&nameless);
         let Some(order) = self.order() else {
             return unordered.into_iter().take(MOST).map(|prompt| (prompt, true)).collect();
         };
@@ -184,10 +195,17 @@ impl<'m> Manager<'m> {
                 None => self.report.push(Note::new(format!("prompt_order: {identifier}"), "there is no such prompt")),
             }
         }
-        let left = unordered
-            .into_iter()
-            .filter(|prompt| prompts.get(text(prompt, "identifier")).is_some_and(|it| std::ptr::eq(*it, *prompt)));
+        let left = unordered.into_iter().filter(|prompt| {
+            let identifier = text(prompt, "identifier");
+            identifier.is_empty() || prompts.contains_key(identifier)
+        });
         entries.extend(left.map(|prompt| (prompt, false)));
+        let history = entries.iter().find(|(prompt, _)| text(prompt, "identifier") == "chatHistory");
+        if history.is_none_or(|(_, on)| !on) {
+            let what =
+                "switched off or absent in the preset; the chat is always sent here, and so are the user's words";
+            self.report.push(Note::new("prompt: chatHistory", what));
+        }
         if entries.len() > MOST {
             let what = format!("{} prompts are left out; a template holds {MOST}", entries.len() - MOST);
             self.report.push(Note::new("prompts", what));
@@ -196,8 +214,31 @@ impl<'m> Manager<'m> {
         entries
     }
 
+    /// Prompts that no order can name, and what is no prompt at all.
+    fn tell_of_odd(&mut self, nameless: &[&Map<String, Value>]) {
+        let ordered = self.preset.get("prompt_order").is_some_and(Value::is_array);
+        for prompt in nameless {
+            let what = match ordered {
+                true => "it has no identifier, so no order names it; it is kept, switched off",
+                false => "it has no identifier",
+            };
+            self.report.push(Note::new(format!("prompt: {}", shown_name(prompt)), what));
+        }
+        let all = self.preset.get("prompts").and_then(Value::as_array).into_iter().flatten();
+        let odd = all.filter(|one| !one.is_object()).count();
+        if odd > 0 {
+            self.report
+                .push(Note::new("prompts", format!("{odd} entries of the list are no prompts and are left out")));
+        }
+    }
+
     fn order(&mut self) -> Option<&'m Vec<Value>> {
-        let lists = self.preset.get("prompt_order")?.as_array()?;
+        let order = self.preset.get("prompt_order").filter(|order| !order.is_null())?;
+        let Some(lists) = order.as_array() else {
+            let what = "this is no list, so the prompts stand in the order of their own list";
+            self.report.push(Note::new("prompt_order", what));
+            return None;
+        };
         // Presets older than the lists per character have the order itself.
         if lists.iter().any(|one| one.get("identifier").is_some()) {
             return Some(lists);
@@ -337,6 +378,12 @@ fn switched(section: Section, on: bool) -> Section {
         true => section,
         false => Section { condition: Some("!always".to_owned()), ..section },
     }
+}
+
+/// What people know the prompt by.
+fn shown_name(prompt: &Map<String, Value>) -> &str {
+    let names = ["name", "identifier"].map(|field| text(prompt, field).trim());
+    names.into_iter().find(|name| !name.is_empty()).unwrap_or("without a name")
 }
 
 fn section_name(prompt: &Map<String, Value>) -> String {

@@ -51,7 +51,7 @@ const DYNATEMP: [&str; 4] = ["dynatemp", "min_temp", "max_temp", "dynatemp_expon
 const SEED: &str = "seed";
 
 /// Samplers that we do not have, and the value at which each does nothing.
-fn others() -> [(&'static str, Json); 14] {
+fn others() -> [(&'static str, Json); 18] {
     [
         ("temperature_last", json!(true)),
         ("top_a", json!(0)),
@@ -67,7 +67,40 @@ fn others() -> [(&'static str, Json); 14] {
         ("guidance_scale", json!(1)),
         ("grammar_string", json!("")),
         ("banned_tokens", json!("")),
+        ("negative_prompt", json!("")),
+        ("logit_bias", json!([])),
+        ("reasoning_effort", json!("auto")),
+        ("verbosity", json!("auto")),
     ]
+}
+
+/// Texts that end a repetition for DRY, which are fixed here.
+const BREAKERS: [&str; 4] = ["\n", ":", "\"", "*"];
+/// In which order samplers work there, by numbers; other apps have lists of names.
+const ORDER: [u64; 7] = [6, 0, 1, 3, 4, 2, 5];
+const ORDERS: [&str; 4] = ["sampler_order", "sampler_priority", "samplers", "samplers_priorities"];
+
+/// What stands in `preset` beside its numbers.
+fn lists(preset: &Map<String, Json>) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let breakers = preset.get("dry_sequence_breakers").filter(|breakers| !breakers.is_null());
+    // Some apps write the list as a text that holds JSON.
+    let breakers = breakers.map(|value| match value.as_str() {
+        Some(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
+        None => value.clone(),
+    });
+    if let Some(breakers) = breakers.filter(|breakers| *breakers != json!(BREAKERS) && *breakers != json!("")) {
+        let what = format!("DRY breaks at fixed texts here; {} is kept", shortened(&breakers));
+        notes.push(Note::new("dry_sequence_breakers", what));
+    }
+    let other = |field: &&str| match preset.get(*field) {
+        Some(Json::Array(order)) => !order.is_empty() && json!(order) != json!(ORDER),
+        _ => false,
+    };
+    if let Some(field) = ORDERS.into_iter().find(other) {
+        notes.push(Note::new(field, "samplers work in a fixed order here; this one is kept and not used"));
+    }
+    notes
 }
 
 /// The samplers of `preset`. Fields in `elsewhere` are other converters'.
@@ -90,6 +123,7 @@ pub(super) fn convert(
         values.insert(SEED.to_owned(), Value::Whole(seed as u32));
     }
     report.extend(notes(preset));
+    report.extend(lists(preset));
     report.extend(silenced(&values));
     let ours = |field: &str| {
         field == "name"
@@ -173,9 +207,10 @@ fn dynatemp(preset: &Map<String, Json>, values: &mut BTreeMap<String, Value>) {
 fn notes(preset: &Map<String, Json>) -> Vec<Note> {
     let mut notes = Vec::new();
     for (field, neutral) in others() {
-        let works = |value: &&Json| !same(value, &neutral) && !value.is_null();
+        let empty = |value: &Json| value.as_str() == Some("") || value.as_object().is_some_and(Map::is_empty);
+        let works = |value: &&Json| !same(value, &neutral) && !value.is_null() && !empty(value);
         if let Some(value) = preset.get(field).filter(works) {
-            notes.push(Note::new(field, format!("this sampler is not here; its value {} is kept", shortened(value))));
+            notes.push(Note::new(field, format!("this is not used here; its value {} is kept", shortened(value))));
         }
     }
     for field in CONTEXT {

@@ -159,13 +159,26 @@ impl Reader<'_> {
     }
 
     fn literal(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.part_from_opposite();
+        }
         self.line.literal.push_str(text);
         if !text.trim().is_empty() {
             self.says_something();
         }
     }
 
+    /// `{{#if a}}...{{else}}...{{/if}}` and `{{#unless a}}` on one line: only one of them is ever there, so each gets a line
+    /// of its own, with its own condition.
+    fn part_from_opposite(&mut self) {
+        let said = self.line.conditions.iter().flatten();
+        if said.into_iter().any(|one| self.open.contains(&negated(one))) {
+            self.end_line();
+        }
+    }
+
     fn variable(&mut self, name: &str, part: Option<Part>) {
+        self.part_from_opposite();
         self.line.end_literal();
         if self.line.text.ends_with('$') {
             // Else the sign and the variable would read as an escaped sign.

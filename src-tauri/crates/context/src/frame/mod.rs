@@ -4,6 +4,8 @@ mod kind;
 mod signal;
 mod source;
 
+use std::borrow::Cow;
+
 use domain::chat::Role;
 use domain::prompt::PromptRole;
 use domain::{MessageId, Timestamp};
@@ -14,6 +16,7 @@ pub use signal::{Signal, SignalKind};
 pub use source::Source;
 
 use crate::frozen::FrozenBlock;
+use crate::line_ends::unix_lines;
 
 /// Everything one turn may be made of. Building it decides nothing: what fits, and where it stands, is the plan's business.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -217,6 +220,11 @@ impl HistoryMessage {
         created: Timestamp,
     ) -> Self {
         let (speaker, text) = (speaker.into(), text.into());
+        // Marks of messages are compared from turn to turn, so they are made of what is sent.
+        let text = match unix_lines(&text) {
+            Cow::Owned(lines) => lines,
+            Cow::Borrowed(_) => text,
+        };
         Self {
             id,
             role,

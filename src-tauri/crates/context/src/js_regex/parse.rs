@@ -312,6 +312,7 @@ impl Parser<'_> {
                 let c = if c < '8' { self.octal(c) } else { c };
                 self.literal(c)
             }
+            '-' if self.flags.unicode => Err("with flag u `\\-` means nothing outside a class".into()),
             c => match self.class_escape(c)? {
                 Item::One(c) => self.literal(c),
                 Item::Set(set) => self.emit(&format!("[{set}]")),

@@ -18,7 +18,8 @@ impl Scan<'_> {
             if !self.passes_roll(&candidate) {
                 continue;
             }
-            if self.overflowed && !ignores {
+            // Nothing fits any more, so nothing more is expanded and counted.
+            if self.overflowed && self.used >= self.budget && !ignores {
                 self.rules[candidate.entry] = Rule::Budget;
                 continue;
             }

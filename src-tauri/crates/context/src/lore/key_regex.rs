@@ -108,7 +108,27 @@ impl Text {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::test_cases::config;
+
+    proptest! {
+        #![proptest_config(config(4_000))]
+
+        #[test]
+        fn any_key_is_a_pattern_or_plain_text(
+            pattern in "([()\\[\\]{}?*+|^$.:<>=!a-c0-3,éİ😀-]|\\\\[a-zA-Z0-9-]|\\(\\?[:=!<]|\\\\u\\{[0-9a-f]{0,6}\\}){0,14}",
+            flags in "[gimsuyx]{0,3}",
+        ) {
+            if let Some(regex) = JsRegex::from_key(&format!("/{pattern}/{flags}")) {
+                for text in ["", "aab-😀é İ\nc", &"a".repeat(300)] {
+                    let at = regex.find(&Text::new(text.to_owned()));
+                    prop_assert!(at.is_none_or(|at| text.is_char_boundary(at)));
+                }
+            }
+        }
+    }
 
     fn found(key: &str, text: &str) -> bool {
         let regex = JsRegex::from_key(key).unwrap_or_else(|| panic!("{key} is plain text"));
@@ -148,6 +168,9 @@ mod tests {
             "/a{/u",
             "/\\1/u",
             "/[\\d-z]/u",
+            "/\\-/u",
+            "/a\\-b/iu",
+            "/\\_/u",
             "/a\\/",
         ] {
             assert!(JsRegex::from_key(key).is_none(), "{key}");
@@ -174,6 +197,8 @@ mod tests {
             ("/[😀]$/", "😃", false),
             ("/^[😀]/", "😃", true),
             ("/\\u{61}/u", "a", true),
+            ("/a[\\-_]b/u", "a-b", true),
+            ("/a\\-b/", "a-b", true),
             ("/\\u{61}/", "a", false),
             ("/\\uD83D\\uDE00/", "😀", true),
             ("/\\uD83D\\uDE00/u", "😀", true),

@@ -77,6 +77,9 @@ pub struct Rejected {
     pub book: Arc<str>,
     pub uid: Uid,
     pub rule: Rule,
+    /// The index of the entry in its book.
+    #[serde(skip)]
+    pub index: usize,
 }
 
 /// Why an entry is active.

@@ -10,7 +10,7 @@ use super::decorators::{self, Decorators};
 use super::keys::{KeyRules, Test};
 use super::literals::Literals;
 use super::placement::Place;
-use super::{Activated, LoreSettings, Strategy, fold, text, timed};
+use super::{Activated, LoreSettings, Rejected, Strategy, fold, text, timed};
 
 /// A book and the name it is bound by.
 #[derive(Debug, Clone)]
@@ -133,8 +133,17 @@ impl PreparedBooks {
 
     /// An active entry as its book has it.
     pub fn written(&self, entry: &Activated) -> Option<&Entry> {
-        let book = self.books.iter().find(|book| book.name == entry.book);
-        book.and_then(|book| book.book.entries.get(entry.index))
+        self.entry(&entry.book, entry.index)
+    }
+
+    /// An entry that was kept out, as its book has it.
+    pub fn rejected(&self, entry: &Rejected) -> Option<&Entry> {
+        self.entry(&entry.book, entry.index)
+    }
+
+    fn entry(&self, book: &Arc<str>, index: usize) -> Option<&Entry> {
+        let book = self.books.iter().find(|known| known.name == *book);
+        book.and_then(|book| book.book.entries.get(index))
     }
 
     pub fn settings(&self) -> &LoreSettings {

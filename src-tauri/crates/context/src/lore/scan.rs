@@ -155,7 +155,8 @@ impl<'a> Scan<'a> {
 
     /// What kind of pass follows, if any.
     fn next(&mut self, feeding: &[usize]) -> Option<PassKind> {
-        if !self.overflowed {
+        // Compatible: once something did not fit, nothing new is looked for.
+        if !self.overflowed || !self.compatible {
             let recursive = !self.compatible || self.books.settings.recursive;
             let after_widening = self.compatible && self.kind == PassKind::Widened && self.text.has_recursion();
             if recursive && (!feeding.is_empty() || after_widening) {
@@ -214,7 +215,8 @@ impl<'a> Scan<'a> {
         let kept_out = (0..books.entries.len()).filter(|entry| self.status[*entry] != Status::Active);
         let rejected = kept_out.map(|index| {
             let entry = &books.entries[index];
-            Rejected { book: books.books[entry.book].name.clone(), uid: entry.uid.clone(), rule: self.rules[index] }
+            let book = books.books[entry.book].name.clone();
+            Rejected { book, uid: entry.uid.clone(), rule: self.rules[index], index: entry.index }
         });
         let prompts = self.active.iter().flat_map(|entry| &books.entries[*entry].decorators.disable_prompts);
         let prompts: BTreeSet<UiPrompt> = prompts.copied().collect();

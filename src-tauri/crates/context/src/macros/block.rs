@@ -32,8 +32,13 @@ pub(super) fn write(evaluator: &mut Evaluator<'_>, block: (usize, usize), depth:
         Some(Known::Function { .. }) => {
             let mut values = evaluator.arguments(opener, *args, depth);
             let text = evaluator.value(&content, depth);
-            values.push(shaped(text));
-            evaluator.call(opener, &values, sink);
+            values.push(shaped(text.clone()));
+            if !evaluator.call(opener, &values, sink) {
+                evaluator.as_source(opener, *args, &values, sink);
+                evaluator.insert(&text, sink);
+                let closing = &parsed.spans[closer];
+                sink.push(&parsed.source[closing.start..closing.end]);
+            }
         }
         _ => {}
     }
@@ -71,12 +76,13 @@ fn branches(parsed: &Parsed<'_>, content: &Piece) -> (Piece, Option<Piece>) {
             let otherwise = Piece { text: span.end..content.text.end, spans: span.next..content.spans.end };
             return (then, Some(otherwise));
         }
-        index = parsed.spans[span.closer.unwrap_or(index)].next;
+        index = parsed.spans[parsed.closer_within(index, content).unwrap_or(index)].next;
     }
     (content.clone(), None)
 }
 
-/// A condition is the name of a macro, a variable (`.name`, `$name`, also compared), or any text; `!` turns it round.
+/// A condition is the name of a macro, a variable (`.name`, `$name`, also compared; a bare name if the chat has such a
+/// variable), or any text; `!` negates it.
 fn holds(evaluator: &mut Evaluator<'_>, condition: &Piece, depth: usize) -> bool {
     let parsed = evaluator.parsed;
     let mut condition = condition.clone();
@@ -93,7 +99,9 @@ fn holds(evaluator: &mut Evaluator<'_>, condition: &Piece, depth: usize) -> bool
             let rest = Piece { text: at..condition.text.end, spans: condition.spans.clone() };
             shorthand::evaluate(evaluator, global, &rest, depth).map(Cow::Owned)
         }
-        (None, Some(name)) => evaluator.by_name(&name.to_ascii_lowercase()),
+        (None, Some(name)) => evaluator
+            .by_name(&name.to_ascii_lowercase())
+            .or_else(|| evaluator.state.of(false).get(name).cloned().map(Cow::Owned)),
         (None, None) => None,
     };
     let value = value.unwrap_or_else(|| evaluator.value(&condition, depth).into());

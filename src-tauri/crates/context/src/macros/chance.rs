@@ -26,8 +26,10 @@ pub(super) fn choose(evaluator: &mut Evaluator<'_>, index: usize, args: usize, s
     let Some(item) = numbers.one_of(&items) else { return String::new() };
     let value = evaluator.value(item, depth);
     if items.len() == 1 && parsed.literal(item).is_none() {
-        // The list itself may come out of a variable.
-        let listed: Vec<&str> = value.split(',').map(str::trim).collect();
+        // The list itself may come out of a variable, or of blocks that hold one item each.
+        let list = value.trim().trim_start_matches("::");
+        let separator = if value.contains("::") { "::" } else { "," };
+        let listed: Vec<&str> = list.split(separator).map(str::trim).collect();
         return numbers.one_of(&listed).map_or(String::new(), |item| (*item).to_owned());
     }
     if by_comma { value.replace("\\,", ",") } else { value }

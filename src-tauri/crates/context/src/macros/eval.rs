@@ -80,9 +80,10 @@ impl<'e> Evaluator<'e> {
         while index < piece.spans.end {
             let (here, span) = (index, &parsed.spans[index]);
             self.literal(&parsed.source[at..span.start], sink);
-            let last = span.closer.unwrap_or(index);
+            let closer = parsed.closer_within(index, piece);
+            let last = closer.unwrap_or(index);
             (at, index) = (parsed.spans[last].end, parsed.spans[last].next);
-            match span.closer {
+            match closer {
                 _ if depth >= MAX_DEPTH => sink.push(&parsed.source[span.start..at]),
                 Some(closer) => block::write(self, (here, closer), depth + 1, sink),
                 None => self.single(here, depth + 1, sink),
@@ -166,12 +167,13 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Runs a function; what it cannot make sense of is written as it would stand with its arguments resolved.
-    pub(super) fn call(&mut self, index: usize, args: &[String], sink: &mut Sink) {
-        let HeadKind::Named { name, args: behind } = &self.parsed.spans[index].head.kind else { return };
-        let Some(Known::Function { least, most, run }) = library::find(name) else { return };
+    /// Runs a function and writes its result. `false`: it cannot make sense of these arguments.
+    #[must_use]
+    pub(super) fn call(&mut self, index: usize, args: &[String], sink: &mut Sink) -> bool {
+        let HeadKind::Named { name, .. } = &self.parsed.spans[index].head.kind else { return true };
+        let Some(Known::Function { least, most, run }) = library::find(name) else { return true };
         if self.inserted == MAX_INSERTED {
-            return;
+            return true;
         }
         let result = match args.len() {
             count if count < least || (most == 0 && count > 0) => None,
@@ -181,15 +183,23 @@ impl<'e> Evaluator<'e> {
             }
             _ => run(self, args),
         };
-        match result {
-            Some(value) => self.insert(&value, sink),
-            None => {
-                let start = self.parsed.spans[index].start;
-                self.report(index);
-                let args = args.iter().map(|arg| format!("::{arg}")).collect::<String>();
-                self.insert(&format!("{}{args}}}}}", &self.parsed.source[start..*behind]), sink);
-            }
+        if let Some(value) = &result {
+            self.insert(value, sink);
         }
+        result.is_some()
+    }
+
+    /// Writes a macro as it stands in the source. Its arguments have run already, so their values take their places.
+    pub(super) fn as_source(&mut self, index: usize, at: usize, args: &[String], sink: &mut Sink) {
+        self.report(index);
+        let parsed = self.parsed;
+        let (mut written, end) = (parsed.spans[index].start, parsed.spans[index].end);
+        for (piece, value) in parsed.arguments(index, at).iter().zip(args) {
+            sink.push(&parsed.source[written..piece.text.start]);
+            self.insert(value, sink);
+            written = piece.text.end;
+        }
+        sink.push(&parsed.source[written..end]);
     }
 
     /// Tells texts apart wherever chance depends on them.
@@ -262,8 +272,10 @@ impl<'e> Evaluator<'e> {
                 self.insert(&value, sink);
             }
             Known::Function { .. } => {
-                let args = self.arguments(index, args, depth);
-                self.call(index, &args, sink);
+                let values = self.arguments(index, args, depth);
+                if !self.call(index, &values, sink) {
+                    self.as_source(index, args, &values, sink);
+                }
             }
             Known::Random | Known::Pick => {
                 let stable = matches!(known, Known::Pick);

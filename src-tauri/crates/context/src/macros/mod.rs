@@ -16,6 +16,8 @@ mod card_tests;
 mod chance;
 mod dice;
 mod eval;
+#[cfg(test)]
+mod grammar_tests;
 mod library;
 mod logic;
 mod moment;

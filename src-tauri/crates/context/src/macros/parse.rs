@@ -68,10 +68,12 @@ impl<'a> Parsed<'a> {
             parsed.spans[index].head = parsed.head(index);
         }
         if parsed.spans.iter().any(|span| span.head.closing) {
-            parsed.pair_blocks(0..parsed.spans.len());
-            for index in 0..parsed.spans.len() {
+            // Inner blocks first: a separator inside a block does not part the arguments around it, and the number of
+            // arguments decides whether a macro opens a block.
+            for index in (0..parsed.spans.len()).rev() {
                 parsed.pair_blocks(index + 1..parsed.spans[index].next);
             }
+            parsed.pair_blocks(0..parsed.spans.len());
         }
         parsed
     }
@@ -97,6 +99,21 @@ impl<'a> Parsed<'a> {
         std::iter::successors(first, move |index| Some(self.spans[*index].next).filter(|next| *next < end))
     }
 
+    /// The closing macro of the block that `index` opens, if the piece holds it.
+    pub(super) fn closer_within(&self, index: usize, piece: &Piece) -> Option<usize> {
+        self.spans[index].closer.filter(|closer| *closer < piece.spans.end)
+    }
+
+    /// The direct spans of a piece, a block being one: its first and its last span.
+    fn units(&self, piece: &Piece) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let (start, piece) = (piece.spans.start, piece.clone());
+        let unit = move |index: usize| {
+            let within = index < piece.spans.end;
+            within.then(|| (index, self.closer_within(index, &piece).unwrap_or(index)))
+        };
+        std::iter::successors(unit(start), move |(_, last)| unit(self.spans[*last].next))
+    }
+
     /// The piece without the blanks around it.
     pub(super) fn trimmed(&self, piece: Piece) -> Piece {
         let Piece { mut text, spans } = piece;
@@ -109,7 +126,7 @@ impl<'a> Parsed<'a> {
         Piece { text, spans }
     }
 
-    /// Cuts a piece at each `separator` that stands outside its spans; a comma behind a backslash cuts nothing (MC-03).
+    /// Cuts a piece at each `separator` that stands outside its macros and blocks; a comma behind a backslash cuts nothing (MC-03).
     pub(super) fn split(&self, piece: &Piece, separator: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let (mut from, mut first) = (piece.text.start, piece.spans.start);
@@ -123,9 +140,9 @@ impl<'a> Parsed<'a> {
             }
         };
         let mut at = piece.text.start;
-        for index in self.direct(piece) {
+        for (index, last) in self.units(piece) {
             cut_within(at..self.spans[index].start, index);
-            at = self.spans[index].end;
+            at = self.spans[last].end;
         }
         cut_within(at..piece.text.end, piece.spans.end);
         pieces.push(Piece { text: from..piece.text.end, spans: first..piece.spans.end });

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// Mira, a lamplighter, talks with Ann on a Sunday evening in November.
-fn scope() -> MacroScope<'static> {
+pub(super) fn scope() -> MacroScope<'static> {
     MacroScope {
         user: "Ann",
         char: "Mira",
@@ -133,8 +133,8 @@ fn unknown_macros_stay_with_their_inner_ones_resolved() {
 #[test]
 fn known_macros_with_odd_arguments_stay_too() {
     check_unknown(
-        "{{char::x}} {{roll::many}} {{getvar}}",
-        "{{char::x}} {{roll::many}} {{getvar}}",
+        "{{char::x}} {{roll:many}} {{getvar}}",
+        "{{char::x}} {{roll:many}} {{getvar}}",
         &["char", "roll", "getvar"],
     );
     check_unknown("{{roll::{{user}}}}", "{{roll::Ann}}", &["roll"]);

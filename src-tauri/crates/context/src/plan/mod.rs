@@ -25,7 +25,7 @@ pub use what_if::leave_out;
 use crate::chat_template::{ChatTemplate, TemplateError};
 use crate::frame::{BlockKind, Frame, Priority, Signal, Source, Zone};
 use crate::frozen::FrozenBlock;
-use crate::{Budget, CountTokens};
+use crate::{Budget, CountTokens, Estimate, line_ends};
 use draft::Draft;
 
 /// Where lorebook entries and notes stand.
@@ -203,6 +203,29 @@ pub struct PlannedBlock {
 }
 
 impl PlannedBlock {
+    /// A text that found no room before the plan was made.
+    pub fn left_out(kind: BlockKind, source: Source, reason: &str, text: &str) -> Self {
+        let segment = Segment { text: text.to_owned(), control: false };
+        Self {
+            zone: Zone::Input,
+            kind,
+            source,
+            reason: reason.to_owned(),
+            priority: Priority::Trimmable,
+            role: PromptRole::System,
+            message: None,
+            turn: None,
+            segment: None,
+            score: None,
+            signals: Vec::new(),
+            tokens: Estimate.count(&segment).unwrap_or_default(),
+            dropped: Some(Dropped::NoRoom),
+            text: segment.text,
+            own: None,
+            written: None,
+        }
+    }
+
     /// Is sent as `words`, which hold what it says itself.
     fn say(&mut self, words: &str) {
         let own = std::mem::replace(&mut self.text, words.to_owned());
@@ -280,8 +303,10 @@ pub fn assemble(
             &fallback
         }
     };
-    let frozen = crate::frozen::EpochState::read(&state.frozen);
-    let mut draft = Draft::new(frame, setup, state, &frozen, layout, counter)?;
+    let mut frozen = crate::frozen::EpochState::read(&state.frozen);
+    frozen.digest.iter_mut().for_each(line_ends::unix_frozen);
+    let frame = line_ends::unix_frame(frame);
+    let mut draft = Draft::new(&frame, setup, state, &frozen, layout, counter)?;
     draft.plan()?;
     let compiled = draft.settle()?;
     Ok(draft.finish(compiled))

@@ -32,10 +32,13 @@ pub fn sentences(text: &str, most: usize) -> String {
     }
 }
 
-/// `<START>` marks the blocks of examples; the mark itself says nothing to a model (V1-06).
+/// `<START>` marks the blocks of examples; the mark itself says nothing to a model (V1-06). Between blocks stands an empty
+/// line, so that one conversation does not run into the next.
 pub(super) fn examples(text: &str) -> String {
-    let lines = text.lines().map(str::trim_end).filter(|line| !line.trim().eq_ignore_ascii_case("<start>"));
-    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let blocks = lines.split(|line| line.trim().eq_ignore_ascii_case("<start>"));
+    let blocks = blocks.map(|lines| lines.join("\n").trim().to_owned()).filter(|block| !block.is_empty());
+    blocks.collect::<Vec<_>>().join("\n\n")
 }
 
 /// "31 year old woman", or as much of it as is known.

@@ -1,6 +1,6 @@
 //! One test for each row of the table in `context::lore`, named after it.
 
-use context::lore::{Chance, Profile, TimedState, placements};
+use context::lore::{Chance, Profile, Rule, TimedState, placements};
 use serde_json::json;
 
 use crate::support::{Turn, uids};
@@ -17,6 +17,15 @@ fn ascii_word_boundary() {
     let turn = Turn::new(keys).set(|it| it.match_whole_words = true);
     turn.clone().chat(&["который café 恐龙 เห็นมังกรบิน drachenei"]).check_both("0 1 2 3", "2 3");
     turn.chat(&["рыжий кот"]).check_both("0", "0");
+}
+
+/// The stem of a word: SillyTavern takes Cyrillic letters for the end of a word, so stems match there.
+#[test]
+fn word_stems_match_in_sillytavern_only() {
+    let keys = json!([{"key": ["мельниц"]}, {"key": ["мельница"]}, {"key": ["mill"]}]);
+    let turn = Turn::new(keys).chat(&["Где мельница? Miller!"]);
+    turn.clone().set(|it| it.match_whole_words = true).check_both("0 1", "1");
+    turn.check_both("0 1 2", "0 1 2");
 }
 
 #[test]
@@ -261,4 +270,18 @@ fn outlets_are_descending() {
 fn spaces_around_a_groups_name() {
     let turn = Turn::new(json!([{"key": ["lamp"], "group": " g"}, {"key": ["lamp"], "group": "g"}])).chat(&["lamp"]);
     turn.with(|it| it.timed = TimedState::default()).check_both("0 1", "0");
+}
+
+/// A large entry that is always on must not take the small ones with it.
+#[test]
+fn overflow_ends_the_scan() {
+    let entries = json!([
+        {"constant": true, "content": "a b c d e f g h i j k l m n o p", "order": 100},
+        {"constant": true, "content": "small", "order": 50},
+        {"key": ["small"], "content": "woken", "order": 40},
+    ]);
+    let turn = Turn::new(entries).with(|it| it.context = 40).set(|it| it.recursive = true).chat(&["hello"]);
+    turn.check_both("", "1 2");
+    assert!(turn.run(Profile::Corrected).overflowed);
+    assert_eq!(turn.rule("0"), Rule::Budget);
 }

@@ -125,6 +125,14 @@ words! {
         Character = "character",
     }
 
+    /// How lorebook entries are activated.
+    LoreProfile {
+        /// By the rules of the card specifications; words end where Unicode says so.
+        Corrected = "corrected",
+        /// As SillyTavern does, peculiarities included.
+        Compatible = "compatible",
+    }
+
     /// Who begins a chat (S4.24).
     StartMode {
         /// The card's greeting stands there (S4.24's `system`).
@@ -184,6 +192,8 @@ const fn text(text: &'static str) -> Value {
 const fn auto(min: u32) -> Kind {
     Kind::WholeOr { word: "auto", min, max: 2_000_000 }
 }
+
+const OFF_OR_TOKENS: Kind = Kind::WholeOr { word: "off", min: 1, max: 2_000_000 };
 
 macro_rules! settings {
     ($($(#[doc = $doc:literal])* $key:ident: $ty:ty = $default:expr, $kind:expr, $unit:ident, $group:ident, $scopes:ident;)*) => {
@@ -257,6 +267,28 @@ settings! {
     /// Id of the model or endpoint that does it (S4.39); `auto` is the chat's own. Where it is gone, that one does it too.
     memory_model: String = text("auto"), Kind::NameOr { word: "auto" }, None, Context, PEOPLE;
     lore_strategy: LoreStrategy = text("character-first"), Kind::Choice(LoreStrategy::WORDS), None, Context, PEOPLE;
+    lore_profile: LoreProfile = text("corrected"), Kind::Choice(LoreProfile::WORDS), None, Context, PEOPLE;
+    /// Recent messages that are scanned for keys, where neither the entry nor its book says otherwise.
+    lore_scan_depth: u32 = Value::Whole(2), Kind::Whole { min: 0, max: 1_000 }, Messages, Context, PEOPLE;
+    /// Percent of the context, less the reply, that lore may take.
+    lore_budget_percent: u32 = Value::Whole(25), Kind::Whole { min: 1, max: 100 }, None, Context, PEOPLE;
+    /// Tokens of lore at the most, whatever the share. `None`: the share alone decides.
+    lore_budget_cap: Option<u32> = text("off"), OFF_OR_TOKENS, Tokens, Context, PEOPLE;
+    /// Texts of active entries may activate other entries.
+    lore_recursive: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    /// Passes at the most, the first included. `None`: no limit.
+    lore_recursion_steps: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 100 }, None, Context, PEOPLE;
+    lore_case_sensitive: bool = Value::Switch(false), Kind::Switch, None, Context, PEOPLE;
+    /// Off: a key also matches inside a word, which languages with many word endings need.
+    lore_whole_words: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    /// The names of the speakers are scanned, too.
+    lore_include_names: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    /// Scans further back until so many entries are active; 0 is off.
+    lore_min_activations: u32 = Value::Whole(0), Kind::Whole { min: 0, max: 100 }, None, Context, PEOPLE;
+    /// How far back at the most. `None`: to the start of the chat.
+    lore_min_activations_depth: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 1_000 }, Messages, Context, PEOPLE;
+    /// In a group of entries, those with the most keys found win.
+    lore_group_scoring: bool = Value::Switch(false), Kind::Switch, None, Context, PEOPLE;
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.
     template: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;

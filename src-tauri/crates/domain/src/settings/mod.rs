@@ -14,8 +14,8 @@ mod value;
 pub use contradiction::Contradiction;
 pub use layers::{Layer, Layers, Problem, Resolved, resolve};
 pub use list::{
-    ChatTitles, ContentRating, ContextRetention, ContinueBy, ENVIRONMENT_PREFIX, Group, LoreStrategy, MemoryLearning,
-    NoteRole, Placement, SETTINGS, Setting, StartMode, Unit, Values, preset_setting, setting,
+    ChatTitles, ContentRating, ContextRetention, ContinueBy, ENVIRONMENT_PREFIX, Group, LoreProfile, LoreStrategy,
+    MemoryLearning, NoteRole, Placement, SETTINGS, Setting, StartMode, Unit, Values, preset_setting, setting,
 };
 pub use owner::{Origin, Owner, Scope};
 pub use silence::{Silencer, silencers};

@@ -36,6 +36,8 @@ pub struct Model {
     pub fits: Fits,
     /// The file is no longer where it was.
     pub missing: bool,
+    /// What to know before chatting with it: that the file cannot chat, or that its chat format is a guess.
+    pub note: Option<String>,
     /// It answers where a chat does not say otherwise.
     pub default: bool,
 }

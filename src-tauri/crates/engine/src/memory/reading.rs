@@ -19,6 +19,7 @@ use crate::Engine;
 use crate::convert::Speakers;
 use crate::engine::WeakEngine;
 use crate::error::Answer;
+use crate::panics::contained;
 
 /// Texts that are looked up at a time.
 pub(super) const AT_ONCE: u32 = 32;
@@ -239,7 +240,8 @@ async fn read_on(engine: WeakEngine, encoder: Encoder) {
                 let stop = || ended.is_cancelled() || !engine.running().none() || engine.reading().is_asked();
                 engine.read_some(&encoder, stop).await
             };
-            round.await
+            // A defect in one text must not end the reading of all others.
+            contained(round).await
         };
         drop(engine);
         drop(at_work);

@@ -3,6 +3,7 @@
 //!
 //! Layout and types are those of `ggml/include/gguf.h` and `ggml-common.h` of the llama.cpp that the worker links.
 
+mod purpose;
 mod reader;
 mod tensor;
 mod value;
@@ -12,6 +13,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
+pub use purpose::Purpose;
 use reader::Reader;
 use value::Metadata;
 pub use vocabulary::{TokenKind, Vocabulary};
@@ -46,6 +48,8 @@ pub struct Header {
     pub cache_bytes_per_token: Option<u64>,
     /// Length of vectors, for models that make embeddings.
     pub embedding_length: Option<u32>,
+    /// It makes embeddings, and cannot write.
+    pub embeds: bool,
 }
 
 /// A file that is no usable GGUF model.
@@ -64,15 +68,17 @@ pub enum Fault {
     Io(#[from] std::io::Error),
     #[error("is no ordinary file")]
     NoFile,
-    #[error("is not a GGUF file: it begins with {0}")]
+    #[error("is not a GGUF file: {0}")]
     NotGguf(String),
-    #[error("is a GGUF file for big-endian machines, which is not supported")]
+    #[error("is empty. Download it again")]
+    Empty,
+    #[error("is a GGUF file for big-endian machines, which is not supported. Download the usual, little-endian one")]
     BigEndian,
-    #[error("is a GGUF file of version {0}; versions 2 and 3 are supported")]
+    #[error("is a GGUF file of version {0}; versions 2 and 3 are supported. Download a newer conversion of the model")]
     Version(u32),
-    #[error("ends in the middle of its {part}: it has {length} bytes")]
+    #[error("ends in the middle of its {part}: it has {length} bytes. Download it again")]
     CutHeader { part: &'static str, length: u64 },
-    #[error("ends in the middle of tensor data: {} of {} MiB are there", mebibytes(*have), mebibytes(*need))]
+    #[error("ends in the middle of tensor data: {} of {} MiB are there. Download it again", mebibytes(*have), mebibytes(*need))]
     CutData { have: u64, need: u64 },
     #[error("is damaged: it claims {count} {what}, more than the {limit} of any real model")]
     TooMany { what: &'static str, count: u64, limit: u64 },
@@ -86,10 +92,12 @@ pub enum Fault {
     Tensor { name: String, why: &'static str },
     #[error("does not say what architecture it is of")]
     NoArchitecture,
-    #[error("holds no weights, only a vocabulary")]
+    #[error("holds no weights, only a vocabulary. Add the whole model file")]
     NoTensors,
     #[error("has no vocabulary")]
     NoVocabulary,
+    #[error("{0}")]
+    Other(Purpose),
 }
 
 /// For people: rounded down, so that a cut file never looks whole.
@@ -135,7 +143,13 @@ pub fn parse(source: impl Read + Seek, length: u64) -> Result<Header, Fault> {
     let tensors = reader.count("tensors", MAX_TENSORS)?;
     let pairs = reader.count("settings", MAX_PAIRS)?;
     let metadata = Metadata::read(&mut reader, pairs)?;
-    let parameters = tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
+    if let Some(purpose) = purpose::of_settings(&metadata) {
+        return Err(Fault::Other(purpose));
+    }
+    let (parameters, names) = tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
+    if let Some(purpose) = purpose::of_tensors(&metadata, &names) {
+        return Err(Fault::Other(purpose));
+    }
     describe(&mut reader, &metadata, version, (tensors, parameters))
 }
 
@@ -153,9 +167,12 @@ pub fn parse_vocabulary(source: impl Read + Seek, length: u64) -> Result<Vocabul
 }
 
 fn begin<R: Read + Seek>(reader: &mut Reader<R>) -> Result<u32, Fault> {
+    if reader.length() == 0 {
+        return Err(Fault::Empty);
+    }
     let magic: [u8; 4] = reader.bytes()?;
     if &magic != b"GGUF" {
-        return Err(Fault::NotGguf(format!("\"{}\"", magic.escape_ascii())));
+        return Err(Fault::NotGguf(purpose::of_magic(magic)));
     }
     match reader.u32()? {
         version @ (2 | 3) => Ok(version),
@@ -186,6 +203,10 @@ fn describe<R: Read + Seek>(
         parameters,
         cache_bytes_per_token: cache_bytes_per_token(metadata, &architecture),
         embedding_length: of_model("embedding_length").and_then(|length| u32::try_from(length).ok()),
+        // A model that writes pools nothing.
+        embeds: architecture.contains("bert")
+            || architecture == "gemma-embedding"
+            || of_model("pooling_type").is_some_and(|pooling| pooling > 0),
         architecture,
     })
 }

@@ -10,8 +10,13 @@ use super::reader::Reader;
 const MAX_NAME: u64 = 63;
 const MAX_DIMENSIONS: u32 = 4;
 
-/// Reads `count` tensor descriptions and checks that the file holds all of their data. Returns how many values they are.
-pub(super) fn check_all<R: Read + Seek>(reader: &mut Reader<R>, count: u64, alignment: u64) -> Result<u64, Fault> {
+/// Reads `count` tensor descriptions and checks that the file holds all of their data. Returns how many values they are, and
+/// the tensors' names.
+pub(super) fn check_all<R: Read + Seek>(
+    reader: &mut Reader<R>,
+    count: u64,
+    alignment: u64,
+) -> Result<(u64, Vec<String>), Fault> {
     if count == 0 {
         return Err(Fault::NoTensors);
     }
@@ -29,7 +34,10 @@ pub(super) fn check_all<R: Read + Seek>(reader: &mut Reader<R>, count: u64, alig
     let too_large = || Fault::CutData { have: reader.length(), need: u64::MAX };
     let start = reader.at().checked_next_multiple_of(alignment).ok_or_else(too_large)?;
     let need = start.checked_add(end).ok_or_else(too_large)?;
-    if reader.length() < need { Err(Fault::CutData { have: reader.length(), need }) } else { Ok(values) }
+    if reader.length() < need {
+        return Err(Fault::CutData { have: reader.length(), need });
+    }
+    Ok((values, names.into_iter().collect()))
 }
 
 fn name<R: Read + Seek>(reader: &mut Reader<R>) -> Result<String, Fault> {

@@ -109,24 +109,84 @@ fn a_cut_file_says_how_much_of_it_is_there() {
         .text("general.architecture", "llama")
         .tensor("token_embd.weight", &[1024, 1024, 23], 0, 0)
         .data(61 * 1024 * 1024);
-    assert_eq!(fault(&model), "ends in the middle of tensor data: 61 of 92 MiB are there");
+    assert_eq!(fault(&model), "ends in the middle of tensor data: 61 of 92 MiB are there. Download it again");
     let whole = small_model().bytes();
-    assert_eq!(parsed(&whole[..70]).unwrap_err().to_string(), "ends in the middle of its settings: it has 70 bytes");
-    assert_eq!(parsed(&whole[..10]).unwrap_err().to_string(), "ends in the middle of its header: it has 10 bytes");
+    assert_eq!(
+        parsed(&whole[..70]).unwrap_err().to_string(),
+        "ends in the middle of its settings: it has 70 bytes. Download it again"
+    );
+    assert_eq!(
+        parsed(&whole[..10]).unwrap_err().to_string(),
+        "ends in the middle of its header: it has 10 bytes. Download it again"
+    );
 }
 
 #[test]
 fn what_is_no_model_is_named() {
-    let html = parsed(b"<!DOCTYPE html><title>404</title>").unwrap_err();
-    assert_eq!(html.to_string(), "is not a GGUF file: it begins with \"<!DO\"");
+    for (bytes, named) in [
+        (&b"<!DOCTYPE html><title>404</title>"[..], "a web page"),
+        (b"version https://git-lfs.github.com/spec/v1", "a Git LFS pointer"),
+        (b"PK\x03\x04 and more", "a ZIP archive"),
+        (b"tjgg\x03\0\0\0", "the older GGML format"),
+        (b"{\"error\": \"not found\"}", "JSON text"),
+        (b"OggS and more", "it begins with \"OggS\""),
+        (b"", "is empty"),
+    ] {
+        let why = parsed(bytes).unwrap_err().to_string();
+        assert!(why.contains(named), "{why}");
+    }
     let mut other = small_model().bytes();
     other[4] = 1;
-    assert_eq!(parsed(&other).unwrap_err().to_string(), "is a GGUF file of version 1; versions 2 and 3 are supported");
+    assert_eq!(
+        parsed(&other).unwrap_err().to_string(),
+        "is a GGUF file of version 1; versions 2 and 3 are supported. Download a newer conversion of the model"
+    );
     other[4..8].copy_from_slice(&3u32.to_be_bytes());
     assert!(matches!(parsed(&other), Err(Fault::BigEndian)));
-    assert!(matches!(parsed(b""), Err(Fault::CutHeader { .. })));
-    assert_eq!(fault(&Sketch::default().text("general.architecture", "x")), "holds no weights, only a vocabulary");
+    assert_eq!(
+        fault(&Sketch::default().text("general.architecture", "x")),
+        "holds no weights, only a vocabulary. Add the whole model file"
+    );
     assert_eq!(fault(&Sketch::default().tensor("t", &[1], 0, 0).data(4)), "does not say what architecture it is of");
+}
+
+/// With weights and without them: what a file is for is said by its settings, else by its tensors.
+#[test]
+fn files_that_are_no_chat_model_are_named() {
+    let of = |architecture: &str| Sketch::default().text("general.architecture", architecture);
+    let part = |number: u16, count: u16| {
+        small_model().pair("split.no", 2, &number.to_le_bytes()).pair("split.count", 2, &count.to_le_bytes())
+    };
+    for (sketch, tensor, named) in [
+        (of("clip").text("general.type", "mmproj"), "v.patch_embd.weight", "mmproj"),
+        (of("clip"), "mm.0.weight", "mmproj"),
+        (of("llama").text("general.type", "adapter"), "blk.0.attn_q.weight.lora_a", "LoRA) for a llama model"),
+        (of("llama"), "blk.0.attn_q.weight.lora_a", "LoRA) for a llama model"),
+        (Sketch::default(), "blk.0.attn_q.weight.lora_a", "LoRA"),
+        (of("controlvector"), "direction.1", "a control vector"),
+        (of("whisper"), "encoder.conv1.weight", "Whisper"),
+        (of("flux"), "double_blocks.0.img_attn.proj.weight", "makes pictures (flux)"),
+        (Sketch::default(), "model.diffusion_model.input_blocks.0.0.weight", "makes pictures"),
+        (of("t5encoder"), "enc.blk.0.attn_q.weight", "text encoder"),
+        (Sketch::default().text("general.type", "imatrix"), "blk.0.in_sum2", "imatrix"),
+        (part(0, 2), "more", "part 1 of 2 of a split model"),
+        (part(3, 5), "more", "part 4 of 5 of a split model"),
+    ] {
+        let offset = 128;
+        assert!(fault(&sketch.tensor(tensor, &[1], 0, offset).data(132)).contains(named), "{named}");
+    }
+    for architecture in ["clip", "whisper", "flux", "controlvector"] {
+        assert!(fault(&of(architecture)).contains("Add a") || architecture == "clip", "{architecture} without tensors");
+    }
+    assert!(parsed(&part(0, 1).bytes()).is_ok(), "one part of one is whole");
+}
+
+#[test]
+fn models_that_make_embeddings_are_told_apart() {
+    let embeds = |sketch: Sketch| parsed(&sketch.tensor("t", &[1], 0, 0).data(4).bytes()).unwrap().embeds;
+    assert!(embeds(Sketch::default().text("general.architecture", "nomic-bert")));
+    assert!(embeds(Sketch::default().text("general.architecture", "qwen3").number("qwen3.pooling_type", 3)));
+    assert!(!embeds(Sketch::default().text("general.architecture", "qwen3").number("qwen3.pooling_type", 0)));
 }
 
 #[test]

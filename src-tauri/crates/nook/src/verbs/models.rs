@@ -56,7 +56,8 @@ fn line(model: &Model) -> String {
     };
     let missing = if model.missing { ", file missing" } else { "" };
     let mebibytes = model.bytes / (1024 * 1024);
-    format!("{mark} {}  {} ({}, {mebibytes} MiB, {fits}{missing})", model.id, model.name, model.architecture)
+    let note = model.note.as_ref().map_or_else(String::new, |note| format!("\n    {note}"));
+    format!("{mark} {}  {} ({}, {mebibytes} MiB, {fits}{missing}){note}", model.id, model.name, model.architecture)
 }
 
 fn fetched(here: u64, all: Option<u64>) -> String {

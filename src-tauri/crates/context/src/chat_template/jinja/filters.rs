@@ -6,7 +6,7 @@ use super::args::Called;
 use super::meter::{Buffer, Meter};
 use super::print::{Layout, json};
 use super::value::{Text, Value};
-use super::{Fault, format, methods, sequences};
+use super::{Fault, format, methods, printf, sequences};
 
 type Made = Result<Value, Fault>;
 
@@ -34,10 +34,7 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
             let text = value.to_text(meter)?;
             Ok(format::padded(meter, &text, "center", called)?.unwrap_or(Value::Undefined))
         }
-        "format" => {
-            let values = super::value::List::new(meter, called.positional.clone())?;
-            format::percent(meter, &value.to_text(meter)?, &values)
-        }
+        "format" => printf::filter(meter, &value.to_text(meter)?, called),
         "default" | "d" => {
             let missing = matches!(value, Value::Undefined) || (called.flag(1, "boolean") && !value.is_true());
             match called.get(0, "default_value") {

@@ -1,41 +1,11 @@
-//! Formatting: `%s`, `{}` and padding.
+//! Formatting: `{}` and padding.
 
 use std::rc::Rc;
 
 use super::Fault;
 use super::args::Called;
 use super::meter::{Buffer, Meter};
-use super::value::{List, Value};
-
-/// `%s`, `%d` and `%%`, which is all that chat templates use.
-pub(crate) fn percent(meter: &Rc<Meter>, pattern: &str, values: &List) -> Result<Value, Fault> {
-    let mut out = Buffer::new(meter)?;
-    let mut values = values.iter();
-    let mut parts = pattern.split('%');
-    out.push(parts.next().unwrap_or_default())?;
-    while let Some(part) = parts.next() {
-        let mut chars = part.chars();
-        match chars.next() {
-            None => {
-                out.push("%")?;
-                out.push(parts.next().unwrap_or_default())?;
-                continue;
-            }
-            Some('s') => next(&mut values)?.write(&mut out)?,
-            Some('d') => match next(&mut values)?.int() {
-                Some(value) => out.push(&value.to_string())?,
-                None => return Err(Fault::failed("`%d` needs a whole number")),
-            },
-            Some(_) => return Err(Fault::failed("only `%s` and `%d` are known in chat templates")),
-        }
-        out.push(chars.as_str())?;
-    }
-    Ok(Value::Text(out.into()))
-}
-
-fn next<'v>(values: &mut impl Iterator<Item = &'v Value>) -> Result<&'v Value, Fault> {
-    values.next().ok_or_else(|| Fault::failed("a value to format is missing"))
-}
+use super::value::Value;
 
 /// `'{} {0} {name}'.format(…)`, without format specifications.
 pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> Result<Value, Fault> {

@@ -245,12 +245,3 @@ pub(crate) fn join(meter: &Rc<Meter>, separator: &str, values: &Value) -> Made {
     }
     Ok(Value::Text(out.into()))
 }
-
-/// `'…%s…' % value`
-pub(crate) fn percent(meter: &Rc<Meter>, pattern: &str, value: &Value) -> Made {
-    let several = match value {
-        Value::List(list) => list.clone(),
-        one => super::value::List::new(meter, vec![one.clone()])?,
-    };
-    super::format::percent(meter, pattern, &several)
-}

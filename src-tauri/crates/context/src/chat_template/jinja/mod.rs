@@ -21,6 +21,7 @@ mod methods;
 mod ops;
 mod parse;
 mod print;
+mod printf;
 mod sequences;
 mod tests_of_values;
 mod value;

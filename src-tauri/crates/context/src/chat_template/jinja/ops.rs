@@ -132,7 +132,7 @@ pub(crate) fn binary(meter: &Rc<Meter>, op: Op, a: &Value, b: &Value) -> Result<
             meter.room(list.len().saturating_mul(count).saturating_mul(64))?;
             joined(meter, std::iter::repeat_n(list, count), list.is_tuple())
         }
-        (Op::Rem, Value::Text(pattern), value) => super::methods::percent(meter, pattern, value),
+        (Op::Rem, Value::Text(pattern), value) => super::printf::percent(meter, pattern, value),
         _ => arithmetic(op, a, b),
     }
 }

@@ -26,7 +26,7 @@ impl Value {
         Ok(out.into())
     }
 
-    fn write_repr(&self, out: &mut Buffer) -> Result<(), Fault> {
+    pub(super) fn write_repr(&self, out: &mut Buffer) -> Result<(), Fault> {
         match self {
             Self::Undefined => out.push("Undefined"),
             Self::None => out.push("None"),

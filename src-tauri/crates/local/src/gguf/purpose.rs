@@ -1,0 +1,161 @@
+//! GGUF files that are no model which writes: parts and helpers of models, and models for other things.
+
+use std::fmt;
+
+use super::value::Metadata;
+
+/// What a file is for, where that is not to write. Reads on after the file's name, and says what to do instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    /// Turns pictures or sound into vectors for another model (mmproj).
+    Projector,
+    /// Changes a model of this architecture (LoRA).
+    Adapter(String),
+    ControlVector,
+    /// Statistics for making smaller files (imatrix).
+    Statistics,
+    Hearing,
+    Speaking,
+    /// Makes pictures or videos; by its architecture, where the file says.
+    Painting(String),
+    TextEncoder,
+    /// One file of several that are one model.
+    Part {
+        number: u64,
+        count: u64,
+    },
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Projector => out.write_str(
+                "is the part of a model that looks at pictures (mmproj); it cannot write. Add the model's main file",
+            ),
+            Self::Adapter(architecture) => {
+                let of = if architecture.is_empty() { "a" } else { architecture.as_str() };
+                write!(
+                    out,
+                    "is an adapter (LoRA) for {of} model; it cannot write alone, and adapters are not supported. Add a \
+                     model that has it merged"
+                )
+            }
+            Self::ControlVector => {
+                out.write_str("is a control vector, which steers another model, and is not supported. Add a chat model")
+            }
+            Self::Statistics => out.write_str(
+                "is an importance matrix (imatrix), which is only used for making smaller model files. Add a model file",
+            ),
+            Self::Hearing => {
+                out.write_str("is a model that turns speech into text (Whisper); it cannot chat. Add a chat model")
+            }
+            Self::Speaking => out.write_str("is a model that turns text into speech; it cannot chat. Add a chat model"),
+            Self::Painting(architecture) => {
+                let named = if architecture.is_empty() { String::new() } else { format!(" ({architecture})") };
+                write!(out, "is a model that makes pictures{named}; it cannot chat. Add a chat model")
+            }
+            Self::TextEncoder => {
+                out.write_str("is the text encoder of another model (T5); it cannot chat. Add a chat model")
+            }
+            Self::Part { number, count } => write!(
+                out,
+                "is part {number} of {count} of a split model. Join all {count} parts into one file (`llama-gguf-split \
+                 --merge FIRST-PART OUTPUT`), or download the model as one file, and add that"
+            ),
+        }
+    }
+}
+
+/// Architectures of models that make pictures or videos, as their converters write them.
+const PAINTING: [&str; 19] = [
+    "flux",
+    "flux2",
+    "sd1",
+    "sd2",
+    "sd3",
+    "sd3.5",
+    "sdxl",
+    "aura",
+    "auraflow",
+    "pixart",
+    "lumina2",
+    "hidream",
+    "chroma",
+    "ltxv",
+    "hyvid",
+    "wan",
+    "cosmos",
+    "qwen_image",
+    "z_image",
+];
+const SPEAKING: [&str; 5] = ["wavtokenizer-dec", "outetts", "bark", "csm", "kokoro"];
+
+/// What the settings of a file say.
+pub(super) fn of_settings(metadata: &Metadata) -> Option<Purpose> {
+    let architecture = metadata.text("general.architecture").unwrap_or_default();
+    let kind = metadata.text("general.type").unwrap_or_default();
+    let parts = metadata.number("split.count").filter(|count| *count > 1);
+    match (architecture, kind) {
+        _ if kind == "imatrix" || metadata.number("imatrix.chunk_count").is_some() => Some(Purpose::Statistics),
+        _ if kind == "adapter" || metadata.text("adapter.type").is_some() => Some(adapter(architecture)),
+        ("clip", _) | (_, "mmproj") => Some(Purpose::Projector),
+        ("controlvector", _) => Some(Purpose::ControlVector),
+        ("whisper", _) => Some(Purpose::Hearing),
+        ("t5encoder", _) => Some(Purpose::TextEncoder),
+        (name, _) if SPEAKING.contains(&name) => Some(Purpose::Speaking),
+        (name, _) if PAINTING.contains(&name) => Some(Purpose::Painting(name.to_owned())),
+        _ => {
+            let number = metadata.number("split.no").unwrap_or(0).saturating_add(1);
+            parts.map(|count| Purpose::Part { number, count })
+        }
+    }
+}
+
+/// What the names of its tensors say of a file whose settings say nothing.
+pub(super) fn of_tensors(metadata: &Metadata, names: &[String]) -> Option<Purpose> {
+    let any = |test: &dyn Fn(&str) -> bool| names.iter().any(|name| test(name));
+    let begins = |starts: &[&str]| any(&|name| starts.iter().any(|start| name.starts_with(start)));
+    let architecture = metadata.text("general.architecture").unwrap_or_default();
+    if any(&|name| name.ends_with(".lora_a") || name.contains(".lora_down.")) {
+        return Some(adapter(architecture));
+    }
+    // A model that writes turns tokens into vectors, and some see or hear besides.
+    if any(&|name| name.contains("token_embd") || name.contains("embed_tokens")) {
+        return None;
+    }
+    if begins(&["double_blocks.", "model.diffusion_model.", "first_stage_model.", "joint_blocks.", "input_blocks."]) {
+        return Some(Purpose::Painting(String::new()));
+    }
+    if begins(&["v.patch_embd", "v.blk.", "mm.", "a.blk."]) {
+        return Some(Purpose::Projector);
+    }
+    if begins(&["encoder.conv1", "model.encoder.conv1"]) {
+        return Some(Purpose::Hearing);
+    }
+    begins(&["direction."]).then_some(Purpose::ControlVector)
+}
+
+fn adapter(architecture: &str) -> Purpose {
+    let an = if architecture.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+    Purpose::Adapter(if architecture.is_empty() { String::new() } else { format!("{an} {architecture}") })
+}
+
+/// What a file is that is no GGUF at all, by its first bytes.
+pub(super) fn of_magic(magic: [u8; 4]) -> String {
+    let what = match &magic {
+        b"<!DO" | b"<!do" | b"<htm" | b"<HTM" | b"<?xm" => {
+            "it is a web page, so the download went wrong. Download the file itself"
+        }
+        b"vers" => {
+            "it is a Git LFS pointer, which only names the model. Run `git lfs pull`, or download the file itself"
+        }
+        b"PK\x03\x04" => "it is a ZIP archive. Unpack it, and add the model in it",
+        b"\x1f\x8b\x08\x00" | b"Rar!" | b"7z\xbc\xaf" => "it is an archive. Unpack it, and add the model in it",
+        b"lmgg" | b"fmgg" | b"tjgg" | b"algg" => {
+            "it is in the older GGML format, which is not supported. Download the model as GGUF"
+        }
+        _ if magic[0] == b'{' => "it is JSON text, such as an error of a server. Download the file itself",
+        _ => return format!("it begins with \"{}\"", magic.escape_ascii()),
+    };
+    what.to_owned()
+}

@@ -1,0 +1,73 @@
+//! Files that are given as models and are none.
+
+use std::fs;
+
+use engine::api::ApiError;
+use tests::headless::Headless;
+
+fn text(text: &str) -> Vec<u8> {
+    [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
+}
+
+/// A GGUF with texts for settings and one tensor of 64 numbers.
+fn gguf(settings: &[(&str, &str)], tensor: &str) -> Vec<u8> {
+    let mut file = [&b"GGUF"[..], &3_u32.to_le_bytes(), &1_u64.to_le_bytes()].concat();
+    file.extend((settings.len() as u64).to_le_bytes());
+    for (key, value) in settings {
+        file.extend([text(key), 8_u32.to_le_bytes().to_vec(), text(value)].concat());
+    }
+    file.extend(text(tensor));
+    file.extend([1_u32.to_le_bytes().to_vec(), 64_u64.to_le_bytes().to_vec()].concat());
+    file.extend([0_u32.to_le_bytes().to_vec(), 0_u64.to_le_bytes().to_vec()].concat());
+    file.resize(file.len().next_multiple_of(32) + 256, 0);
+    file
+}
+
+/// A vocabulary of one token behind the settings.
+fn with_vocabulary(mut file: Vec<u8>, settings: u64) -> Vec<u8> {
+    let at = 24;
+    let tokens = [text("tokenizer.ggml.tokens"), 9_u32.to_le_bytes().to_vec(), 8_u32.to_le_bytes().to_vec()].concat();
+    let tokens = [tokens, 1_u64.to_le_bytes().to_vec(), text("a")].concat();
+    file[16..24].copy_from_slice(&(settings + 1).to_le_bytes());
+    file.splice(at..at, tokens);
+    file.resize(file.len() + 256, 0);
+    file
+}
+
+#[tokio::test]
+async fn a_model_without_a_template_says_its_format_is_a_guess() {
+    let app = Headless::new().await;
+    let named = ("general.name", "Mistral 7B Instruct");
+    let settings = [("general.architecture", "llama"), named, ("tokenizer.ggml.model", "llama")];
+    let path = app.dir.path().join("Mistral-7B.gguf");
+    fs::write(&path, with_vocabulary(gguf(&settings, "token_embd.weight"), 3)).unwrap();
+    let added = app.engine.add_model(path).await.unwrap();
+    assert!(added.note.is_some_and(|note| note.contains("no chat template") && note.contains("is assumed")));
+    let health = app.engine.health().await.unwrap();
+    let models = health.checks.iter().find(|check| check.name == "model").unwrap();
+    assert!(models.ok && format!("{models:?}").contains("is assumed"), "{models:?}");
+}
+
+#[tokio::test]
+async fn what_cannot_chat_is_named_when_it_is_added() {
+    let app = Headless::new().await;
+    let llama = [("general.architecture", "llama"), ("tokenizer.ggml.model", "gpt2")];
+    for (name, bytes, named) in [
+        ("mmproj.gguf", gguf(&[("general.architecture", "clip")], "v.patch_embd.weight"), "looks at pictures"),
+        ("lora.gguf", gguf(&[("general.architecture", "llama"), ("general.type", "adapter")], "x.lora_a"), "LoRA"),
+        ("control.gguf", gguf(&[("general.architecture", "controlvector")], "direction.1"), "control vector"),
+        ("whisper.gguf", gguf(&[("general.architecture", "whisper")], "encoder.conv1.weight"), "Whisper"),
+        ("flux.gguf", gguf(&[("general.architecture", "flux")], "double_blocks.0.w"), "makes pictures"),
+        ("bert.gguf", gguf(&[("general.architecture", "nomic-bert")], "token_embd.weight"), "makes embeddings"),
+        ("half.gguf", gguf(&llama, "token_embd.weight"), "no vocabulary"),
+        ("page.gguf", b"<!DOCTYPE html>".to_vec(), "a web page"),
+        ("lfs.gguf", b"version https://git-lfs.github.com/spec/v1\n".to_vec(), "Git LFS pointer"),
+        ("cut.gguf", gguf(&llama, "token_embd.weight")[..60].to_vec(), "Download it again"),
+    ] {
+        let path = app.dir.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let Err(ApiError::BadInput { message, .. }) = app.engine.add_model(path).await else { panic!("{name}") };
+        assert!(message.contains(named), "{name}: {message}");
+    }
+    assert!(app.engine.list_models().await.unwrap().is_empty());
+}
