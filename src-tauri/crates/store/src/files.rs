@@ -45,6 +45,15 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     keep(file, path)
 }
 
+/// Makes a file its owner's alone. Windows has no such mode; a home folder is private there.
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
 /// Removes what a process that was killed left half-written.
 pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {

@@ -34,6 +34,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0026_learn_anew.sql"),
     include_str!("migrations/0027_stale_cache.sql"),
     include_str!("migrations/0028_beginnings.sql"),
+    include_str!("migrations/0032_identity.sql"),
+    include_str!("migrations/0033_checksums.sql"),
 ];
 
 /// 0 in an empty file.

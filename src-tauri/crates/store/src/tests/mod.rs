@@ -2,6 +2,8 @@
 
 mod archives;
 mod assets;
+mod backup_kills;
+mod backups;
 mod child;
 mod damage;
 mod documents;
@@ -19,6 +21,7 @@ mod purging;
 mod sources;
 mod texts;
 mod together;
+mod trash;
 mod vectors;
 mod worlds;
 
@@ -32,7 +35,7 @@ use crate::{Character, NewMessage, NewSwipe, Notice, Opened, Options, Store};
 
 const CHAT: ChatId = ChatId(Uuid::from_u128(7));
 const CHARACTER: CharacterId = CharacterId(Uuid::from_u128(8));
-const OPTIONS: Options = Options { now: Timestamp(1_795_303_800_000), backups: 3 };
+const OPTIONS: Options = Options { now: Timestamp(1_795_303_800_000) };
 
 fn open(dir: &Path) -> Opened {
     Store::open(dir, OPTIONS).unwrap()
