@@ -15,6 +15,9 @@ pub(crate) fn of(text: &str) -> i64 {
 
 /// Gives a checksum to the texts of versions that wrote none.
 pub(crate) fn fill(conn: &mut Connection) -> rusqlite::Result<()> {
+    if !has_checksums(conn)? {
+        return Ok(());
+    }
     let transaction = conn.transaction()?;
     {
         let mut lacking = transaction.prepare("SELECT id, text FROM swipe WHERE checksum IS NULL")?;
@@ -30,8 +33,7 @@ pub(crate) fn fill(conn: &mut Connection) -> rusqlite::Result<()> {
 
 /// Whether every text is the one that was written. Files of versions before the checksum pass.
 pub(crate) fn check(conn: &Connection) -> Result<(), String> {
-    let known = conn.prepare("SELECT 1 FROM pragma_table_info('swipe') WHERE name = 'checksum'");
-    if !known.and_then(|mut known| known.exists([])).map_err(|error| error.to_string())? {
+    if !has_checksums(conn).map_err(|error| error.to_string())? {
         return Ok(());
     }
     match changed(conn).map_err(|error| error.to_string())? {
@@ -39,6 +41,10 @@ pub(crate) fn check(conn: &Connection) -> Result<(), String> {
         1 => Err("the text of 1 message is not what was written".into()),
         count => Err(format!("the texts of {count} messages are not what was written")),
     }
+}
+
+fn has_checksums(conn: &Connection) -> rusqlite::Result<bool> {
+    conn.prepare("SELECT 1 FROM pragma_table_info('swipe') WHERE name = 'checksum'")?.exists([])
 }
 
 fn changed(conn: &Connection) -> rusqlite::Result<usize> {

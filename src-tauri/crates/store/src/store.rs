@@ -17,7 +17,7 @@ use crate::pool::Pool;
 use crate::table::asset;
 use crate::{
     AssetHash, BackupChoices, BackupFile, BackupKind, Before, Differences, Purged, Restored, StoreError, Taken,
-    WithoutWords, backup, checksum, files, migrate, open, purge,
+    TrashId, WithoutWords, backup, checksum, files, migrate, open, purge,
 };
 
 /// A handle on the data folder; clones share it. The last one to go closes the database.
@@ -184,6 +184,15 @@ impl Store {
         })
     }
 
+    /// Each backup, newest first, with which of `ids` it holds.
+    pub fn backups_holding(
+        &self,
+        ids: Vec<TrashId>,
+    ) -> impl Future<Output = Result<Vec<(BackupFile, Vec<bool>)>, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |_| backup::holders(&place.dir, &ids))
+    }
+
     /// What a restore of `backup` would change.
     pub fn compare_backup(
         &self,
@@ -239,6 +248,21 @@ impl Store {
     /// The backups in a data folder, newest first. The store need not be open.
     pub fn backups(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
         backup::list(dir)
+    }
+
+    /// Where a data folder keeps its backups.
+    pub fn backup_folder(dir: &Path) -> PathBuf {
+        dir.join(files::BACKUPS)
+    }
+
+    /// Whether a restore waits for the next start.
+    pub fn restore_is_pending(dir: &Path) -> bool {
+        backup::restore_is_pending(dir)
+    }
+
+    /// Whether the database of a backup is whole, and can be put back by this version.
+    pub fn check_database(backup: &Path) -> Result<(), StoreError> {
+        backup::verify(backup)
     }
 
     /// The bytes that the backups in a data folder take.

@@ -7,6 +7,7 @@
 mod archive;
 mod choices;
 mod folder;
+mod holders;
 mod ladder;
 mod manifest;
 mod pending;
@@ -27,8 +28,9 @@ pub(crate) use archive::{export, import};
 pub use choices::BackupChoices;
 use folder::Folder;
 pub(crate) use folder::{clean, is_there};
+pub(crate) use holders::holders;
 use manifest::Manifest;
-pub(crate) use pending::{finish as finish_restore, request as request_restore};
+pub(crate) use pending::{finish as finish_restore, is_requested as restore_is_pending, request as request_restore};
 pub(crate) use preview::compare;
 pub use preview::{Difference, Differences};
 pub use restore::Restored;

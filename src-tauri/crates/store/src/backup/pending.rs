@@ -24,6 +24,11 @@ pub(crate) fn request(dir: &Path, backup: &Path) -> Result<(), StoreError> {
     written.and_then(|json| files::write(&path, &json)).map_err(|error| StoreError::file(error, &path, dir))
 }
 
+/// Whether the next start restores a backup.
+pub(crate) fn is_requested(dir: &Path) -> bool {
+    path(dir).exists()
+}
+
 /// Does what was asked for, if anything was. Killed in between, the next start does it again.
 pub(crate) fn finish(dir: &Path, now: Timestamp) -> Result<Option<Result<Restored, StoreError>>, StoreError> {
     let path = path(dir);

@@ -15,6 +15,17 @@ pub enum TrashId {
     Lorebook(LorebookId),
 }
 
+impl TrashId {
+    /// Its table, and its id there.
+    pub(crate) fn row(self) -> (&'static str, Uuid) {
+        match self {
+            Self::Chat(id) => ("chat", id.0),
+            Self::Character(id) => ("character", id.0),
+            Self::Lorebook(id) => ("lorebook", id.0),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trashed {
     pub id: TrashId,
@@ -60,11 +71,7 @@ pub struct TrashMut<'a> {
 impl TrashMut<'_> {
     /// Lets the next purge of [`Before::ONLY_CONDEMNED`](crate::Before) take something that is in the trash.
     pub fn condemn(&mut self, id: TrashId) -> Result<(), StoreError> {
-        let (table, id) = match id {
-            TrashId::Chat(id) => ("chat", id.0),
-            TrashId::Character(id) => ("character", id.0),
-            TrashId::Lorebook(id) => ("lorebook", id.0),
-        };
+        let (table, id) = id.row();
         let sql = format!("UPDATE {table} SET deleted = ?2 WHERE id = ?1 AND deleted IS NOT NULL");
         one(self.conn.prepare_cached(&sql)?.execute(params![id.as_bytes(), crate::Before::CONDEMNED.0])?, table)
     }

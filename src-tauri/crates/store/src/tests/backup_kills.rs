@@ -57,7 +57,7 @@ async fn pictures_come_back(dir: &Path) {
         assert_eq!(AssetHash::of(&std::fs::read(store.asset_path(asset.hash)).unwrap()), asset.hash);
     }
     drop(store);
-    for aside in restored.aside {
+    if let Some(aside) = restored.aside {
         std::fs::remove_dir_all(aside).unwrap();
     }
 }

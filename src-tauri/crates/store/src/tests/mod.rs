@@ -126,6 +126,23 @@ async fn say(store: &Store, number: u128, text: &str) -> Message {
     store.write(move |w| w.messages_mut().append(&new)).await.unwrap()
 }
 
+/// `say`, in a folder of a version that has no checksums.
+async fn say_without_checksum(store: &Store, number: u128, text: &str) {
+    let (id, text) = (message_id(number).0.into_bytes(), text.to_owned());
+    let said = move |conn: &mut rusqlite::Connection| {
+        let at = number as i64;
+        conn.execute(
+            "INSERT INTO message (id, chat, position, role, created, selected) VALUES (?1, ?2, ?3, 'user', ?3, 0)",
+            rusqlite::params![id, CHAT.0.into_bytes(), at],
+        )?;
+        conn.execute(
+            "INSERT INTO swipe (id, message, position, text, state, created) VALUES (?1, ?1, 0, ?2, 'finished', ?3)",
+            rusqlite::params![id, text, at],
+        )
+    };
+    store.on_writer(said).await.unwrap().unwrap();
+}
+
 /// Nothing is left of a manifest.
 fn emptied(json: &str) -> Option<String> {
     (!json.is_empty()).then(String::new)
