@@ -45,13 +45,12 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     keep(file, path)
 }
 
-/// Makes a file its owner's alone. Windows has no such mode; a home folder is private there.
+/// Makes a file its owner's alone, and creates it if it is missing. Windows has no such mode; a home folder is private there.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    let file = fs::OpenOptions::new().append(true).create(true).open(path)?;
     #[cfg(unix)]
-    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-    #[cfg(not(unix))]
-    let _ = path;
-    Ok(())
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    file.sync_all()
 }
 
 /// Removes what a process that was killed left half-written.

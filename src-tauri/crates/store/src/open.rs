@@ -86,10 +86,9 @@ fn make_folders(dir: &Path) -> Result<(), StoreError> {
 
 fn open_writer(dir: &Path, path: &Path) -> Result<Connection, StoreError> {
     let failed = |error| StoreError::Sqlite(error).at(dir);
+    // Before SQLite opens it: the log beside it takes over the rights of the database.
+    files::make_private(path).map_err(|error| StoreError::file(error, path, dir))?;
     let conn = connection::writer(path).map_err(failed)?;
-    if let Err(error) = files::make_private(path) {
-        tracing::warn!(%error, "others may read the database");
-    }
     // SQLite falls back to reading when it may not write.
     if conn.is_readonly("main").map_err(failed)? {
         return Err(StoreError::ReadOnly { dir: dir.to_owned() });

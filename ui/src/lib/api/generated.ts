@@ -19,6 +19,22 @@ export function client(call: Call) {
 		layeredSettings: (owner: SettingOwner) => call("layered_settings", { owner }) as Promise<LayeredSettings>,
 		/** Sets one of them for `owner`; without a value the layer below decides again. */
 		setSetting: (owner: SettingOwner, key: string, value: SettingValue | null) => call("set_setting", { owner, key, value }) as Promise<LayeredSettings>,
+		backups: () => call("backups", {  }) as Promise<Backups>,
+		/** Makes a backup now: checked before it counts. */
+		backup: () => call("backup", {  }) as Promise<Backup>,
+		/** What a restore of that backup would bring back and take away. Nothing is changed. */
+		previewRestore: (file: string) => call("preview_restore", { file }) as Promise<RestorePreview>,
+		/** Restores that backup at the next start; the present data is set aside then. */
+		restoreAtNextStart: (file: string) => call("restore_at_next_start", { file }) as Promise<void>,
+		deleteBackups: (files: string[]) => call("delete_backups", { files }) as Promise<void>,
+		/** Bytes that backups may take. The next backup applies it. */
+		setBackupBudget: (megabytes: number) => call("set_backup_budget", { megabytes }) as Promise<Backups>,
+		forgetSecondPlace: () => call("forget_second_place", {  }) as Promise<Backups>,
+		/** Deleted chats, characters and lorebooks, the last deleted first. */
+		trash: () => call("trash", {  }) as Promise<TrashItem[]>,
+		restoreFromTrash: (items: TrashRef[]) => call("restore_from_trash", { items }) as Promise<void>,
+		/** Removes them from the files at once; with `backups` also every backup that holds one of them, after a new one is made. */
+		deleteFromTrash: (items: TrashRef[], backups: boolean) => call("delete_from_trash", { items, backups }) as Promise<DeletedForGood>,
 		listCharacters: () => call("list_characters", {  }) as Promise<CharacterSummary[]>,
 		getCharacter: (id: string) => call("get_character", { id }) as Promise<Character>,
 		createCharacter: (fields: CharacterFields) => call("create_character", { fields }) as Promise<Character>,
@@ -1717,3 +1733,49 @@ export type ZoneTokens = {
 	window: number,
 	input: number,
 };
+
+export type Backup = {
+	file: string,
+	taken: string,
+	bytes: number,
+	pictures: number | null,
+	kind: BackupKind,
+	second: boolean,
+	checked: boolean,
+};
+export type BackupKind = "automatic" | "byHand" | "upgrade" | "imported" | "setAside";
+export type Backups = {
+	backups: Backup[],
+	folder: string,
+	size: number,
+	budget: number,
+	secondPlace: string | null,
+	secondPlaceMissing: boolean,
+	failed: string | null,
+	restorePending: boolean,
+};
+export type RestorePreview = {
+	characters: Difference,
+	chats: Difference,
+	messages: Difference,
+	reworded: number,
+};
+export type Difference = {
+	gained: number,
+	lost: number,
+	namesGained: string[],
+	namesLost: string[],
+};
+export type TrashKind = "chat" | "character" | "lorebook";
+export type TrashRef = { kind: TrashKind, id: string };
+export type TrashItem = {
+	kind: TrashKind,
+	id: string,
+	name: string,
+	with: string | null,
+	messages: number,
+	deleted: string,
+	purged: string,
+	backups: number,
+};
+export type DeletedForGood = { things: number, backups: number, secondPlaceMissing: boolean };
