@@ -67,7 +67,7 @@ async fn solve(app: &AppHandle, options: &Options, mut trouble: Trouble) -> bool
         match outcome {
             Ok(kept) => {
                 if let Some(kept) = kept {
-                    dialogs::tell(app, "The damaged data is kept", &format!("It is now in\n{}", kept.display()));
+                    dialogs::tell(app, "The damaged file is kept", &format!("It is now in\n{}", kept.display()));
                 }
                 return true;
             }

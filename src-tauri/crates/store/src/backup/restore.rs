@@ -4,9 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
+use rusqlite::config::DbConfig;
 
 use super::folder::{Folder, assets_of, parse_utc, utc};
 use super::{BackupFile, BackupKind, BackupPlace, list, places, pool, verify};
+use crate::connection::quick_check;
 use crate::lock::Lock;
 use crate::open::FILE;
 use crate::{StoreError, files};
@@ -126,15 +128,22 @@ fn move_aside(_held: &Lock, dir: &Path, now: Timestamp) -> Result<Option<PathBuf
     Ok(Some(folder))
 }
 
-/// Closing the last connection writes the log into a healthy database, so that what is set aside is one file. A damaged one
-/// keeps its log beside it.
+/// Writes the log into a healthy database, so that what is set aside is one file. A damaged one keeps its log beside it,
+/// unchanged.
 fn fold_in_log(dir: &Path) {
     let path = dir.join(FILE);
-    if path.exists() && dir.join(format!("{FILE}-wal")).exists() {
-        let closed = rusqlite::Connection::open(&path)
-            .and_then(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
-        if let Err(error) = closed {
-            tracing::warn!(%error, "the log of the database stays beside it");
-        }
+    if !path.exists() || !dir.join(format!("{FILE}-wal")).exists() {
+        return;
     }
+    if let Err(error) = fold_in(&path) {
+        tracing::warn!(%error, "the log of the database stays beside it");
+    }
+}
+
+fn fold_in(path: &Path) -> Result<(), String> {
+    let told = |error: rusqlite::Error| error.to_string();
+    let conn = rusqlite::Connection::open(path).map_err(told)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(told)?;
+    quick_check(&conn)?;
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(told)
 }
