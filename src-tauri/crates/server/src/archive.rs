@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
@@ -31,6 +31,7 @@ pub(crate) async fn export(State(shared): State<Shared>) -> Result<Response, Fai
     let temporary = temporary(&shared)?;
     shared.engine.export_archive(temporary.path().to_owned()).await?;
     let file = File::open(temporary.path()).await.map_err(|error| disk(&error))?;
+    let length = file.metadata().await.map_err(|error| disk(&error))?.len();
     // The file goes with the stream, however that ends.
     let bytes = stream::try_unfold((file, temporary), |(mut file, temporary)| async move {
         let mut chunk = vec![0; CHUNK];
@@ -38,7 +39,11 @@ pub(crate) async fn export(State(shared): State<Shared>) -> Result<Response, Fai
         chunk.truncate(read);
         Ok::<_, std::io::Error>((read > 0).then(|| (Bytes::from(chunk), (file, temporary))))
     });
-    let headers = [(CONTENT_TYPE, header("application/zip")), attachment("Inglenook backup.zip")];
+    let headers = [
+        (CONTENT_TYPE, header("application/zip")),
+        (CONTENT_LENGTH, header(&length.to_string())),
+        attachment("Inglenook backup.zip"),
+    ];
     Ok((headers, Body::from_stream(bytes)).into_response())
 }
 

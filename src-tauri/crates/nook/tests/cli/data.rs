@@ -113,7 +113,7 @@ fn everything_travels_in_one_archive() {
     assert!(!names(&there).contains(&"Mira Quay".to_owned()), "a preview changes nothing");
     there.json(&["restore", file]);
     assert!(names(&there).contains(&"Mira Quay".to_owned()));
-    there.run(&["backup", "--import", &there.file("no.zip", "hello"), "--json"]).assert_failed("storage");
+    there.run(&["backup", "--import", &there.file("no.zip", "hello"), "--json"]).assert_failed("badInput");
 }
 
 #[test]

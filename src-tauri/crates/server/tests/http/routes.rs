@@ -89,7 +89,7 @@ async fn everything_goes_out_and_comes_in_as_one_archive() {
     assert_eq!(out.status, 200, "{out:?}");
     let made = world.ask("POST", "/api/backup/archive", &out.body).await;
     assert_eq!((made.status, &made.json()["kind"]), (200, &"imported".into()), "{made:?}");
-    assert_eq!(world.ask("POST", "/api/backup/archive", b"no archive").await.status, 500);
+    assert_eq!(world.ask("POST", "/api/backup/archive", b"no archive").await.status, 400);
     let listed = world.call("backups", "{}").await.json();
     assert_eq!(listed["backups"].as_array().unwrap().len(), 1, "{listed}");
     world.stop().await;
