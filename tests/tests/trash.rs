@@ -73,6 +73,19 @@ async fn backups_keep_what_is_deleted_unless_told() {
 }
 
 #[tokio::test]
+async fn an_emptied_trash_takes_single_messages_too() {
+    let app = Headless::new().await;
+    let chat = a_chat_about_it(&app).await;
+    app.engine.backup().await.unwrap();
+    let messages = app.engine.whole_chat(chat).await.unwrap().page.messages;
+    let said = messages.iter().find(|message| message.swipes[0].text.contains(CANARY)).unwrap();
+    app.engine.delete_message(said.id.clone()).await.unwrap();
+    let gone = app.engine.empty_trash(true).await.unwrap();
+    assert_eq!((gone.things, gone.backups), (0, 1));
+    assert_eq!(canary_in(app.dir.path()), [""; 0]);
+}
+
+#[tokio::test]
 async fn only_what_is_in_the_trash_can_go_for_good() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;

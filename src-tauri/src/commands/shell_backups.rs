@@ -2,7 +2,6 @@
 
 use engine::api::{ApiError, Backup, Backups};
 use tauri::{AppHandle, State, WebviewWindow};
-use tauri_plugin_dialog::DialogExt as _;
 
 use super::shell::{answer, dialog};
 use crate::closing;

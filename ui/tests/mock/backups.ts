@@ -63,6 +63,12 @@ export class MockBackups {
 		return { things: items.length, backups: backups ? 4 : 0, secondPlaceMissing: false };
 	};
 
+	op_empty_trash = ({ backups }: { backups: boolean }) => {
+		const things = this.items.length;
+		this.items = [];
+		return { things, backups: backups ? this.info.backups.length : 0, secondPlaceMissing: false };
+	};
+
 	#take(items: TrashRef[]): void {
 		for (const { id } of items) if (!this.items.some((item) => item.id === id)) throw { kind: "notFound", message: "There is no such thing in the trash." } satisfies ApiError;
 		this.items = this.items.filter((item) => !items.some(({ id }) => id === item.id));

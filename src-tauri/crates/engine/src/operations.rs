@@ -35,6 +35,9 @@ macro_rules! operations {
             restore_from_trash(items: Vec<TrashRef>) -> ();
             /// Removes them from the files at once; with `backups` also every backup that holds one of them, after a new one is made.
             delete_from_trash(items: Vec<TrashRef>, backups: bool) -> DeletedForGood;
+            /// Removes all that is in the trash at once, and the messages, memories and documents deleted since the start; with
+            /// `backups` also every backup, after a new one is made.
+            empty_trash(backups: bool) -> DeletedForGood;
 
             list_characters() -> Vec<CharacterSummary>;
             get_character(id: String) -> Character;

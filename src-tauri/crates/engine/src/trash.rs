@@ -14,7 +14,7 @@ const KEPT_MS: i64 = 30 * 24 * 3_600_000;
 
 /// What a purge of this moment takes: things whose time in the trash is over, and messages and memories deleted before.
 pub(crate) fn purged_at(now: Timestamp) -> Before {
-    Before { trash: Timestamp(now.0 - KEPT_MS), rest: now }
+    Before { trash: Timestamp(now.0 - KEPT_MS), ..Before::all(now) }
 }
 
 impl Engine {
@@ -46,18 +46,42 @@ impl Engine {
         let ids = parse(items)?;
         let condemned = ids.clone();
         self.store().write(move |store| condemned.iter().try_for_each(|id| store.trash_mut().condemn(*id))).await?;
-        self.store().purge(Before::ONLY_CONDEMNED, manifest::without_words).await?;
-        if let Err(error) = self.drop_stale_caches().await {
-            tracing::warn!(%error, "a saved cache has words that were purged");
-        }
-        self.forget_what_is_gone().await;
+        self.purge_now(Before::ONLY_CONDEMNED).await?;
         let things = ids.len() as u32;
-        self.trash_changed();
         if !backups {
             return Ok(DeletedForGood { things, ..DeletedForGood::default() });
         }
         let removed = self.remove_holders(ids).await?;
         Ok(DeletedForGood { things, backups: removed, second_place_missing: self.second_place_missing().await })
+    }
+
+    /// Removes everything in the trash at once, and the messages, memories and documents that were deleted in this session. With
+    /// `backups`, a new backup is made and every other one removed.
+    pub async fn empty_trash(&self, backups: bool) -> Answer<DeletedForGood> {
+        let things = self.store().read(|store| store.trash().list()).await?.len() as u32;
+        self.purge_now(Before::everything_deleted(self.now())).await?;
+        if !backups {
+            return Ok(DeletedForGood { things, ..DeletedForGood::default() });
+        }
+        let new = self.back_up(BackupKind::ByHand).await?.path;
+        // Which backups quote what was said in a message or memory is not known.
+        let all = self.store().backups_holding(Vec::new()).await?;
+        let name = new.file_name().map(ToOwned::to_owned);
+        let older = all.into_iter().map(|(backup, _)| backup);
+        let older: Vec<_> = older.filter(|backup| backup.path.file_name().map(ToOwned::to_owned) != name).collect();
+        let removed = older.len() as u32;
+        self.store().remove_backups(older).await?;
+        Ok(DeletedForGood { things, backups: removed, second_place_missing: self.second_place_missing().await })
+    }
+
+    async fn purge_now(&self, before: Before) -> Answer<()> {
+        self.store().purge(before, manifest::without_words).await?;
+        if let Err(error) = self.drop_stale_caches().await {
+            tracing::warn!(%error, "a saved cache has words that were purged");
+        }
+        self.forget_what_is_gone().await;
+        self.trash_changed();
+        Ok(())
     }
 
     /// The new backup comes first, so that there is one at every moment.

@@ -29,8 +29,10 @@ pub struct Purged {
 pub struct Before {
     /// Chats, characters and lorebooks.
     pub trash: Timestamp,
-    /// Messages, memories, documents, and assets that nothing refers to.
+    /// Messages, memories, documents.
     pub rest: Timestamp,
+    /// Assets that nothing has referred to since. Those of what is purged go in any case.
+    pub assets: Timestamp,
 }
 
 impl Before {
@@ -39,8 +41,13 @@ impl Before {
     /// Nothing but what was condemned.
     pub const ONLY_CONDEMNED: Self = Self::all(Self::CONDEMNED);
 
+    /// Everything that was deleted until now. Assets may be about to be used.
+    pub const fn everything_deleted(now: Timestamp) -> Self {
+        Self { trash: now, rest: now, assets: Self::CONDEMNED }
+    }
+
     pub const fn all(time: Timestamp) -> Self {
-        Self { trash: time, rest: time }
+        Self { trash: time, rest: time, assets: time }
     }
 }
 
@@ -70,7 +77,7 @@ pub(crate) fn purge(
         characters: write.characters_mut().purge(before.trash)?,
         assets: 0,
     };
-    let assets = write.assets_mut().purge(before.rest, &referred)?;
+    let assets = write.assets_mut().purge(before.assets, &referred)?;
     purged.assets = assets.len();
     // Some memories went with their character, chat or world.
     let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().rewritten()?).collect();

@@ -35,6 +35,7 @@ export function client(call: Call) {
 		restoreFromTrash: (items: TrashRef[]) => call("restore_from_trash", { items }) as Promise<void>,
 		/** Removes them from the files at once; with `backups` also every backup that holds one of them, after a new one is made. */
 		deleteFromTrash: (items: TrashRef[], backups: boolean) => call("delete_from_trash", { items, backups }) as Promise<DeletedForGood>,
+		emptyTrash: (backups: boolean) => call("empty_trash", { backups }) as Promise<DeletedForGood>,
 		listCharacters: () => call("list_characters", {  }) as Promise<CharacterSummary[]>,
 		getCharacter: (id: string) => call("get_character", { id }) as Promise<Character>,
 		createCharacter: (fields: CharacterFields) => call("create_character", { fields }) as Promise<Character>,

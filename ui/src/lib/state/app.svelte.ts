@@ -490,6 +490,11 @@ export class App {
 	/** What Ctrl+Z takes back: the last deletion, once. */
 	#undo: (() => Promise<void>) | null = null;
 
+	/** What was deleted is gone for good. */
+	forgetUndo(): void {
+		this.#undo = null;
+	}
+
 	/** Undoes what was deleted last; `false` where there is nothing to undo. */
 	undoLast(): boolean {
 		const undo = this.#undo;

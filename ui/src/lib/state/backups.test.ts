@@ -50,8 +50,11 @@ test("what is restored or deleted leaves the trash", async () => {
 	if (!first || !second) throw new Error("nothing in the trash");
 	await trash.restore(first);
 	expect(trash.items?.map(({ id }) => id)).not.toContain(first.id);
-	trash.ask([second]);
+	trash.ask(second);
 	await trash.confirm(true);
 	expect(trash.items).toHaveLength(1);
+	trash.ask("all");
+	await trash.confirm(false);
+	expect(trash.items).toHaveLength(0);
 	expect(trash.asked).toBeNull();
 });

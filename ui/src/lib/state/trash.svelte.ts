@@ -6,8 +6,8 @@ import { attempt } from "./attempt";
 export class TrashState {
 	items = $state.raw<TrashItem[] | null>(null);
 	failure = $state.raw<ApiError | null>(null);
-	/** The user has to confirm that they go. */
-	asked = $state.raw<TrashItem[] | null>(null);
+	/** The user has to confirm that they go: one thing, or everything. */
+	asked = $state.raw<TrashItem | "all" | null>(null);
 	working = $state(false);
 
 	constructor(
@@ -24,18 +24,19 @@ export class TrashState {
 			this.items = await this.api.trash();
 		});
 
-	ask(items: TrashItem[]): void {
-		this.asked = items;
+	ask(what: TrashItem | "all"): void {
+		this.asked = what;
 	}
 
 	cancel = (): void => void (this.asked = null);
 
-	/** With `backups`, those that hold one of them go too. */
+	/** With `backups`, those that hold it go too. */
 	async confirm(backups: boolean): Promise<void> {
-		const items = this.asked ?? [];
+		const { asked } = this;
+		if (!asked) return;
 		this.working = true;
 		await attempt(this, async () => {
-			const deleted = await this.api.deleteFromTrash(items.map(({ kind, id }) => ({ kind, id })), backups);
+			const deleted = await (asked === "all" ? this.api.emptyTrash(backups) : this.api.deleteFromTrash([{ kind: asked.kind, id: asked.id }], backups));
 			this.tell({ deleted });
 			this.items = await this.api.trash();
 		});

@@ -124,9 +124,10 @@ pub(crate) async fn trash(engine: &Engine, sorting: Sorting, out: &Output) -> Re
         return lines(Items { items: engine.trash().await? }, out, deleted);
     }
     if sorting.empty || !sorting.delete.is_empty() {
-        let all: Vec<_> = items.iter().map(|item| item.id.clone()).collect();
-        let ids = if sorting.empty { &all } else { &sorting.delete };
-        let gone = engine.delete_from_trash(chosen(&items, ids)?, sorting.backups).await?;
+        let gone = match sorting.empty {
+            true => engine.empty_trash(sorting.backups).await?,
+            false => engine.delete_from_trash(chosen(&items, &sorting.delete)?, sorting.backups).await?,
+        };
         return out.answer(&gone, |gone| format!("removed {} for good, and {} backups", gone.things, gone.backups));
     }
     lines(Items { items }, out, deleted)

@@ -77,8 +77,11 @@ fn a_lost_database_is_told_and_comes_back() {
     let before = names(&world);
     world.json(&["backup"]);
     let database = world.data_dir().join("inglenook.db");
-    for lose in [|path: &std::path::Path| std::fs::remove_file(path), |path| std::fs::write(path, "")] {
-        lose(&database).unwrap();
+    for lost in [true, false] {
+        std::fs::remove_file(&database).unwrap();
+        if !lost {
+            std::fs::write(&database, "").unwrap();
+        }
         world.run(&["list", "characters", "--json"]).assert_failed("damaged");
         world.json(&["restore"]);
         assert_eq!(names(&world), before);

@@ -11,11 +11,11 @@ async fn a_deleted_chat_waits_in_the_trash() {
     let store = furnished().await;
     say(&store, 1, "hello").await;
     store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(50))).await.unwrap();
-    store.purge(Before { trash: Timestamp(49), rest: Timestamp(60) }, emptied).await.unwrap();
+    store.purge(Before { trash: Timestamp(49), ..Before::all(Timestamp(60)) }, emptied).await.unwrap();
     let trash = store.read(|r| r.trash().list()).await.unwrap();
     assert_eq!(trash.len(), 1);
     assert_eq!((trash[0].id, trash[0].messages, trash[0].with.as_deref()), (TrashId::Chat(CHAT), 1, Some("Ada")));
-    store.purge(Before { trash: Timestamp(50), rest: Timestamp(60) }, emptied).await.unwrap();
+    store.purge(Before { trash: Timestamp(50), ..Before::all(Timestamp(60)) }, emptied).await.unwrap();
     assert!(store.read(|r| r.trash().list()).await.unwrap().is_empty());
 }
 
@@ -26,7 +26,7 @@ async fn a_single_message_goes_before_the_trash_does() {
         say(&store, number, "m").await;
     }
     store.write(|w| w.messages_mut().soft_delete(super::message_id(1), Timestamp(50))).await.unwrap();
-    let purged = store.purge(Before { trash: Timestamp(0), rest: Timestamp(50) }, emptied).await.unwrap();
+    let purged = store.purge(Before { trash: Timestamp(0), ..Before::all(Timestamp(50)) }, emptied).await.unwrap();
     assert_eq!(purged.messages, 1);
 }
 
