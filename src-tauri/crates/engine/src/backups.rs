@@ -1,5 +1,6 @@
 //! Backups: made, listed, compared, put back, removed, checked; and everything as one archive.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use store::{AssetHash, BackupChoices, BackupFile, BackupPlace, Store};
@@ -36,7 +37,7 @@ impl Engine {
         self.off_the_runtime(move || {
             let choices = Store::backup_choices(&dir);
             Ok(Backups {
-                backups: Store::backups(&dir)?.into_iter().map(shown).collect(),
+                backups: once(Store::backups(&dir)?),
                 folder: Store::backup_folder(&dir).display().to_string(),
                 size: Store::backup_size(&dir),
                 budget: choices.budget,
@@ -75,13 +76,15 @@ impl Engine {
         .await
     }
 
+    /// Removes them here and in the second place.
     pub async fn delete_backups(&self, files: Vec<String>) -> Answer<()> {
         let known = self.backups_here().await?;
-        let chosen = files.iter().map(|file| {
-            let found = known.iter().find(|backup| backup.path == Path::new(file));
-            found.cloned().ok_or_else(|| not_found("backup"))
-        });
-        let chosen = chosen.collect::<Answer<Vec<_>>>()?;
+        let mut chosen = Vec::new();
+        for file in files {
+            let found = known.iter().find(|backup| backup.path == Path::new(&file));
+            let name = name(found.ok_or_else(|| not_found("backup"))?).to_owned();
+            chosen.extend(known.iter().filter(|backup| self::name(backup) == name).cloned());
+        }
         Ok(self.store().remove_backups(chosen).await?)
     }
 
@@ -217,6 +220,29 @@ impl Engine {
         let names = bad.iter().take(NAMED).map(|(hash, _)| hash.to_string()).collect::<Vec<_>>().join(", ");
         Err(format!("{} of {count} are gone or changed: {names}", bad.len()))
     }
+}
+
+/// What a backup has in common with its copy in the second place: the name of the file. Set-aside data has no copy.
+pub(crate) fn name(backup: &BackupFile) -> &std::ffi::OsStr {
+    match backup.kind {
+        store::BackupKind::SetAside => backup.path.as_os_str(),
+        _ => backup.path.file_name().unwrap_or(backup.path.as_os_str()),
+    }
+}
+
+/// One entry for a backup that is in both places.
+fn once(all: Vec<BackupFile>) -> Vec<Backup> {
+    let is_second = |backup: &BackupFile| backup.place == BackupPlace::Second;
+    let names = |second: bool| -> HashSet<_> {
+        all.iter().filter(|backup| is_second(backup) == second).map(|backup| name(backup).to_owned()).collect()
+    };
+    let (here, there) = (names(false), names(true));
+    let all = all.into_iter().filter(|backup| !is_second(backup) || !here.contains(name(backup)));
+    all.map(|backup| {
+        let second = there.contains(name(&backup));
+        Backup { second, ..shown(backup) }
+    })
+    .collect()
 }
 
 fn shown(backup: BackupFile) -> Backup {

@@ -1,10 +1,13 @@
 //! The trash: deleted chats, characters and lorebooks stay restorable for thirty days, in no prompt and no recall meanwhile.
 
+use std::collections::HashSet;
+
 use domain::Timestamp;
 use store::{BackupKind, Before, StoreError, TrashId, Trashed};
 
 use crate::Engine;
 use crate::api::{Changed, DeletedForGood, TrashItem, TrashKind, TrashRef};
+use crate::backups::name;
 use crate::clock::rfc3339;
 use crate::error::Answer;
 use crate::manifest;
@@ -25,7 +28,11 @@ impl Engine {
         }
         let ids = trashed.iter().map(|thing| thing.id).collect();
         let backups = self.store().backups_holding(ids).await?;
-        let holding = |at: usize| backups.iter().filter(|(_, held)| held.get(at) == Some(&true)).count() as u32;
+        // A backup in two places is one.
+        let holding = |at: usize| {
+            let holders = backups.iter().filter(|(_, held)| held.get(at) == Some(&true));
+            holders.map(|(backup, _)| name(backup)).collect::<HashSet<_>>().len() as u32
+        };
         Ok(trashed.into_iter().enumerate().map(|(at, thing)| item(thing, holding(at))).collect())
     }
 
@@ -66,9 +73,8 @@ impl Engine {
         let new = self.back_up(BackupKind::ByHand).await?.path;
         // Which backups quote what was said in a message or memory is not known.
         let all = self.store().backups_holding(Vec::new()).await?;
-        let name = new.file_name().map(ToOwned::to_owned);
         let older = all.into_iter().map(|(backup, _)| backup);
-        let older: Vec<_> = older.filter(|backup| backup.path.file_name().map(ToOwned::to_owned) != name).collect();
+        let older: Vec<_> = older.filter(|backup| new.file_name() != Some(name(backup))).collect();
         let removed = older.len() as u32;
         self.store().remove_backups(older).await?;
         Ok(DeletedForGood { things, backups: removed, second_place_missing: self.second_place_missing().await })

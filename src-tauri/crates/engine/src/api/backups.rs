@@ -15,7 +15,7 @@ pub struct Backup {
     /// How many pictures and files belong to it; `null` in copies of earlier versions, which have none.
     pub pictures: Option<u32>,
     pub kind: BackupKind,
-    /// It is in the second place.
+    /// It is in the second place, or there too.
     pub second: bool,
     /// It was checked when it was written, and has the size it had then.
     pub checked: bool,
@@ -37,7 +37,7 @@ pub enum BackupKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Backups {
-    /// Newest first; set-aside data comes last.
+    /// Newest first, each once; set-aside data comes last.
     pub backups: Vec<Backup>,
     pub folder: String,
     /// Bytes of all backups in the data folder.
