@@ -5,7 +5,7 @@ const FOLDER = "/home/sam/.local/share/inglenook/backups";
 
 function backup(hoursAgo: number, kind: BackupKind = "automatic", second = false): Backup {
 	const taken = new Date(Date.now() - hoursAgo * HOUR).toISOString();
-	return { file: `${second ? "/media/sam/Archive/Inglenook backups" : FOLDER}/inglenook-${taken}.db`, taken, bytes: 41_300_000 - hoursAgo * 4_000, pictures: 214, kind, second, checked: true };
+	return { file: `${second ? "/media/sam/Archive/Inglenook backups" : FOLDER}/inglenook-${taken}.db`, taken, bytes: 41_300_000 - hoursAgo * 4_000, pictures: 214, kind, second, foreign: false, checked: true };
 }
 
 /** A ladder of backups, and a trash. */

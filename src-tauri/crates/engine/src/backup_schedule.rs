@@ -50,7 +50,8 @@ impl Engine {
         let (dir, now) = (self.store().dir().to_owned(), self.now());
         let newest = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
         let newest = newest.map_err(|_| internal("the backups could not be listed"))??.into_iter();
-        let newest = newest.filter(|backup| backup.kind != BackupKind::SetAside).map(|backup| backup.taken).next();
+        let newest =
+            newest.filter(|backup| backup.own && backup.kind != BackupKind::SetAside).map(|backup| backup.taken).next();
         Ok(newest.map_or(FIRST, |newest| wait(now, newest)))
     }
 }

@@ -259,6 +259,7 @@ fn shown(backup: BackupFile) -> Backup {
             store::BackupKind::SetAside => BackupKind::SetAside,
         },
         second: backup.place == BackupPlace::Second,
+        foreign: !backup.own,
         checked: backup.checked,
     }
 }

@@ -30,7 +30,7 @@ impl Engine {
         let backups = self.store().backups_holding(ids).await?;
         // A backup in two places is one.
         let holding = |at: usize| {
-            let holders = backups.iter().filter(|(_, held)| held.get(at) == Some(&true));
+            let holders = backups.iter().filter(|(backup, held)| backup.own && held.get(at) == Some(&true));
             holders.map(|(backup, _)| name(backup)).collect::<HashSet<_>>().len() as u32
         };
         Ok(trashed.into_iter().enumerate().map(|(at, thing)| item(thing, holding(at))).collect())
@@ -74,7 +74,7 @@ impl Engine {
         // Which backups quote what was said in a message or memory is not known.
         let all = self.store().backups_holding(Vec::new()).await?;
         let older = all.into_iter().map(|(backup, _)| backup);
-        let older: Vec<_> = older.filter(|backup| new.file_name() != Some(name(backup))).collect();
+        let older: Vec<_> = older.filter(|backup| backup.own && new.file_name() != Some(name(backup))).collect();
         let removed = older.len() as u32;
         self.store().remove_backups(older).await?;
         Ok(DeletedForGood { things, backups: removed, second_place_missing: self.second_place_missing().await })
@@ -94,8 +94,11 @@ impl Engine {
     async fn remove_holders(&self, ids: Vec<TrashId>) -> Answer<u32> {
         self.back_up(BackupKind::ByHand).await?;
         let holding = self.store().backups_holding(ids).await?;
-        let holding: Vec<_> =
-            holding.into_iter().filter(|(_, held)| held.contains(&true)).map(|(backup, _)| backup).collect();
+        let holding: Vec<_> = holding
+            .into_iter()
+            .filter(|(backup, held)| backup.own && held.contains(&true))
+            .map(|(backup, _)| backup)
+            .collect();
         let removed = holding.len() as u32;
         self.store().remove_backups(holding).await?;
         Ok(removed)

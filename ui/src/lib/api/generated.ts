@@ -1742,6 +1742,7 @@ export type Backup = {
 	pictures: number | null,
 	kind: BackupKind,
 	second: boolean,
+	foreign: boolean,
 	checked: boolean,
 };
 export type BackupKind = "automatic" | "byHand" | "upgrade" | "imported" | "setAside";

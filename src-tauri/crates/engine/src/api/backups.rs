@@ -17,6 +17,8 @@ pub struct Backup {
     pub kind: BackupKind,
     /// It is in the second place, or there too.
     pub second: bool,
+    /// Another data folder's, in the second place that both use.
+    pub foreign: bool,
     /// It was checked when it was written, and has the size it had then.
     pub checked: bool,
 }

@@ -82,7 +82,8 @@ pub(crate) async fn fresh(options: &Options, out: &Output) -> Result<(), Failure
 
 /// Without a file: of the newest backup.
 pub(crate) async fn preview(engine: &Engine, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
-    let newest = engine.list_backups().await?.into_iter().find(|backup| backup.kind != BackupKind::SetAside);
+    let newest =
+        engine.list_backups().await?.into_iter().find(|backup| !backup.foreign && backup.kind != BackupKind::SetAside);
     let file = file.map(|file| file.display().to_string()).or(newest.map(|backup| backup.file));
     let file = file.ok_or_else(|| Failure::not_found("There is no backup."))?;
     out.answer(&engine.preview_restore(file).await?, changes)

@@ -15,7 +15,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::folder::Folder;
 use super::manifest::assets_in;
-use super::{BackupChoices, BackupKind, copy, describe, next_sequence, pool, verify};
+use super::{BackupChoices, BackupKind, copy, describe, pool, verify};
 use crate::{AssetHash, StoreError, files, identity};
 
 const DATABASE: &str = "inglenook.db";
@@ -65,6 +65,7 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
     let home = Folder::home(dir);
     let (path, pool) = (home.free_path(now), pool::of(&home.path));
     let failed = |error| StoreError::file(error, &path, dir);
+    let choices = BackupChoices::named(dir, now).map_err(failed)?;
     let members = list(archive).map_err(refused)?;
     let open = || File::open(archive).map(BufReader::new).map_err(failed);
     let mut zip = ZipArchive::new(open()?).map_err(|error| refused(error.to_string()))?;
@@ -87,10 +88,10 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
         }
         files::write(&hash.path_in(&pool), &content).map_err(failed)?;
     }
-    let manifest = describe(database.path(), BackupKind::Imported, next_sequence(dir)?, dir)?;
+    let manifest = describe(database.path(), BackupKind::Imported, choices.origin, dir)?;
     manifest.write(&path).map_err(failed)?;
     files::keep(database, &path).map_err(failed)?;
-    home.prune(BackupChoices::read(dir).budget).map_err(failed)?;
+    home.prune(choices.budget, None).map_err(failed)?;
     Ok(path)
 }
 

@@ -5,9 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::files;
+use crate::{AssetHash, files};
 
 const FILE: &str = "choices.json";
 /// The folder that is ours in the place the user chose. It also shows that the right disk is mounted there.
@@ -22,11 +23,13 @@ pub struct BackupChoices {
     pub budget: u64,
     /// A folder that gets a copy of every backup.
     pub second: Option<PathBuf>,
+    /// Names this data folder in the second place, which several may share. Empty until the first backup.
+    pub(crate) origin: String,
 }
 
 impl Default for BackupChoices {
     fn default() -> Self {
-        Self { budget: 4 * GIB, second: None }
+        Self { budget: 4 * GIB, second: None, origin: String::new() }
     }
 }
 
@@ -40,6 +43,17 @@ impl BackupChoices {
     pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
         let json = serde_json::to_vec_pretty(self).map_err(io::Error::other)?;
         files::write(&file(dir), &json)
+    }
+
+    /// [`Self::read`], with a name for the data folder that no other one has.
+    pub(crate) fn named(dir: &Path, now: Timestamp) -> io::Result<Self> {
+        let mut choices = Self::read(dir);
+        if choices.origin.is_empty() {
+            let place = format!("{} {}", std::path::absolute(dir)?.display(), now.0);
+            choices.origin = AssetHash::of(place.as_bytes()).to_string();
+            choices.write(dir)?;
+        }
+        Ok(choices)
     }
 
     /// Where the copies are in the second place.

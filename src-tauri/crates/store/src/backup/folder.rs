@@ -28,8 +28,8 @@ impl Folder {
         Self { path }
     }
 
-    /// In no order.
-    pub(crate) fn list(&self, place: BackupPlace) -> io::Result<Vec<BackupFile>> {
+    /// In no order. In the data folder all are its own, elsewhere those of that origin.
+    pub(crate) fn list(&self, place: BackupPlace, origin: &str) -> io::Result<Vec<BackupFile>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
@@ -43,6 +43,8 @@ impl Folder {
                 kind: manifest.as_ref().map_or(BackupKind::Automatic, |manifest| manifest.kind),
                 place,
                 checked: manifest.as_ref().is_some_and(|manifest| manifest.bytes == bytes),
+                own: place == BackupPlace::DataFolder
+                    || manifest.as_ref().is_some_and(|manifest| manifest.origin == origin),
                 // Copies of earlier versions have no manifest, and are older than all that do.
                 sequence: manifest.map_or(0, |manifest| manifest.sequence),
                 path,
@@ -57,9 +59,11 @@ impl Folder {
         (now.0..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(now.0))
     }
 
-    /// Removes what the ladder or the budget lets go, and then the files that nothing names any more.
-    pub(crate) fn prune(&self, budget: u64) -> io::Result<()> {
-        let all = self.list(BackupPlace::DataFolder)?;
+    /// Removes what the ladder or the budget lets go, of that origin in a place that several share, and then the files that nothing names any more.
+    pub(crate) fn prune(&self, budget: u64, origin: Option<&str>) -> io::Result<()> {
+        let place = origin.map_or(BackupPlace::DataFolder, |_| BackupPlace::Second);
+        let mut all = self.list(place, origin.unwrap_or_default())?;
+        all.retain(|backup| backup.own);
         let rungs: Vec<_> = all.iter().map(|backup| rung(backup, &all)).collect();
         let on_ladder = ladder(&rungs);
         let costs: Vec<_> =
@@ -87,7 +91,7 @@ impl Folder {
         pool::fill(&pool::of(&self.path), &manifest.assets, &[pool::of(&home.path)])?;
         manifest.write(&path)?;
         files::keep(partial, &path)?;
-        self.prune(budget)
+        self.prune(budget, Some(&manifest.origin))
     }
 
     pub(crate) fn remove(&self, backup: &Path) -> io::Result<()> {
@@ -110,7 +114,7 @@ impl Folder {
             }
         }
         let mut named = HashSet::new();
-        for backup in self.list(BackupPlace::DataFolder)? {
+        for backup in self.list(BackupPlace::DataFolder, "")? {
             match assets_of(&backup.path) {
                 Some(assets) => named.extend(assets.into_iter().map(|(hash, _)| hash)),
                 None => return Ok(()),
@@ -120,14 +124,14 @@ impl Folder {
     }
 
     pub(crate) fn size(&self) -> u64 {
-        let copies = self.list(BackupPlace::DataFolder).unwrap_or_default();
+        let copies = self.list(BackupPlace::DataFolder, "").unwrap_or_default();
         copies.iter().map(|backup| backup.bytes).sum::<u64>() + pool::size(&pool::of(&self.path))
     }
 }
 
 /// Whether there is a file that looks like a backup, readable or not.
 pub(crate) fn is_there(dir: &Path) -> bool {
-    super::places(dir).iter().any(|(place, folder)| folder.list(*place).is_ok_and(|all| !all.is_empty()))
+    super::places(dir).iter().any(|(place, folder)| folder.list(*place, "").is_ok_and(|all| !all.is_empty()))
 }
 
 /// Removes what a killed process left in the backups of a data folder.

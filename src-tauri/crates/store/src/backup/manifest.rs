@@ -17,6 +17,9 @@ use crate::{AssetHash, files};
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Manifest {
     pub(crate) kind: BackupKind,
+    /// The data folder it was made from.
+    #[serde(default)]
+    pub(crate) origin: String,
     /// Rises with every backup, whatever the clock says.
     pub(crate) sequence: u64,
     pub(crate) format: u32,

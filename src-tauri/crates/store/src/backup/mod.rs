@@ -74,6 +74,8 @@ pub struct BackupFile {
     pub place: BackupPlace,
     /// It was checked when it was written, and has the size it had then.
     pub checked: bool,
+    /// Made from this data folder. Others may use the same second place.
+    pub own: bool,
     pub(crate) sequence: u64,
 }
 
@@ -85,14 +87,15 @@ pub struct Taken {
     pub second_failed: Option<String>,
 }
 
-/// Every backup, newest first: in the data folder, in the second place, and what restores have set aside.
+/// Every backup, newest first, those of other data folders last: in the data folder, in the second place, and what restores have set aside.
 pub(crate) fn list(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
     let mut found = Vec::new();
+    let origin = BackupChoices::read(dir).origin;
     for (place, folder) in places(dir) {
-        found.extend(folder.list(place).map_err(|error| StoreError::file(error, &folder.path, dir))?);
+        found.extend(folder.list(place, &origin).map_err(|error| StoreError::file(error, &folder.path, dir))?);
     }
     found.extend(restore::set_aside_copies(dir));
-    found.sort_by_key(|backup| std::cmp::Reverse((backup.sequence, backup.taken)));
+    found.sort_by_key(|backup| std::cmp::Reverse((backup.own, backup.sequence, backup.taken)));
     Ok(found)
 }
 
@@ -104,20 +107,21 @@ pub(crate) fn size(dir: &Path) -> u64 {
 /// Copies what `source` sees into the backups of `dir` and of the second place, and removes those that the ladder or the
 /// budget lets go.
 pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: BackupKind) -> Result<Taken, StoreError> {
-    let (home, choices) = (Folder::home(dir), BackupChoices::read(dir));
+    let home = Folder::home(dir);
     let path = home.free_path(now);
     let failed = |error| StoreError::file(error, &path, dir);
+    let choices = BackupChoices::named(dir, now).map_err(failed)?;
     let partial = files::partial(&home.path).map_err(failed)?;
     copy(source, partial.path())?;
     verify(partial.path())?;
-    let manifest = describe(partial.path(), kind, next_sequence(dir)?, dir)?;
+    let manifest = describe(partial.path(), kind, choices.origin.clone(), dir)?;
     let missing = pool::fill(&pool::of(&home.path), &manifest.assets, &[dir.join(files::ASSETS)]).map_err(failed)?;
     if missing > 0 {
         tracing::warn!(missing, "the backup lacks files that the database names");
     }
     manifest.write(&path).map_err(failed)?;
     files::keep(partial, &path).map_err(failed)?;
-    home.prune(choices.budget).map_err(failed)?;
+    home.prune(choices.budget, None).map_err(failed)?;
     let second_failed = choices.second_folder().and_then(|second| {
         let copied = Folder::at(second).take_over(&path, &manifest, &home, choices.budget);
         copied.err().map(|error| error.to_string())
@@ -127,7 +131,8 @@ pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: Backup
 
 /// Whether the database was written after the last backup, or there is none.
 pub(crate) fn outdated(dir: &Path, database: &Path) -> bool {
-    let newest = list(dir).ok().and_then(|all| all.into_iter().find(|backup| backup.kind != BackupKind::SetAside));
+    let newest =
+        list(dir).ok().and_then(|all| all.into_iter().find(|backup| backup.own && backup.kind != BackupKind::SetAside));
     let written = fs::metadata(database).and_then(|file| file.modified()).ok();
     let written = written.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     match (newest, written) {
@@ -155,7 +160,8 @@ pub(crate) fn choose(dir: &Path, choices: &BackupChoices) -> Result<(), StoreErr
     if let Some(folder) = choices.second_folder() {
         files::make_private_folder(&folder).map_err(|error| StoreError::file(error, &folder, &folder))?;
     }
-    choices.write(dir).map_err(|error| StoreError::file(error, dir, dir))
+    let origin = BackupChoices::read(dir).origin;
+    BackupChoices { origin, ..choices.clone() }.write(dir).map_err(|error| StoreError::file(error, dir, dir))
 }
 
 /// The folders that are there.
@@ -166,16 +172,17 @@ fn places(dir: &Path) -> Vec<(BackupPlace, Folder)> {
 }
 
 fn next_sequence(dir: &Path) -> Result<u64, StoreError> {
-    Ok(list(dir)?.iter().map(|backup| backup.sequence).max().unwrap_or(0) + 1)
+    Ok(list(dir)?.iter().filter(|backup| backup.own).map(|backup| backup.sequence).max().unwrap_or(0) + 1)
 }
 
 /// The manifest of a copy that was checked.
-fn describe(database: &Path, kind: BackupKind, sequence: u64, dir: &Path) -> Result<Manifest, StoreError> {
+fn describe(database: &Path, kind: BackupKind, origin: String, dir: &Path) -> Result<Manifest, StoreError> {
     let failed = |error| StoreError::file(error, database, dir);
     let conn = verify::read_only(database)?;
     Ok(Manifest {
         kind,
-        sequence,
+        origin,
+        sequence: next_sequence(dir)?,
         format: migrate::format(&conn)?,
         bytes: fs::metadata(database).map_err(failed)?.len(),
         sha256: manifest::sha256(database).map_err(failed)?,

@@ -31,7 +31,7 @@ pub struct Restored {
 /// Puts back the newest backup that is whole.
 pub(crate) fn restore_newest(dir: &Path, now: Timestamp) -> Result<Restored, StoreError> {
     let mut skipped = Vec::new();
-    for backup in list(dir)?.into_iter().filter(|backup| backup.kind != BackupKind::SetAside) {
+    for backup in list(dir)?.into_iter().filter(is_candidate) {
         match restore(dir, &backup.path, now) {
             Ok(restored) => return Ok(Restored { skipped, ..restored }),
             Err(error @ (StoreError::BadBackup { .. } | StoreError::TooNew { .. })) => {
@@ -49,7 +49,12 @@ pub(crate) fn restore_newest(dir: &Path, now: Timestamp) -> Result<Restored, Sto
 /// The backup that [`restore_newest`] would take.
 pub(crate) fn newest_good(dir: &Path) -> Option<BackupFile> {
     let all = list(dir).ok()?;
-    all.into_iter().find(|backup| backup.kind != BackupKind::SetAside && verify(&backup.path).is_ok())
+    all.into_iter().find(|backup| is_candidate(backup) && verify(&backup.path).is_ok())
+}
+
+/// What is restored without being named: neither set-aside data nor another folder's.
+fn is_candidate(backup: &BackupFile) -> bool {
+    backup.own && backup.kind != BackupKind::SetAside
 }
 
 /// Puts `backup` in the place of the database, and the pictures and files it names where they are missing.
@@ -95,6 +100,7 @@ pub(super) fn set_aside_copies(dir: &Path) -> Vec<BackupFile> {
             kind: BackupKind::SetAside,
             place,
             checked: false,
+            own: true,
             sequence: 0,
         })
     });

@@ -124,7 +124,7 @@ async fn a_clock_set_back_keeps_the_copy_just_made() {
 async fn a_budget_leaves_the_newest_alone() {
     let dir = tempfile::tempdir().unwrap();
     let (store, _) = with_picture(dir.path()).await;
-    Store::choose_backups(dir.path(), &BackupChoices { budget: 1, second: None }).unwrap();
+    Store::choose_backups(dir.path(), &BackupChoices { budget: 1, ..BackupChoices::default() }).unwrap();
     back_up(&store, 1).await;
     let last = back_up(&store, 2).await;
     let left: Vec<_> = Store::backups(dir.path()).unwrap().into_iter().map(|backup| backup.path).collect();
@@ -154,6 +154,37 @@ async fn a_second_place_restores_what_the_folder_lost() {
     assert!(restored.backup.starts_with(other.path()));
     let store = open(dir.path()).store;
     assert_eq!(std::fs::read(store.asset_path(face)).unwrap(), b"a face");
+}
+
+/// Two machines may synchronise into one folder.
+#[tokio::test]
+async fn a_shared_second_place_keeps_everybodys_backups() {
+    let (dirs, shared) = ([tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()], tempfile::tempdir().unwrap());
+    let mut stores = Vec::new();
+    for (number, dir) in (2..).zip(&dirs) {
+        let (store, _) = with_picture(dir.path()).await;
+        say(&store, number, "more").await;
+        let choices = BackupChoices { second: Some(shared.path().to_owned()), ..BackupChoices::default() };
+        Store::choose_backups(dir.path(), &choices).unwrap();
+        stores.push(store);
+    }
+    for hour in 0..40 {
+        for store in &stores {
+            back_up(store, hour).await;
+        }
+    }
+    drop(stores);
+    for dir in &dirs {
+        let all = Store::backups(dir.path()).unwrap();
+        let count = |wanted: fn(&crate::BackupFile) -> bool| all.iter().filter(|backup| wanted(backup)).count();
+        let here = count(|backup| backup.place == crate::BackupPlace::DataFolder);
+        assert_eq!(count(|backup| backup.place == crate::BackupPlace::Second && backup.own), here);
+        assert_eq!(count(|backup| !backup.own), here);
+        for backup in &all {
+            Store::check_backup(&backup.path).unwrap();
+        }
+        assert!(Store::newest_good_backup(dir.path()).unwrap().own);
+    }
 }
 
 #[tokio::test]
