@@ -63,9 +63,9 @@ fn pack(archive: &File, database: &Path, assets: &[(AssetHash, u64)], sources: &
 pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathBuf, StoreError> {
     let refused = |detail: String| StoreError::BadBackup { path: archive.to_owned(), detail };
     let home = Folder::home(dir);
-    let (path, pool) = (home.free_path(now), pool::of(&home.path));
+    let choices = BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
+    let (path, pool) = (home.free_path(now, &choices.origin), pool::of(&home.path));
     let failed = |error| StoreError::file(error, &path, dir);
-    let choices = BackupChoices::named(dir, now).map_err(failed)?;
     let members = list(archive).map_err(refused)?;
     let open = || File::open(archive).map(BufReader::new).map_err(failed);
     let mut zip = ZipArchive::new(open()?).map_err(|error| refused(error.to_string()))?;

@@ -13,6 +13,8 @@ use super::{BackupFile, BackupKind, BackupPlace, pool, verify};
 use crate::{AssetHash, files};
 
 const PREFIX: &str = "inglenook-";
+/// Letters of an origin that are part of a name.
+const ORIGIN: usize = 8;
 const TIME: &str = "%Y%m%dT%H%M%S%.3fZ";
 
 pub(crate) struct Folder {
@@ -53,9 +55,11 @@ impl Folder {
         Ok(found)
     }
 
-    /// A name for a copy taken `now` that no file has: two may be made in one millisecond, or the clock was set back.
-    pub(crate) fn free_path(&self, now: Timestamp) -> PathBuf {
-        let named = |time: i64| self.path.join(format!("{PREFIX}{}.db", utc(Timestamp(time))));
+    /// A name for a copy taken `now` that no file has: two may be made in one millisecond, or the clock was set back. Copies of
+    /// several data folders meet in a shared second place.
+    pub(crate) fn free_path(&self, now: Timestamp, origin: &str) -> PathBuf {
+        let origin: String = origin.chars().take(ORIGIN).collect();
+        let named = |time: i64| self.path.join(format!("{PREFIX}{}-{origin}.db", utc(Timestamp(time))));
         (now.0..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(now.0))
     }
 
@@ -166,7 +170,8 @@ pub(super) fn utc(time: Timestamp) -> String {
 /// When a backup with this name was made; `None` for any other file.
 fn taken(path: &Path) -> Option<Timestamp> {
     let text = path.file_name()?.to_str()?.strip_prefix(PREFIX)?.strip_suffix(".db")?;
-    parse_utc(text)
+    // Earlier versions did not name the data folder.
+    parse_utc(text.split_once('-').map_or(text, |(time, _)| time))
 }
 
 pub(super) fn parse_utc(text: &str) -> Option<Timestamp> {

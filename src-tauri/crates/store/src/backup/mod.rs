@@ -1,7 +1,7 @@
 //! Backups: copies of the database made by SQLite's backup call, opened and checked before they count, with the pictures and
 //! files that they name.
 //!
-//! A folder of backups holds `inglenook-<UTC>.db` for each, a manifest beside it, and the named files in `assets`, each once.
+//! A folder of backups holds `inglenook-<UTC>-<data folder>.db` for each, a manifest beside it, and the named files in `assets`, each once.
 //! A backup exists when its database has its name: files and manifest are written before that, and removed after it.
 
 mod archive;
@@ -108,9 +108,9 @@ pub(crate) fn size(dir: &Path) -> u64 {
 /// budget lets go.
 pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: BackupKind) -> Result<Taken, StoreError> {
     let home = Folder::home(dir);
-    let path = home.free_path(now);
+    let choices = BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
+    let path = home.free_path(now, &choices.origin);
     let failed = |error| StoreError::file(error, &path, dir);
-    let choices = BackupChoices::named(dir, now).map_err(failed)?;
     let partial = files::partial(&home.path).map_err(failed)?;
     copy(source, partial.path())?;
     verify(partial.path())?;
