@@ -12,6 +12,15 @@ const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Ends the app with `code`, after the engine.
 pub(crate) fn quit(app: &AppHandle, code: i32) {
+    end(app, code, |app, code| app.exit(code));
+}
+
+/// Ends the app in the same order and starts it again.
+pub(crate) fn restart(app: &AppHandle) {
+    end(app, 0, |app, _| app.request_restart());
+}
+
+fn end(app: &AppHandle, code: i32, leave: fn(&AppHandle, i32)) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
         if let Some(window) = app.get_webview_window(window::LABEL) {
@@ -28,7 +37,7 @@ pub(crate) fn quit(app: &AppHandle, code: i32) {
             tracing::warn!(seconds = PATIENCE.as_secs(), "the engine did not end in time");
         }
         tracing::info!(code, "the end");
-        app.exit(code);
+        leave(&app, code);
     });
 }
 

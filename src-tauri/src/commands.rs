@@ -4,6 +4,7 @@
 //! macro that comes out of another macro cannot be named.
 
 pub(crate) mod shell;
+mod shell_backups;
 mod shell_commands;
 
 use engine::api::*;
@@ -38,7 +39,12 @@ macro_rules! engine_commands {
                 shell::export_characters,
                 shell::export_chat,
                 shell::export_lorebook,
-                shell::export_memories
+                shell::export_memories,
+                shell_backups::pick_second_place,
+                shell_backups::export_archive,
+                shell_backups::import_archive,
+                shell_backups::open_backups,
+                shell_backups::restart
             ]
         }
     };

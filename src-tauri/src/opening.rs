@@ -58,14 +58,16 @@ async fn solve(app: &AppHandle, options: &Options, mut trouble: Trouble) -> bool
         let chosen = dialogs::ask(app, trouble.title, &trouble.message, &labels).await;
         let outcome = match trouble.ways.get(chosen) {
             Some(Way::TryAgain) => return true,
-            Some(Way::RestoreBackup) => Engine::restore_newest(options).await,
+            Some(Way::RestoreBackup) => {
+                Engine::restore_newest(options).await.map(|restored| restored.aside.map(Into::into))
+            }
             Some(Way::StartFresh) => Engine::set_aside(options).await,
             Some(Way::Quit) | None => return false,
         };
         match outcome {
             Ok(kept) => {
                 if let Some(kept) = kept {
-                    dialogs::tell(app, "The damaged file is kept", &format!("It is now\n{}", kept.display()));
+                    dialogs::tell(app, "The damaged file is kept", &format!("It is now in\n{}", kept.display()));
                 }
                 return true;
             }

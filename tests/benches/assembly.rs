@@ -163,7 +163,7 @@ impl Case {
 
 /// Replies of some 250 tokens; one message in three names a lorebook entry.
 async fn fill(dir: &Path, chat: ChatId, messages: usize) {
-    let store = Store::open(dir, store::Options { now: NOW, backups: 1 }).unwrap().store;
+    let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
     let message = move |index: usize| {
         let role = if index.is_multiple_of(2) { Role::User } else { Role::Character };
         let text = match role {
@@ -190,7 +190,7 @@ async fn fill(dir: &Path, chat: ChatId, messages: usize) {
 
 /// What years with one character leave behind, of all importances; every fourth names what turns are about.
 async fn remember(dir: &Path, character: CharacterId) {
-    let store = Store::open(dir, store::Options { now: NOW, backups: 1 }).unwrap().store;
+    let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
     let memory = move |index: usize| {
         let created = Timestamp(NOW.0 - ((MEMORIES - index) as i64) * 3_600_000);
         let about = if index.is_multiple_of(4) { "the lamp on the quay" } else { "nothing in particular" };
@@ -225,7 +225,7 @@ async fn remember(dir: &Path, character: CharacterId) {
 async fn read(dir: &Path) {
     let settings = local::Settings { worker: worker(), ..local::Settings::default() };
     let encoder = Encoder::run_by(&settings, &[models_dir()]).unwrap().unwrap();
-    let store = Store::open(dir, store::Options { now: NOW, backups: 1 }).unwrap().store;
+    let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
     let mut known = Vec::new();
     for round in 0..READ {
         let text = format!("{} {}", script::said(round), script::said(round + 1));

@@ -17,7 +17,7 @@ const TAGS: [&str; 8] = ["cozy", "fantasy", "sea", "mystery", "romance", "horror
 async fn main() {
     let count = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20_000_u32);
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path(), Options { now: Timestamp(1), backups: 1 }).unwrap().store;
+    let store = Store::open(dir.path(), Options { now: Timestamp(1) }).unwrap().store;
     store
         .write(move |store| (0..count).try_for_each(|number| store.characters_mut().insert(&character(number))))
         .await

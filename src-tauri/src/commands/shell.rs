@@ -236,12 +236,12 @@ fn free_path(folder: &Path, name: &str) -> PathBuf {
     places.find(|place| !place.exists()).unwrap_or_else(|| folder.join(name))
 }
 
-fn dialog(window: &WebviewWindow, title: &str) -> FileDialogBuilder<tauri::Wry> {
+pub(super) fn dialog(window: &WebviewWindow, title: &str) -> FileDialogBuilder<tauri::Wry> {
     window.dialog().file().set_parent(window).set_title(title)
 }
 
 /// What the user answered. A dialog that never answers, because the app ends, counts as cancelled.
-async fn answer<T: Send + 'static>(show: impl FnOnce(Box<dyn FnOnce(Option<T>) + Send>)) -> Option<T> {
+pub(super) async fn answer<T: Send + 'static>(show: impl FnOnce(Box<dyn FnOnce(Option<T>) + Send>)) -> Option<T> {
     let (tell, told) = oneshot::channel();
     show(Box::new(move |picked| {
         tell.send(picked).ok();

@@ -16,6 +16,7 @@ export const SCENES = [
 	...["books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry"],
 	...["people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended"],
 	...["editor", "editorscene", "editornote", "editorcard", "editorfiles", "editormemory", "lore", "new", "models", "endpoint", "settings", "writing", "personas", "health"],
+	...["backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete"],
 ];
 
 /** Builds the UI on the scripted engine and serves it. */

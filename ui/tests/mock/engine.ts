@@ -1,5 +1,6 @@
 import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
+import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
 import { MockCardFiles } from "./cardFiles";
 import * as data from "./data";
@@ -30,6 +31,8 @@ const PAGE = 50;
 export class MockEngine implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
+	readonly desktop = true;
+	readonly backups = new MockBackups();
 	readonly characters: Character[];
 	readonly chats: MockChat[] = [];
 	personas = structuredClone(data.personas);
@@ -67,6 +70,9 @@ export class MockEngine implements Transport {
 		if (!["first", "empty"].includes(scene)) this.#more();
 		if (scene === "crowd") this.#crowd(2000);
 		if (scene === "horde") this.#crowd(20_000);
+		if (scene === "backupsnone") this.backups.clear();
+		if (scene === "backupsfailed") this.backups.fail();
+		if (scene === "trashnone") this.backups.items = [];
 		if (scene === "booksnone") this.books.clear();
 		if (scene === "memorynone") this.memories.items = [];
 		if (scene === "memorywords") this.memories.byMeaning = false;
@@ -76,7 +82,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.cardFiles]
+		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.cardFiles, this.backups]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -91,6 +97,11 @@ export class MockEngine implements Transport {
 	}
 
 	assetUrl = async (hash: string) => data.portrait(hash);
+	pickSecondPlace = async () => this.backups.choose("/media/sam/Archive");
+	exportArchive = async () => "/home/sam/Documents/Inglenook backup.zip";
+	importArchive = async () => null;
+	openBackups = async () => {};
+	restart = async () => {};
 	pickChats = async () => null;
 	/** A folder comes in as far as the scene wants it to. */
 	pickSillytavern = async () => this.folder.begin();

@@ -12,6 +12,7 @@ export const SCENES = [
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
+	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
 ] as const;
 
 export type Scene = (typeof SCENES)[number];
@@ -131,6 +132,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "new") app.edit(null);
 	if (scene === "endpoint") await endpoint(app);
 	if (["settings", "writing", "personas", "health"].includes(scene)) await settings(scene, app);
+	if (scene.startsWith("backups") || scene.startsWith("trash")) await safety(scene, app);
 	document.documentElement.dataset.ready = "yes";
 }
 
@@ -207,6 +209,12 @@ async function endpoint(app: App): Promise<void> {
 async function settings(scene: Scene, app: App): Promise<void> {
 	app.go("settings");
 	if (scene !== "settings") await press(`[data-testid=settings-${scene}]`);
+}
+
+async function safety(scene: Scene, app: App): Promise<void> {
+	await settings(scene.startsWith("trash") ? "trash" : "backups", app);
+	if (scene === "backupsrestore") await press("[data-testid=backup] .button");
+	if (scene === "trashdelete") await press("[data-testid=trash-item] .icon-button");
 }
 
 async function press(selector: string): Promise<void> {

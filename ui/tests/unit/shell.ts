@@ -7,6 +7,7 @@ type Answer = (args: never) => unknown;
 export class FakeShell implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
+	readonly desktop = true;
 	readonly asked: { operation: string; args: Record<string, unknown> }[] = [];
 	listener: (event: Event) => void = () => {};
 	connection: (state: Connection) => void = () => {};
@@ -42,6 +43,11 @@ export class FakeShell implements Transport {
 	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
 	exportCharacter = async (): Promise<string | null> => null;
 	exportMemories = async (): Promise<string | null> => null;
+	pickSecondPlace = async (_folder: string): Promise<null> => null;
+	exportArchive = async (): Promise<string | null> => null;
+	importArchive = async (): Promise<null> => null;
+	openBackups = async (): Promise<void> => {};
+	restart = async (): Promise<void> => {};
 	exportLorebook = async (): Promise<string | null> => null;
 	watchDrops(drops: Drops): () => void {
 		this.drops = drops;

@@ -1,27 +1,29 @@
-//! Verified copies of the database: made, listed, put back, checked. Pictures and imported files are not in them; they stay
-//! in their folder.
+//! Backups: made, listed, compared, put back, removed, checked; and everything as one archive.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use store::{AssetHash, BackupFile, Store};
+use store::{AssetHash, BackupChoices, BackupFile, BackupPlace, Store};
 
 use crate::Engine;
-use crate::api::{Backup, Health};
+use crate::api::{Backup, BackupKind, Backups, Difference, Health, RestorePreview, Restored};
 use crate::clock::rfc3339;
 use crate::engine::Options;
-use crate::error::{Answer, internal};
+use crate::error::{Answer, bad_input, internal, not_found};
 use crate::health::{check, report};
 use crate::start::{OpenError, blocking, explain};
 
 /// Missing files that a report names.
 const NAMED: usize = 5;
+const MEGABYTE: u64 = 1_000_000;
+/// Less than this holds not even a small library.
+const LEAST_BUDGET: u32 = 100;
 
 impl Engine {
-    /// Makes a backup, opened and checked before it counts, and lets go of the oldest beyond those that are kept.
+    /// Makes a backup, opened and checked before it counts, and lets go of those beyond the ladder and the budget.
     pub async fn backup(&self) -> Answer<Backup> {
-        let path = self.store().backup(self.now()).await?;
-        let made = self.backups_here().await?.into_iter().find(|backup| backup.path == path);
-        made.map(shown).ok_or_else(|| internal("a backup is gone as soon as it was made"))
+        let taken = self.back_up(store::BackupKind::ByHand).await?;
+        self.shown_backup(&taken.path).await
     }
 
     /// Newest first.
@@ -29,13 +31,115 @@ impl Engine {
         Ok(self.backups_here().await?.into_iter().map(shown).collect())
     }
 
+    pub async fn backups(&self) -> Answer<Backups> {
+        let dir = self.store().dir().to_owned();
+        let failed = self.backup_failure().get();
+        self.off_the_runtime(move || {
+            let choices = Store::backup_choices(&dir);
+            Ok(Backups {
+                backups: once(Store::backups(&dir)?),
+                folder: Store::backup_folder(&dir).display().to_string(),
+                size: Store::backup_size(&dir),
+                budget: choices.budget,
+                second_place_missing: !choices.second_is_there(),
+                second_place: choices.second.map(|folder| folder.display().to_string()),
+                failed,
+                restore_pending: Store::restore_is_pending(&dir),
+            })
+        })
+        .await
+    }
+
+    /// # Errors
+    /// `NotFound` if there is no such backup; `Storage` if it cannot be read.
+    pub async fn preview_restore(&self, file: String) -> Answer<RestorePreview> {
+        let backup = self.known_backup(&file).await?;
+        let found = self.store().compare_backup(backup.path).await?;
+        Ok(RestorePreview {
+            characters: difference(found.characters),
+            chats: difference(found.chats),
+            messages: difference(found.messages),
+            reworded: found.reworded as u32,
+        })
+    }
+
+    /// Checks a backup and has the next start restore it.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such backup; `Storage` if it is damaged.
+    pub async fn restore_at_next_start(&self, file: String) -> Answer<()> {
+        let (dir, backup) = (self.store().dir().to_owned(), self.known_backup(&file).await?);
+        self.off_the_runtime(move || {
+            Store::check_database(&backup.path)?;
+            Store::restore_at_next_start(&dir, &backup.path)
+        })
+        .await
+    }
+
+    /// Removes them here and in the second place.
+    pub async fn delete_backups(&self, files: Vec<String>) -> Answer<()> {
+        let known = self.backups_here().await?;
+        let mut chosen = Vec::new();
+        for file in files {
+            let found = known.iter().find(|backup| backup.path == Path::new(&file));
+            let name = name(found.ok_or_else(|| not_found("backup"))?).to_owned();
+            chosen.extend(known.iter().filter(|backup| self::name(backup) == name).cloned());
+        }
+        Ok(self.store().remove_backups(chosen).await?)
+    }
+
+    pub async fn set_backup_budget(&self, megabytes: u32) -> Answer<Backups> {
+        if megabytes < LEAST_BUDGET {
+            return Err(bad_input(format!("Backups need at least {LEAST_BUDGET} MB."), "Choose a larger budget."));
+        }
+        self.choose_backups(move |choices| choices.budget = u64::from(megabytes) * MEGABYTE).await
+    }
+
+    /// Every later backup is copied to `folder` too.
+    ///
+    /// # Errors
+    /// `BadInput` if it is no folder or inside the data folder; `Storage` if it cannot be written.
+    pub async fn set_second_place(&self, folder: PathBuf) -> Answer<Backups> {
+        let refused = |why: &str| Err(bad_input(format!("{} {why}.", folder.display()), "Choose another folder."));
+        if !folder.is_absolute() || !folder.is_dir() {
+            return refused("is not a folder on this machine");
+        }
+        if folder.starts_with(self.store().dir()) {
+            return refused("is inside the data folder, and would be lost with it");
+        }
+        self.choose_backups(move |choices| choices.second = Some(folder)).await
+    }
+
+    /// No later backup goes there; those that are there stay.
+    pub async fn forget_second_place(&self) -> Answer<Backups> {
+        self.choose_backups(|choices| choices.second = None).await
+    }
+
+    /// The folder of the backups, to be opened.
+    pub fn backup_folder(&self) -> PathBuf {
+        Store::backup_folder(self.store().dir())
+    }
+
+    /// Writes everything to one archive.
+    pub async fn export_archive(&self, file: PathBuf) -> Answer<()> {
+        Ok(self.store().export_archive(file).await?)
+    }
+
+    /// Takes an archive in as a backup, which can be compared and restored.
+    pub async fn import_archive(&self, file: PathBuf) -> Answer<Backup> {
+        let path = self.store().import_archive(file, self.now()).await?;
+        self.shown_backup(&path).await
+    }
+
     /// Reads everything that is kept: the database, the files that it names, the backups.
     pub async fn check_data(&self) -> Answer<Health> {
         let database = self.store().check().await.map(|()| "checked, whole".to_owned());
         let mut checks = vec![check("database", database.map_err(|error| error.to_string()))];
         checks.push(check("files", self.files_check().await));
-        for backup in self.backups_here().await? {
-            let name = format!("backup of {}", rfc3339(backup.taken));
+        let set_aside = |backup: &BackupFile| backup.kind == store::BackupKind::SetAside;
+        for backup in self.backups_here().await?.into_iter().filter(|backup| !set_aside(backup)) {
+            let place = if backup.place == BackupPlace::Second { " in the second place" } else { "" };
+            let name = format!("backup of {}{place}", rfc3339(backup.taken));
             let found = tokio::task::spawn_blocking(move || Store::check_backup(&backup.path)).await;
             let found = found.map_err(|_| internal("a backup could not be read"))?;
             checks.push(check(&name, found.map(|()| "checked, whole".to_owned()).map_err(|error| error.to_string())));
@@ -43,15 +147,52 @@ impl Engine {
         Ok(report(checks))
     }
 
-    /// Puts a backup in the place of the database, which is set aside. Returns where that went, if there was one. Without a
-    /// file the newest of the folder's own backups is taken. The engine must be closed.
+    /// Puts a backup in the place of the database, which is set aside. Without a file the newest backup that is whole is taken.
+    /// The engine must be closed.
     ///
     /// # Errors
-    /// If there is no backup, it is damaged, it is of a newer version, or the folder cannot be written.
-    pub async fn restore(options: &Options, file: Option<&Path>) -> Result<Option<PathBuf>, OpenError> {
-        let Some(file) = file else { return Self::restore_newest(options).await };
-        let (dir, backup, now) = (options.data_dir.clone(), file.to_owned(), options.clock.now());
-        blocking(move || Store::restore(&dir, &backup, now)).await.map_err(explain)
+    /// If there is no good backup, it is of a newer version, or the folder cannot be written.
+    pub async fn restore(options: &Options, file: Option<&Path>) -> Result<Restored, OpenError> {
+        let (dir, file, now) = (options.data_dir.clone(), file.map(Path::to_owned), options.clock.now());
+        let restored = blocking(move || match file {
+            Some(file) => Store::restore(&dir, &file, now),
+            None => Store::restore_newest(&dir, now),
+        });
+        restored.await.map(report_restored).map_err(explain)
+    }
+
+    pub(crate) async fn second_place_missing(&self) -> bool {
+        let dir = self.store().dir().to_owned();
+        let there = tokio::task::spawn_blocking(move || Store::backup_choices(&dir).second_is_there()).await;
+        !there.unwrap_or(true)
+    }
+
+    async fn choose_backups(&self, change: impl FnOnce(&mut BackupChoices) + Send + 'static) -> Answer<Backups> {
+        let dir = self.store().dir().to_owned();
+        self.off_the_runtime(move || {
+            let mut choices = Store::backup_choices(&dir);
+            change(&mut choices);
+            Store::choose_backups(&dir, &choices)
+        })
+        .await?;
+        self.backups().await
+    }
+
+    async fn known_backup(&self, file: &str) -> Answer<BackupFile> {
+        let known = self.backups_here().await?.into_iter().find(|backup| backup.path == Path::new(file));
+        known.ok_or_else(|| not_found("backup"))
+    }
+
+    async fn shown_backup(&self, path: &Path) -> Answer<Backup> {
+        let made = self.backups_here().await?.into_iter().find(|backup| backup.path == path);
+        made.map(shown).ok_or_else(|| internal("a backup is gone as soon as it was made"))
+    }
+
+    async fn off_the_runtime<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, store::StoreError> + Send + 'static,
+    ) -> Answer<T> {
+        Ok(blocking(work).await?)
     }
 
     async fn backups_here(&self) -> Answer<Vec<BackupFile>> {
@@ -81,6 +222,63 @@ impl Engine {
     }
 }
 
+/// What a backup has in common with its copy in the second place: the name of the file. Set-aside data has no copy.
+pub(crate) fn name(backup: &BackupFile) -> &std::ffi::OsStr {
+    match backup.kind {
+        store::BackupKind::SetAside => backup.path.as_os_str(),
+        _ => backup.path.file_name().unwrap_or(backup.path.as_os_str()),
+    }
+}
+
+/// One entry for a backup that is in both places.
+fn once(all: Vec<BackupFile>) -> Vec<Backup> {
+    let is_second = |backup: &BackupFile| backup.place == BackupPlace::Second;
+    let names = |second: bool| -> HashSet<_> {
+        all.iter().filter(|backup| is_second(backup) == second).map(|backup| name(backup).to_owned()).collect()
+    };
+    let (here, there) = (names(false), names(true));
+    let all = all.into_iter().filter(|backup| !is_second(backup) || !here.contains(name(backup)));
+    all.map(|backup| {
+        let second = there.contains(name(&backup));
+        Backup { second, ..shown(backup) }
+    })
+    .collect()
+}
+
 fn shown(backup: BackupFile) -> Backup {
-    Backup { file: backup.path.display().to_string(), taken: rfc3339(backup.taken), bytes: backup.bytes }
+    Backup {
+        file: backup.path.display().to_string(),
+        taken: rfc3339(backup.taken),
+        bytes: backup.bytes,
+        pictures: backup.pictures.map(|count| count as u32),
+        kind: match backup.kind {
+            store::BackupKind::Automatic => BackupKind::Automatic,
+            store::BackupKind::ByHand => BackupKind::ByHand,
+            store::BackupKind::Upgrade => BackupKind::Upgrade,
+            store::BackupKind::Imported => BackupKind::Imported,
+            store::BackupKind::SetAside => BackupKind::SetAside,
+        },
+        second: backup.place == BackupPlace::Second,
+        foreign: !backup.own,
+        checked: backup.checked,
+    }
+}
+
+fn difference(found: store::Difference) -> Difference {
+    Difference {
+        gained: found.gained as u32,
+        lost: found.lost as u32,
+        names_gained: found.names_gained,
+        names_lost: found.names_lost,
+    }
+}
+
+pub(crate) fn report_restored(restored: store::Restored) -> Restored {
+    let skipped = restored.skipped.into_iter().map(|(_, why)| why).collect();
+    Restored {
+        backup: restored.backup.display().to_string(),
+        aside: restored.aside.map(|folder| folder.display().to_string()),
+        skipped,
+        missing: restored.missing as u32,
+    }
 }

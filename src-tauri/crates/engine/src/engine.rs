@@ -12,6 +12,7 @@ use store::{AssetHash, Store};
 
 use crate::answer::KnownTemplate;
 use crate::api::Settings;
+use crate::backup_schedule::BackupFailure;
 use crate::characters::CardCache;
 use crate::clock::Clock;
 use crate::endpoint_tokenizer::TokenizerFiles;
@@ -77,6 +78,7 @@ struct Inner {
     local: LocalHost,
     events: Announcer,
     running: Running,
+    backup_failure: BackupFailure,
     importing: Importing,
     secrets: Secrets,
     clock: Clock,
@@ -132,6 +134,7 @@ impl Engine {
             local,
             events: Announcer::default(),
             running: Running::default(),
+            backup_failure: BackupFailure::default(),
             importing: Importing::default(),
             secrets: secrets.await.unwrap_or_else(|_| Secrets::for_session()),
             clock: options.clock,
@@ -154,6 +157,7 @@ impl Engine {
             engine.welcome().await?;
             engine.drop_stale_caches_in_background();
             engine.purge_in_background();
+            engine.back_up_in_background();
             engine.find_models(&options.model_dirs).await
         };
         prepared.await.map_err(start::broken)?;
@@ -223,6 +227,10 @@ impl Engine {
 
     pub(crate) fn running(&self) -> &Running {
         &self.inner.running
+    }
+
+    pub(crate) fn backup_failure(&self) -> &BackupFailure {
+        &self.inner.backup_failure
     }
 
     pub(crate) fn importing(&self) -> &Importing {

@@ -27,6 +27,9 @@ impl From<StoreError> for ApiError {
         let message = sentence(&error.to_string());
         let hint = match &error {
             StoreError::NotFound { .. } => return Self::NotFound { message },
+            StoreError::BadBackup { .. } => {
+                return bad_input(message, "Choose another backup, or the archive as it was exported.");
+            }
             StoreError::Full { .. } => "Free some space on the disk, then try again.",
             StoreError::ReadOnly { .. } => "Make the folder writable, or start Inglenook with another data folder.",
             StoreError::Damaged { .. } => "Restart Inglenook: it offers to restore a backup.",
@@ -35,7 +38,6 @@ impl From<StoreError> for ApiError {
             StoreError::Io { .. }
             | StoreError::OldSqlite { .. }
             | StoreError::Migration { .. }
-            | StoreError::BadBackup { .. }
             | StoreError::Conflict { .. }
             | StoreError::Sqlite(_) => "Try again; if it stays, see the log in the data folder.",
         };

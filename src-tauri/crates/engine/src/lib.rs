@@ -14,6 +14,7 @@ pub mod operations;
 pub mod typescript;
 
 mod answer;
+mod backup_schedule;
 mod backups;
 mod card_assets;
 mod card_export;
@@ -116,6 +117,7 @@ mod templates;
 mod text_counts;
 mod thumbnails;
 mod titles;
+mod trash;
 mod turn;
 mod variables;
 mod words;

@@ -18,13 +18,34 @@ macro_rules! operations {
             /// Sets one of them for `owner`; without a value the layer below decides again.
             set_setting(owner: SettingOwner, key: String, value: Option<SettingValue>) -> LayeredSettings;
 
+            backups() -> Backups;
+            /// Makes a backup now: checked before it counts.
+            backup() -> Backup;
+            /// What a restore of that backup would bring back and take away. Nothing is changed.
+            preview_restore(file: String) -> RestorePreview;
+            /// Restores that backup at the next start; the present data is set aside then.
+            restore_at_next_start(file: String) -> ();
+            delete_backups(files: Vec<String>) -> ();
+            /// Bytes that backups may take. The next backup applies it.
+            set_backup_budget(megabytes: u32) -> Backups;
+            forget_second_place() -> Backups;
+
+            /// Deleted chats, characters and lorebooks, the last deleted first.
+            trash() -> Vec<TrashItem>;
+            restore_from_trash(items: Vec<TrashRef>) -> ();
+            /// Removes them from the files at once; with `backups` also every backup that holds one of them, after a new one is made.
+            delete_from_trash(items: Vec<TrashRef>, backups: bool) -> DeletedForGood;
+            /// Removes all that is in the trash at once, and the messages, memories and documents deleted since the start; with
+            /// `backups` also every backup, after a new one is made.
+            empty_trash(backups: bool) -> DeletedForGood;
+
             list_characters() -> Vec<CharacterSummary>;
             get_character(id: String) -> Character;
             create_character(fields: CharacterFields) -> Character;
             update_character(id: String, fields: CharacterFields) -> Character;
             /// Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP).
             set_character_picture(id: String, data: String) -> Character;
-            /// Can be undone by `restore_character` until the app ends.
+            /// Goes to the trash; `restore_character` undoes it.
             delete_character(id: String) -> ();
             restore_character(id: String) -> ();
             /// Those whose card has every word of `query`, or the beginning of it: names, tags, creators, descriptions.
@@ -32,7 +53,7 @@ macro_rules! operations {
             set_favourites(characters: Vec<String>, favourite: bool) -> ();
             /// Adds tags to the cards of all of them, and takes others off.
             tag_characters(characters: Vec<String>, add: Vec<String>, remove: Vec<String>) -> ();
-            /// All of them or none. Can be undone by `restore_characters` until the app ends.
+            /// All of them or none. They go to the trash; `restore_characters` undoes it.
             delete_characters(characters: Vec<String>) -> ();
             restore_characters(characters: Vec<String>) -> ();
             /// Tokens of each text by the model that answers by default.
@@ -60,7 +81,7 @@ macro_rules! operations {
             enable_lorebook(id: String, enabled: bool) -> Lorebook;
             /// Lets a lorebook outside a card count there and nowhere else.
             bind_lorebook(id: String, bindings: Vec<LorebookBinding>) -> Lorebook;
-            /// Can be undone by `restore_lorebook` until the app ends.
+            /// Goes to the trash; `restore_lorebook` undoes it.
             delete_lorebook(id: String) -> ();
             restore_lorebook(id: String) -> ();
             /// An empty `id` makes a new entry, which comes last.
@@ -121,7 +142,7 @@ macro_rules! operations {
             restore_document(id: String) -> ();
             /// Keeps what stands in the composer.
             save_draft(chat: String, text: String) -> ();
-            /// Can be undone by `restore_chat` until the app ends.
+            /// Goes to the trash; `restore_chat` undoes it.
             delete_chat(id: String) -> ();
             /// How many memories `delete_chat` would take along that `delete_chat_but_facts` would not.
             learned_in(chat: String) -> u32;

@@ -10,17 +10,16 @@ use store::{Notice, Store, StoreError};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::Startup;
+use crate::api::{Restored, Startup};
 use crate::engine::Options;
 use crate::error::{Answer, internal};
 use crate::manifest;
 use crate::picture::Picture;
 use crate::settings::{self, OPEN_CHAT, WELCOMED};
+use crate::trash::purged_at;
 
 /// How long after the start what was deleted is purged.
 const PURGE_AFTER: Duration = Duration::from_secs(30);
-/// Backups that are kept.
-const BACKUPS: usize = 10;
 
 include!(concat!(env!("OUT_DIR"), "/samples.rs"));
 
@@ -54,17 +53,12 @@ impl Engine {
         blocking(move || Store::set_aside(&dir, now)).await.map_err(explain)
     }
 
-    /// Puts the newest backup in the place of a damaged database, which is kept. Returns where that went.
+    /// Puts the newest backup that is whole in the place of a damaged database, which is kept.
     ///
     /// # Errors
-    /// If there is no backup, it is damaged too, or the folder cannot be written.
-    pub async fn restore_newest(options: &Options) -> Result<Option<PathBuf>, OpenError> {
-        let (dir, now) = (options.data_dir.clone(), options.clock.now());
-        let restore = move || match Store::backups(&dir)?.first() {
-            Some(newest) => Store::restore(&dir, &newest.path, now),
-            None => Err(StoreError::NotFound { what: "backup" }),
-        };
-        blocking(restore).await.map_err(explain)
+    /// If no backup is whole, or the folder cannot be written.
+    pub async fn restore_newest(options: &Options) -> Result<Restored, OpenError> {
+        Self::restore(options, None).await
     }
 
     pub async fn startup(&self) -> Answer<Startup> {
@@ -116,10 +110,10 @@ impl Engine {
         Ok(self.store().write(|store| store.settings_mut().set(WELCOMED, "true")).await?)
     }
 
-    /// Removes for good what was deleted in an earlier session; until then it can be undone. A large purge takes seconds,
-    /// and nobody waits for it.
+    /// Removes for good what was deleted in an earlier session, and what has been in the trash for its time. A large purge takes
+    /// seconds, and nobody waits for it.
     pub(crate) fn purge_in_background(&self) {
-        let (engine, before) = (self.downgrade(), self.now());
+        let (engine, before) = (self.downgrade(), purged_at(self.now()));
         tokio::spawn(async move {
             // The first screen is drawn through the same writer; and an engine that is gone by then has let its folder go.
             tokio::time::sleep(PURGE_AFTER).await;
@@ -135,7 +129,7 @@ impl Engine {
     }
 
     /// Chats go with their characters too, and one that was deleted just before a crash may still be in the cache.
-    async fn forget_what_is_gone(&self) {
+    pub(crate) async fn forget_what_is_gone(&self) {
         let Ok(chats) = self.store().read(|store| store.chats().list()).await else { return };
         let chats: Vec<String> = chats.iter().map(|chat| chat.id.to_string()).collect();
         let local = self.local().clone();
@@ -155,12 +149,11 @@ pub(crate) struct Opened {
 
 pub(crate) async fn open_store(options: &Options) -> Result<Opened, OpenError> {
     let dir = options.data_dir.clone();
-    let store_options = store::Options { now: options.clock.now(), backups: BACKUPS };
+    let store_options = store::Options { now: options.clock.now() };
     let newest = dir.clone();
     let opened = blocking(move || Store::open(&dir, store_options)).await.map_err(|error| match explain(error) {
         OpenError::Damaged { message, .. } => {
-            let newest_backup =
-                Store::backups(&newest).ok().and_then(|all| all.into_iter().next()).map(|each| each.path);
+            let newest_backup = Store::newest_good_backup(&newest).map(|backup| backup.path);
             OpenError::Damaged { message, newest_backup }
         }
         other => other,
@@ -186,10 +179,27 @@ fn tell(notice: &Notice) -> Option<String> {
         Notice::RepliesInterrupted { replies } => {
             Some(format!("{replies} unfinished replies were cut off; the text that was there is kept."))
         }
+        Notice::Restored(restored) => Some(tell_restored(restored)),
+        Notice::NotRestored { detail } => {
+            Some(format!("The backup was not restored, and nothing has changed: {detail}."))
+        }
+        Notice::SecondPlaceMissing { folder } => Some(format!(
+            "The second place for backups, {}, is not there. Connect it, or choose another in Settings, Backups.",
+            folder.display()
+        )),
         Notice::Upgraded { backup, .. } => {
             Some(format!("Your data was upgraded. A copy of how it was is in {}.", backup.display()))
         }
     }
+}
+
+fn tell_restored(restored: &store::Restored) -> String {
+    let missing = match restored.missing {
+        0 => String::new(),
+        count => format!(" {count} pictures and files were in no backup."),
+    };
+    let aside = restored.aside.as_ref().map(|folder| format!(" The data from before is in {}.", folder.display()));
+    format!("The backup was restored.{missing}{}", aside.unwrap_or_default())
 }
 
 pub(crate) fn explain(error: StoreError) -> OpenError {

@@ -113,15 +113,47 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: LoreVerb,
     },
-    /// Make a verified copy of the database, or list those that there are
+    /// Make a verified copy of the database, pictures and files, or list those that there are
+    #[command(group = clap::ArgGroup::new("backup").multiple(false))]
     Backup {
-        #[arg(long)]
+        #[arg(long, group = "backup")]
         list: bool,
+        /// Write everything to one archive instead
+        #[arg(long, value_name = "FILE", group = "backup")]
+        export: Option<PathBuf>,
+        /// Take an archive in as a backup, to be restored
+        #[arg(long, value_name = "FILE", group = "backup")]
+        import: Option<PathBuf>,
+        /// Copy every backup to this folder too
+        #[arg(long, value_name = "FOLDER", group = "backup")]
+        second_place: Option<PathBuf>,
     },
     /// Put a backup in the place of the database, which is set aside
     Restore {
-        /// A backup's file; without it the newest
+        /// A backup's file; without it the newest that is whole
         file: Option<PathBuf>,
+        /// Only say what would change
+        #[arg(long)]
+        preview: bool,
+        /// Set the database aside and start with an empty one
+        #[arg(long, conflicts_with_all = ["file", "preview"])]
+        fresh: bool,
+    },
+    /// List deleted chats, characters and lorebooks, or restore or remove them
+    #[command(group = clap::ArgGroup::new("trash").multiple(false))]
+    Trash {
+        /// Ids to restore
+        #[arg(long, value_name = "ID", group = "trash")]
+        restore: Vec<String>,
+        /// Ids to remove for good
+        #[arg(long, value_name = "ID", group = "trash")]
+        delete: Vec<String>,
+        /// Remove everything in it for good
+        #[arg(long, group = "trash")]
+        empty: bool,
+        /// With --delete or --empty: remove the backups that hold it too
+        #[arg(long)]
+        backups: bool,
     },
     /// Read everything that is kept: the database, pictures and files, backups
     Check,

@@ -74,10 +74,13 @@ impl From<OpenError> for Failure {
             }
             OpenError::Damaged { newest_backup, .. } => {
                 let way_out = match newest_backup {
-                    Some(backup) => {
-                        format!("Open the desktop app to restore the backup {} or to start afresh.", backup.display())
-                    }
-                    None => "Open the desktop app to start afresh; the damaged file is kept.".to_owned(),
+                    Some(backup) => format!(
+                        "`nook restore` puts back the newest good backup, {}; `nook restore --fresh` starts without it. The \
+                         damaged data is kept either way.",
+                        backup.display()
+                    ),
+                    None => "There is no good backup. `nook restore --fresh` starts without the damaged data, which is kept."
+                        .to_owned(),
                 };
                 Self::because("damaged", with_hint(&what, &way_out))
             }

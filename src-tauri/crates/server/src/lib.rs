@@ -9,6 +9,7 @@
 //!
 //! Absent: prompts, SQL, TLS, listening on other machines' networks.
 
+mod archive;
 mod body;
 mod events;
 mod files;

@@ -20,7 +20,7 @@ use crate::body::Bodies;
 use crate::guard::Names;
 use crate::respond::{Failure, json};
 use crate::secret::{Presented, Tickets, Token};
-use crate::{events, files, operation, transfer};
+use crate::{archive, events, files, operation, transfer};
 
 /// What the handlers share.
 pub(crate) struct Server {
@@ -47,6 +47,8 @@ pub(crate) fn router(shared: Shared, ui: Option<&Path>) -> Router {
         .route("/api/export-characters", post(transfer::export_characters))
         .route("/api/export-lorebook/{id}/{format}", get(transfer::export_lorebook))
         .route("/api/export-memories/{character}", get(transfer::export_memories))
+        .route("/api/backup/archive", get(archive::export).post(archive::import))
+        .route("/api/backup/second-place", post(archive::second_place))
         .route("/asset/{hash}", get(transfer::asset))
         .route("/thumbnail/{hash}", get(transfer::thumbnail))
         .route("/api/{*rest}", any(no_such_route))

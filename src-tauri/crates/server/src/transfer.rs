@@ -172,13 +172,13 @@ fn file(exported: Exported) -> Response {
     (headers, exported.bytes).into_response()
 }
 
-fn attachment(name: &str) -> (HeaderName, HeaderValue) {
+pub(crate) fn attachment(name: &str) -> (HeaderName, HeaderValue) {
     let name = utf8_percent_encode(name, NON_ALPHANUMERIC);
     (CONTENT_DISPOSITION, header(&format!("attachment; filename*=UTF-8''{name}")))
 }
 
 /// `value`, or a type that no browser shows where it is no header value.
-fn header(value: &str) -> HeaderValue {
+pub(crate) fn header(value: &str) -> HeaderValue {
     HeaderValue::from_str(value).unwrap_or(HeaderValue::from_static("application/octet-stream"))
 }
 

@@ -36,6 +36,7 @@ use crate::table::source::{Sources, SourcesMut};
 use crate::table::stale_cache::{StaleCaches, StaleCachesMut};
 use crate::table::swipe::{Swipes, SwipesMut};
 use crate::table::token_count::{TokenCounts, TokenCountsMut};
+use crate::table::trash::{Trash, TrashMut};
 use crate::table::vector::{Vectors, VectorsMut};
 
 /// One moment of the store: everything read through it belongs together.
@@ -115,5 +116,6 @@ tables! {
     presets: Presets, presets_mut: PresetsMut;
     sources: Sources, sources_mut: SourcesMut;
     stale_caches: StaleCaches, stale_caches_mut: StaleCachesMut;
+    trash: Trash, trash_mut: TrashMut;
     scoped_settings: ScopedSettings, scoped_settings_mut: ScopedSettingsMut;
 }

@@ -79,7 +79,7 @@ pub(crate) fn quick_check(conn: &Connection) -> Result<(), String> {
 }
 
 /// A file that was tampered with must not run code of its own, nor crash the library.
-fn guard(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn guard(conn: &Connection) -> rusqlite::Result<()> {
     conn.busy_timeout(PATIENCE)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     // Otherwise a statement is planned anew for each value that is bound to it, which takes longer than to run it.

@@ -5,7 +5,9 @@
 //! - One process per data folder, one writer in it; nobody ever reads "database is locked".
 //! - Nothing is deleted silently. A damaged or replaced database is moved aside, deleted things can be restored until
 //!   `purge`, and an upgrade keeps a verified copy of what it upgraded.
-//! - What `purge` removed is gone from the database file, not merely unlinked in it. Backups keep what they copied.
+//! - What `purge` removed is gone from the database file, not merely unlinked in it. Backups keep what they copied, pictures
+//!   included, until they are removed.
+//! - A missing, empty or foreign database beside backups or pictures is damage; nothing starts fresh over it unasked.
 //!
 //! Absent: prompts, card formats, HTTP, secrets (the OS keychain has them), clocks and randomness: times and ids are
 //! handed in.
@@ -15,9 +17,11 @@
 mod access;
 mod asset;
 mod backup;
+mod checksum;
 mod connection;
 mod error;
 mod files;
+mod identity;
 mod lock;
 mod migrate;
 mod open;
@@ -32,11 +36,11 @@ mod tests;
 
 pub use access::{Read, Write};
 pub use asset::{AssetHash, NotAHash};
-pub use backup::BackupFile;
+pub use backup::{BackupChoices, BackupFile, BackupKind, BackupPlace, Difference, Differences, Restored, Taken};
 pub use error::StoreError;
 pub use files::make_private_folder;
 pub use open::{Notice, Opened, Options};
-pub use purge::{Purged, WithoutWords};
+pub use purge::{Before, Purged, WithoutWords};
 pub use query::Query;
 pub use store::Store;
 pub use table::asset::{Asset, Assets, AssetsMut};
@@ -73,4 +77,5 @@ pub use table::source::{Sources, SourcesMut};
 pub use table::stale_cache::{Stale, StaleCaches, StaleCachesMut};
 pub use table::swipe::{NewSwipe, Swipes, SwipesMut};
 pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};
+pub use table::trash::{Trash, TrashId, TrashMut, Trashed};
 pub use table::vector::{NewVector, SaidText, StoredVector, UnreadText, VectorRevision, Vectors, VectorsMut};

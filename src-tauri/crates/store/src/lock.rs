@@ -9,6 +9,8 @@ use crate::StoreError;
 
 const FILE: &str = "inglenook.lock";
 const OPEN: &str = "open";
+/// The user wants to start without the data that was there.
+const FRESH: &str = "fresh";
 
 /// Held as long as the store is open. The operating system gives it up when the process dies, however it dies.
 pub(crate) struct Lock {
@@ -41,6 +43,15 @@ impl Lock {
     /// program all make this false.
     pub(crate) fn closed_cleanly(&self, database: &Path) -> bool {
         closed(database).is_ok_and(|closed| closed == self.left)
+    }
+
+    /// Whether the next database may be a new one, though there are backups.
+    pub(crate) fn allows_fresh(&self) -> bool {
+        self.left == FRESH
+    }
+
+    pub(crate) fn allow_fresh(&mut self) -> Result<(), StoreError> {
+        self.write(FRESH).map_err(|error| StoreError::file(error, &self.dir.join(FILE), &self.dir))
     }
 
     pub(crate) fn mark_open(&mut self) -> Result<(), StoreError> {

@@ -37,6 +37,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0029_endpoint_dialect.sql"),
     include_str!("migrations/0030_hidden.sql"),
     include_str!("migrations/0031_foreign.sql"),
+    include_str!("migrations/0032_identity.sql"),
+    include_str!("migrations/0033_checksums.sql"),
 ];
 
 /// 0 in an empty file.

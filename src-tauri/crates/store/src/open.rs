@@ -1,6 +1,5 @@
 //! From a folder to an open store: locked, checked, upgraded, recovered.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
@@ -11,19 +10,16 @@ use crate::lock::Lock;
 use crate::pool::Pool;
 use crate::store::Store;
 use crate::table::swipe::SwipesMut;
-use crate::{StoreError, backup, files, migrate};
+use crate::{BackupChoices, BackupKind, Restored, StoreError, backup, checksum, files, identity, migrate};
 
 pub(crate) const FILE: &str = "inglenook.db";
-pub(crate) const DAMAGED: &str = "damaged-";
 const READERS: usize = 4;
 
 /// What `Store::open` has to be told.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Names the backup that an upgrade makes.
+    /// Names the backup that an upgrade makes, and what a restore sets aside.
     pub now: Timestamp,
-    /// How many backups are kept; at least the newest always is.
-    pub backups: usize,
 }
 
 /// An open store, and what the user may want to know about the opening.
@@ -41,6 +37,12 @@ pub enum Notice {
     Checked,
     /// So many replies were being written when the app died. Their text so far is kept.
     RepliesInterrupted { replies: usize },
+    /// A backup that the user chose was put back.
+    Restored(Restored),
+    /// It could not be put back, and nothing has changed.
+    NotRestored { detail: String },
+    /// The second place for backups is not there.
+    SecondPlaceMissing { folder: PathBuf },
     /// The data was brought to the present format; `backup` is as it was before.
     Upgraded { from: u32, to: u32, backup: PathBuf },
 }
@@ -48,10 +50,15 @@ pub enum Notice {
 pub(crate) fn open(dir: &Path, options: Options, migrations: &[&str]) -> Result<Opened, StoreError> {
     check_sqlite()?;
     make_folders(dir)?;
+    let mut notices = Vec::new();
+    notices.extend(backup::finish_restore(dir, options.now)?.map(|done| match done {
+        Ok(restored) => Notice::Restored(restored),
+        Err(error) => Notice::NotRestored { detail: error.to_string() },
+    }));
     let mut lock = Lock::take(dir)?;
     let path = dir.join(FILE);
-    let mut notices = Vec::new();
-    let existed = fs::metadata(&path).is_ok_and(|file| file.len() > 0);
+    let existed = identity::examine(dir, &lock)?;
+    let changed = backup::outdated(dir, &path);
     let suspect = existed && !lock.closed_cleanly(&path);
     lock.mark_open()?;
     let mut conn = open_writer(dir, &path)?;
@@ -64,7 +71,9 @@ pub(crate) fn open(dir: &Path, options: Options, migrations: &[&str]) -> Result<
     }
     notices.extend(upgrade(&mut conn, dir, options, migrations).map_err(|error| error.at(dir))?);
     notices.extend(recover(&conn).map_err(|error| error.at(dir))?);
-    let store = start(dir, conn, lock, options.backups)?;
+    checksum::fill(&mut conn).map_err(|error| StoreError::Sqlite(error).at(dir))?;
+    notices.extend(second_place(dir));
+    let store = start(dir, conn, lock, changed)?;
     Ok(Opened { store, notices })
 }
 
@@ -83,12 +92,11 @@ fn open_writer(dir: &Path, path: &Path) -> Result<Connection, StoreError> {
     if conn.is_readonly("main").map_err(failed)? {
         return Err(StoreError::ReadOnly { dir: dir.to_owned() });
     }
-    for folder in [dir.to_owned(), dir.join(files::BACKUPS)] {
-        files::sweep(&folder).map_err(|error| StoreError::file(error, &folder, dir))?;
-    }
+    files::sweep(dir).map_err(|error| StoreError::file(error, dir, dir))?;
     for folder in [dir.join(files::ASSETS), dir.join(files::THUMBNAILS)] {
         files::sweep_assets(&folder).map_err(|error| StoreError::file(error, &folder, dir))?;
     }
+    backup::clean(dir).map_err(|error| StoreError::file(error, dir, dir))?;
     Ok(conn)
 }
 
@@ -120,7 +128,7 @@ fn upgrade(
         migrate::run(conn, migrations)?;
         return Ok(None);
     }
-    let backup = backup::take(conn, dir, options.now, options.backups)?;
+    let backup = backup::take(conn, dir, options.now, BackupKind::Upgrade)?.path;
     migrate::run(conn, migrations)?;
     Ok(Some(Notice::Upgraded { from, to, backup }))
 }
@@ -130,12 +138,17 @@ fn recover(conn: &Connection) -> Result<Option<Notice>, StoreError> {
     Ok((replies > 0).then_some(Notice::RepliesInterrupted { replies }))
 }
 
-fn start(dir: &Path, writer: Connection, lock: Lock, backups: usize) -> Result<Store, StoreError> {
+fn second_place(dir: &Path) -> Option<Notice> {
+    let choices = BackupChoices::read(dir);
+    choices.second.clone().filter(|_| !choices.second_is_there()).map(|folder| Notice::SecondPlaceMissing { folder })
+}
+
+fn start(dir: &Path, writer: Connection, lock: Lock, changed: bool) -> Result<Store, StoreError> {
     let path = dir.join(FILE);
     let readers = (0..READERS)
         .map(|_| connection::reader(&path))
         .collect::<Result<_, _>>()
         .map_err(|error| StoreError::Sqlite(error).at(dir))?;
     let threads = |name, connections| Pool::start(name, connections).map_err(|error| StoreError::file(error, dir, dir));
-    Ok(Store::new(dir, threads("store-write", vec![writer])?, threads("store-read", readers)?, lock, backups))
+    Ok(Store::new(dir, threads("store-write", vec![writer])?, threads("store-read", readers)?, lock, changed))
 }

@@ -24,32 +24,60 @@ pub struct Purged {
     pub assets: usize,
 }
 
+/// What a purge removes: things deleted at or before these times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Before {
+    /// Chats, characters and lorebooks.
+    pub trash: Timestamp,
+    /// Messages, memories, documents.
+    pub rest: Timestamp,
+    /// Assets that nothing has referred to since. Those of what is purged go in any case.
+    pub assets: Timestamp,
+}
+
+impl Before {
+    /// When something was deleted that is to go now ([`TrashMut::condemn`](crate::TrashMut::condemn)).
+    pub(crate) const CONDEMNED: Timestamp = Timestamp(i64::MIN);
+    /// Nothing but what was condemned.
+    pub const ONLY_CONDEMNED: Self = Self::all(Self::CONDEMNED);
+
+    /// Everything that was deleted until now. Assets may be about to be used.
+    pub const fn everything_deleted(now: Timestamp) -> Self {
+        Self { trash: now, rest: now, assets: Self::CONDEMNED }
+    }
+
+    pub const fn all(time: Timestamp) -> Self {
+        Self { trash: time, rest: time, assets: time }
+    }
+}
+
 /// Leaves of a manifest what tells of its prompt but for the words; `None` if it has none any more.
 pub type WithoutWords = fn(&str) -> Option<String>;
 
-/// Removes what was deleted at or before `before`, what quotes it or words that were edited, and the assets that nothing refers
+/// Removes what was deleted before, what quotes it or words that were edited, and the assets that nothing refers
 /// to any more.
 pub(crate) fn purge(
     conn: &mut Connection,
     dir: &Path,
-    before: Timestamp,
+    before: Before,
     without_words: WithoutWords,
 ) -> Result<Purged, StoreError> {
     let transaction = conn.transaction()?;
     let mut write = Write { read: Read { conn: &transaction, dir } };
     write.manifests_mut().forget(before, without_words)?;
-    write.messages_mut().forget_quotes(before)?;
+    write.messages_mut().forget_quotes(before.rest)?;
+    let referred = write.assets_mut().referred()?;
     let documents = write.documents_mut().purge(before)?;
     let mut purged = Purged {
         documents: documents.len(),
-        lorebooks: write.lorebooks_mut().purge(before)?,
+        lorebooks: write.lorebooks_mut().purge(before.trash)?,
         memories: write.memories_mut().purge(before)?,
-        messages: write.messages_mut().purge(before)?,
-        chats: write.chats_mut().purge(before)?,
-        characters: write.characters_mut().purge(before)?,
+        messages: write.messages_mut().purge(before.rest)?,
+        chats: write.chats_mut().purge(before.trash)?,
+        characters: write.characters_mut().purge(before.trash)?,
         assets: 0,
     };
-    let assets = write.assets_mut().purge(before)?;
+    let assets = write.assets_mut().purge(before.assets, &referred)?;
     purged.assets = assets.len();
     // Some memories went with their character, chat or world.
     let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().rewritten()?).collect();

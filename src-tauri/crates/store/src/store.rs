@@ -2,8 +2,8 @@
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
@@ -15,7 +15,10 @@ use crate::lock::Lock;
 use crate::open::{FILE, Opened, Options};
 use crate::pool::Pool;
 use crate::table::asset;
-use crate::{AssetHash, BackupFile, Purged, StoreError, WithoutWords, backup, files, migrate, open, purge};
+use crate::{
+    AssetHash, BackupChoices, BackupFile, BackupKind, Before, Differences, Purged, Restored, StoreError, Taken,
+    TrashId, WithoutWords, backup, checksum, files, migrate, open, purge,
+};
 
 /// A handle on the data folder; clones share it. The last one to go closes the database.
 ///
@@ -37,7 +40,10 @@ struct Inner {
 
 struct Place {
     dir: PathBuf,
-    backups: usize,
+    /// One backup at a time: two would take the same name.
+    backing_up: Mutex<()>,
+    /// Something was written since the last backup.
+    changed: AtomicBool,
     /// SQLite found damage: the next start must look, however cleanly this one ends.
     damaged: AtomicBool,
 }
@@ -62,15 +68,20 @@ impl Store {
     pub fn in_memory() -> Result<Self, StoreError> {
         let temporary =
             TempDir::new().map_err(|error| StoreError::file(error, &std::env::temp_dir(), &std::env::temp_dir()))?;
-        let mut store = Self::open(temporary.path(), Options { now: Timestamp(0), backups: 1 })?.store;
+        let mut store = Self::open(temporary.path(), Options { now: Timestamp(0) })?.store;
         if let Some(inner) = Arc::get_mut(&mut store.inner) {
             inner._temporary = Some(temporary);
         }
         Ok(store)
     }
 
-    pub(crate) fn new(dir: &Path, writer: Pool, readers: Pool, lock: Lock, backups: usize) -> Self {
-        let place = Arc::new(Place { dir: dir.to_owned(), backups, damaged: AtomicBool::new(false) });
+    pub(crate) fn new(dir: &Path, writer: Pool, readers: Pool, lock: Lock, changed: bool) -> Self {
+        let place = Arc::new(Place {
+            dir: dir.to_owned(),
+            backing_up: Mutex::default(),
+            changed: AtomicBool::new(changed),
+            damaged: AtomicBool::new(false),
+        });
         let closing = Closing { lock, place: Arc::clone(&place) };
         Self { inner: Arc::new(Inner { place, readers, writer, _closing: closing, _temporary: None }) }
     }
@@ -137,34 +148,100 @@ impl Store {
         })
     }
 
-    /// Makes a verified copy of the database among the backups, and drops the oldest beyond the number to keep.
-    pub fn backup(&self, now: Timestamp) -> impl Future<Output = Result<PathBuf, StoreError>> + Send + use<> {
+    /// Makes a verified copy of the database and of the files it names, here and in the second place, and removes the backups
+    /// that the ladder or the budget lets go.
+    pub fn backup(
+        &self,
+        now: Timestamp,
+        kind: BackupKind,
+    ) -> impl Future<Output = Result<Taken, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner.readers.run(move |conn| place.explain(|dir| backup::take(conn, dir, now, place.backups)))
+        self.inner.readers.run(move |conn| {
+            let _alone = place.backing_up.lock().unwrap_or_else(PoisonError::into_inner);
+            place.changed.store(false, Ordering::Relaxed);
+            let taken = place.explain(|dir| backup::take(conn, dir, now, kind));
+            if taken.is_err() {
+                place.changed.store(true, Ordering::Relaxed);
+            }
+            taken
+        })
     }
 
-    /// Removes for good what was deleted at or before `before`: characters with their chats, chats, messages, documents,
-    /// lorebooks, and the assets that nothing refers to. Of a manifest that may quote them stays what `without_words` leaves. The
-    /// text is gone from the database file; backups keep what they hold.
+    /// Whether something was written since the last backup of this session, or before it since the last one there is.
+    pub fn changed_since_backup(&self) -> bool {
+        self.inner.place.changed.load(Ordering::Relaxed)
+    }
+
+    /// Removes backups for good.
+    pub fn remove_backups(
+        &self,
+        backups: Vec<BackupFile>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |_| {
+            let _alone = place.backing_up.lock().unwrap_or_else(PoisonError::into_inner);
+            backups.iter().try_for_each(|backup| backup::remove(&place.dir, backup))
+        })
+    }
+
+    /// Each backup, newest first, with which of `ids` it holds.
+    pub fn backups_holding(
+        &self,
+        ids: Vec<TrashId>,
+    ) -> impl Future<Output = Result<Vec<(BackupFile, Vec<bool>)>, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |_| backup::holders(&place.dir, &ids))
+    }
+
+    /// What a restore of `backup` would change.
+    pub fn compare_backup(
+        &self,
+        backup: PathBuf,
+    ) -> impl Future<Output = Result<Differences, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |conn| place.explain(|_| backup::compare(conn, &backup)))
+    }
+
+    /// Writes the database with all pictures and files to one archive.
+    pub fn export_archive(&self, out: PathBuf) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |conn| place.explain(|dir| backup::export(conn, dir, &out)))
+    }
+
+    /// Takes an archive in as a backup, after checking all of it. Returns the backup's file.
+    pub fn import_archive(
+        &self,
+        archive: PathBuf,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<PathBuf, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |_| {
+            let _alone = place.backing_up.lock().unwrap_or_else(PoisonError::into_inner);
+            place.explain(|dir| backup::import(dir, &archive, now))
+        })
+    }
+
+    /// Removes for good what was deleted before: characters with their chats, chats, messages, documents, lorebooks, and the
+    /// assets that nothing refers to. Of a manifest that may quote them stays what `without_words` leaves. The text is gone from
+    /// the database file; backups keep what they hold, pictures included.
     ///
     /// # Errors
     /// `Full` if there is no room to rebuild the file: the rows are gone then, traces of their text stay until the next
     /// purge that removes something.
     pub fn purge(
         &self,
-        before: Timestamp,
+        before: Before,
         without_words: WithoutWords,
     ) -> impl Future<Output = Result<Purged, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.writer.run(move |conn| place.explain(|dir| purge::purge(conn, dir, before, without_words)))
     }
 
-    /// Reads the whole database and tells whether its structure is whole.
+    /// Reads the whole database and tells whether its structure is whole and every message text is what was written.
     pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |conn| {
-            place
-                .explain(|dir| quick_check(conn).map_err(|detail| StoreError::Damaged { path: dir.join(FILE), detail }))
+            place.explain(|dir| check(conn).map_err(|detail| StoreError::Damaged { path: dir.join(FILE), detail }))
         })
     }
 
@@ -173,18 +250,62 @@ impl Store {
         backup::list(dir)
     }
 
-    /// Puts `backup`, checked once more, in the place of the database, which moves to a folder `damaged-<UTC>` that is
-    /// returned. The store must be closed.
-    pub fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
-        backup::restore(dir, backup, now)
+    /// Where a data folder keeps its backups.
+    pub fn backup_folder(dir: &Path) -> PathBuf {
+        dir.join(files::BACKUPS)
     }
 
-    /// Whether a backup is whole, and can be put back by this version.
-    pub fn check_backup(backup: &Path) -> Result<(), StoreError> {
+    /// Whether a restore waits for the next start.
+    pub fn restore_is_pending(dir: &Path) -> bool {
+        backup::restore_is_pending(dir)
+    }
+
+    /// Whether the database of a backup is whole, and can be put back by this version.
+    pub fn check_database(backup: &Path) -> Result<(), StoreError> {
         backup::verify(backup)
     }
 
-    /// Moves the database to a folder `damaged-<UTC>` that is returned, so that the next `open` starts fresh; `None` if
+    /// The bytes that the backups in a data folder take.
+    pub fn backup_size(dir: &Path) -> u64 {
+        backup::size(dir)
+    }
+
+    /// The backup that [`Store::restore_newest`] would take.
+    pub fn newest_good_backup(dir: &Path) -> Option<BackupFile> {
+        backup::newest_good(dir)
+    }
+
+    pub fn backup_choices(dir: &Path) -> BackupChoices {
+        BackupChoices::read(dir)
+    }
+
+    /// Makes a folder in a new second place.
+    pub fn choose_backups(dir: &Path, choices: &BackupChoices) -> Result<(), StoreError> {
+        backup::choose(dir, choices)
+    }
+
+    /// Puts `backup`, checked once more, in the place of the database, which moves to a folder `replaced-<UTC>`. Pictures and
+    /// files that it names come back where they are missing. The store must be closed.
+    pub fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Restored, StoreError> {
+        backup::restore(dir, backup, now)
+    }
+
+    /// Restores the newest backup that is whole: a damaged one is skipped. The store must be closed.
+    pub fn restore_newest(dir: &Path, now: Timestamp) -> Result<Restored, StoreError> {
+        backup::restore_newest(dir, now)
+    }
+
+    /// Asks the next start to restore `backup` before anything else.
+    pub fn restore_at_next_start(dir: &Path, backup: &Path) -> Result<(), StoreError> {
+        backup::request_restore(dir, backup)
+    }
+
+    /// Whether a backup is whole with its pictures and files, and can be put back by this version.
+    pub fn check_backup(backup: &Path) -> Result<(), StoreError> {
+        backup::verify_with_files(backup)
+    }
+
+    /// Moves the database to a folder `replaced-<UTC>` that is returned, so that the next `open` starts fresh; `None` if
     /// there is no database. Assets and backups stay. The store must be closed.
     pub fn set_aside(dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
         backup::set_aside(dir, now)
@@ -200,7 +321,10 @@ impl Store {
         F: FnOnce(&mut Write<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let place = Arc::clone(&self.inner.place);
-        self.inner.writer.run(move |conn| place.explain(|dir| transact(conn, dir, durability, work)))
+        self.inner.writer.run(move |conn| {
+            place.changed.store(true, Ordering::Relaxed);
+            place.explain(|dir| transact(conn, dir, durability, work))
+        })
     }
 
     #[cfg(test)]
@@ -233,6 +357,12 @@ impl Drop for Closing {
             tracing::warn!(%error, "the next start will check the database");
         }
     }
+}
+
+/// The structure, then the texts.
+fn check(conn: &Connection) -> Result<(), String> {
+    quick_check(conn)?;
+    checksum::check(conn)
 }
 
 fn transact<T>(

@@ -19,13 +19,31 @@ export function client(call: Call) {
 		layeredSettings: (owner: SettingOwner) => call("layered_settings", { owner }) as Promise<LayeredSettings>,
 		/** Sets one of them for `owner`; without a value the layer below decides again. */
 		setSetting: (owner: SettingOwner, key: string, value: SettingValue | null) => call("set_setting", { owner, key, value }) as Promise<LayeredSettings>,
+		backups: () => call("backups", {  }) as Promise<Backups>,
+		/** Makes a backup now: checked before it counts. */
+		backup: () => call("backup", {  }) as Promise<Backup>,
+		/** What a restore of that backup would bring back and take away. Nothing is changed. */
+		previewRestore: (file: string) => call("preview_restore", { file }) as Promise<RestorePreview>,
+		/** Restores that backup at the next start; the present data is set aside then. */
+		restoreAtNextStart: (file: string) => call("restore_at_next_start", { file }) as Promise<void>,
+		deleteBackups: (files: string[]) => call("delete_backups", { files }) as Promise<void>,
+		/** Bytes that backups may take. The next backup applies it. */
+		setBackupBudget: (megabytes: number) => call("set_backup_budget", { megabytes }) as Promise<Backups>,
+		forgetSecondPlace: () => call("forget_second_place", {  }) as Promise<Backups>,
+		/** Deleted chats, characters and lorebooks, the last deleted first. */
+		trash: () => call("trash", {  }) as Promise<TrashItem[]>,
+		restoreFromTrash: (items: TrashRef[]) => call("restore_from_trash", { items }) as Promise<void>,
+		/** Removes them from the files at once; with `backups` also every backup that holds one of them, after a new one is made. */
+		deleteFromTrash: (items: TrashRef[], backups: boolean) => call("delete_from_trash", { items, backups }) as Promise<DeletedForGood>,
+		/** Removes all that is in the trash at once, and the messages, memories and documents deleted since the start; with `backups` also every backup, after a new one is made. */
+		emptyTrash: (backups: boolean) => call("empty_trash", { backups }) as Promise<DeletedForGood>,
 		listCharacters: () => call("list_characters", {  }) as Promise<CharacterSummary[]>,
 		getCharacter: (id: string) => call("get_character", { id }) as Promise<Character>,
 		createCharacter: (fields: CharacterFields) => call("create_character", { fields }) as Promise<Character>,
 		updateCharacter: (id: string, fields: CharacterFields) => call("update_character", { id, fields }) as Promise<Character>,
 		/** Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP). */
 		setCharacterPicture: (id: string, data: string) => call("set_character_picture", { id, data }) as Promise<Character>,
-		/** Can be undone by `restore_character` until the app ends. */
+		/** Goes to the trash; `restore_character` undoes it. */
 		deleteCharacter: (id: string) => call("delete_character", { id }) as Promise<void>,
 		restoreCharacter: (id: string) => call("restore_character", { id }) as Promise<void>,
 		/** Those whose card has every word of `query`, or the beginning of it: names, tags, creators, descriptions. */
@@ -33,7 +51,7 @@ export function client(call: Call) {
 		setFavourites: (characters: string[], favourite: boolean) => call("set_favourites", { characters, favourite }) as Promise<void>,
 		/** Adds tags to the cards of all of them, and takes others off. */
 		tagCharacters: (characters: string[], add: string[], remove: string[]) => call("tag_characters", { characters, add, remove }) as Promise<void>,
-		/** All of them or none. Can be undone by `restore_characters` until the app ends. */
+		/** All of them or none. They go to the trash; `restore_characters` undoes it. */
 		deleteCharacters: (characters: string[]) => call("delete_characters", { characters }) as Promise<void>,
 		restoreCharacters: (characters: string[]) => call("restore_characters", { characters }) as Promise<void>,
 		/** Tokens of each text by the model that answers by default. */
@@ -60,7 +78,7 @@ export function client(call: Call) {
 		enableLorebook: (id: string, enabled: boolean) => call("enable_lorebook", { id, enabled }) as Promise<Lorebook>,
 		/** Lets a lorebook outside a card count there and nowhere else. */
 		bindLorebook: (id: string, bindings: LorebookBinding[]) => call("bind_lorebook", { id, bindings }) as Promise<Lorebook>,
-		/** Can be undone by `restore_lorebook` until the app ends. */
+		/** Goes to the trash; `restore_lorebook` undoes it. */
 		deleteLorebook: (id: string) => call("delete_lorebook", { id }) as Promise<void>,
 		restoreLorebook: (id: string) => call("restore_lorebook", { id }) as Promise<void>,
 		/** An empty `id` makes a new entry, which comes last. */
@@ -113,7 +131,7 @@ export function client(call: Call) {
 		restoreDocument: (id: string) => call("restore_document", { id }) as Promise<void>,
 		/** Keeps what stands in the composer. */
 		saveDraft: (chat: string, text: string) => call("save_draft", { chat, text }) as Promise<void>,
-		/** Can be undone by `restore_chat` until the app ends. */
+		/** Goes to the trash; `restore_chat` undoes it. */
 		deleteChat: (id: string) => call("delete_chat", { id }) as Promise<void>,
 		/** How many memories `delete_chat` would take along that `delete_chat_but_facts` would not. */
 		learnedIn: (chat: string) => call("learned_in", { chat }) as Promise<number>,
@@ -323,6 +341,45 @@ export type Background = {
 	picture: string,
 	/**  What its file was called. */
 	name: string,
+};
+
+/**  A verified copy of the database, with its pictures and files. */
+export type Backup = {
+	file: string,
+	taken: string,
+	/**  Of the copy of the database. */
+	bytes: number | null,
+	/**  How many pictures and files belong to it; `null` in copies of earlier versions, which have none. */
+	pictures: number | null,
+	kind: BackupKind,
+	/**  It is in the second place, or there too. */
+	second: boolean,
+	/**  Another data folder's, in the second place that both use. */
+	foreign: boolean,
+	/**  It was checked when it was written, and has the size it had then. */
+	checked: boolean,
+};
+
+/**  Why a backup was made. */
+export type BackupKind = "automatic" | "byHand" | "upgrade" | "imported" | 
+/**  The data that a restore replaced. */
+"setAside";
+
+/**  All backups, and what is known of them. */
+export type Backups = {
+	/**  Newest first, each once; set-aside data comes last. */
+	backups: Backup[],
+	folder: string,
+	/**  Bytes of all backups in the data folder. */
+	size: number | null,
+	/**  Bytes that they may take. */
+	budget: number | null,
+	secondPlace: string | null,
+	secondPlaceMissing: boolean,
+	/**  Why the last backup failed, or did not reach the second place. */
+	failed: string | null,
+	/**  A restore waits for the next start. */
+	restorePending: boolean,
 };
 
 /**  A file that belongs to a card. */
@@ -535,6 +592,14 @@ export type CountedWith =
 /**  Nobody: letters were counted, for the model's tokenizer is not known. */
 "estimate";
 
+/**  What a deletion for good did. */
+export type DeletedForGood = {
+	things: number,
+	backups: number,
+	/**  The second place is not there: its backups may still hold them. */
+	secondPlaceMissing: boolean,
+};
+
 /**  A text of the card that is told among the newest messages. */
 export type DepthPrompt = {
 	/**  Empty where there is none. */
@@ -542,6 +607,14 @@ export type DepthPrompt = {
 	/**  Messages that stand after it. */
 	depth: number,
 	role: NoteRole,
+};
+
+export type Difference = {
+	gained: number,
+	lost: number,
+	/**  Some of their names. */
+	namesGained: string[],
+	namesLost: string[],
 };
 
 /**  A text without its hidden passages (S4.70, S4.71). */
@@ -1440,6 +1513,16 @@ export type RenderedTemplate = {
 	problems: TemplateProblem[],
 };
 
+/**  What a restore would bring back and take away. */
+export type RestorePreview = {
+	characters: Difference,
+	chats: Difference,
+	/**  Without names. */
+	messages: Difference,
+	/**  Messages that have other words in the backup. */
+	reworded: number,
+};
+
 /**  Who speaks. */
 export type Role = "user" | "character" | "narrator" | "tool" | "event";
 
@@ -1714,6 +1797,29 @@ export type TranslatedNote = {
 	/**  ISO 639-1, two letters. */
 	language: string,
 	text: string,
+};
+
+/**  Something that was deleted and can be restored. */
+export type TrashItem = {
+	kind: TrashKind,
+	id: string,
+	name: string,
+	/**  Of a chat: whom it is with. */
+	with: string | null,
+	messages: number,
+	deleted: string,
+	/**  When it leaves the trash by itself. */
+	purged: string,
+	/**  How many backups hold it. */
+	backups: number,
+};
+
+export type TrashKind = "chat" | "character" | "lorebook";
+
+/**  Names something in the trash. */
+export type TrashRef = {
+	kind: TrashKind,
+	id: string,
 };
 
 /**  A variable that templates may use. */

@@ -1,6 +1,6 @@
 import { t } from "../i18n/i18n.svelte";
 import { asApiError } from "./errors";
-import type { ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat } from "./generated";
+import type { ApiError, Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 const TOKEN = "inglenook.token";
@@ -20,6 +20,7 @@ export function takeToken(): string {
 export class HttpTransport implements Transport {
 	readonly addsModelFiles = false;
 	readonly importsFolders = false;
+	readonly desktop = false;
 	#pictures = new Map<string, Promise<string>>();
 
 	constructor(private readonly token: string) {}
@@ -105,6 +106,26 @@ export class HttpTransport implements Transport {
 	exportMemories(character: string): Promise<string | null> {
 		return this.#save(`/api/export-memories/${character}`, "memories.json");
 	}
+
+	async pickSecondPlace(folder: string): Promise<Backups> {
+		const headers = { "Content-Type": "application/json" };
+		const answer = await this.#fetch("/api/backup/second-place", { method: "POST", body: JSON.stringify({ folder }), headers });
+		return answer.json();
+	}
+
+	exportArchive(): Promise<string | null> {
+		return this.#save("/api/backup/archive", "Inglenook backup.zip");
+	}
+
+	async importArchive(): Promise<Backup | null> {
+		const [file] = await chooseFiles(".zip,application/zip", false);
+		if (!file) return null;
+		return (await this.#post("/api/backup/archive", file)).json();
+	}
+
+	/** A page in a browser reaches neither: the machine is another one. */
+	openBackups = async () => {};
+	restart = async () => {};
 
 	watchDrops(drops: Drops): () => void {
 		// Entering a child fires before leaving its parent, so the depth tells when the window is left.

@@ -1,7 +1,7 @@
 import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { asApiError } from "./errors";
-import type { CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
+import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 async function ask<T>(command: string, args: Record<string, unknown> = {}): Promise<T> {
@@ -16,6 +16,7 @@ async function ask<T>(command: string, args: Record<string, unknown> = {}): Prom
 export class TauriTransport implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
+	readonly desktop = true;
 
 	call = (operation: string, args: Record<string, unknown>) => ask<unknown>(operation, args);
 
@@ -56,6 +57,16 @@ export class TauriTransport implements Transport {
 	exportLorebook = (id: string, format: LorebookFormat) => ask<string | null>("export_lorebook", { id, format });
 
 	exportMemories = (character: string) => ask<string | null>("export_memories", { character });
+
+	pickSecondPlace = (_folder: string) => ask<Backups | null>("pick_second_place");
+
+	exportArchive = () => ask<string | null>("export_archive");
+
+	importArchive = () => ask<Backup | null>("import_archive");
+
+	openBackups = async () => void (await ask<null>("open_backups"));
+
+	restart = async () => void (await ask<null>("restart"));
 
 	watchDrops(drops: Drops): () => void {
 		const listening = getCurrentWebview().onDragDropEvent(({ payload }) => {

@@ -1,4 +1,4 @@
-import type { CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
+import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
 
 /** Whether news from the engine arrives. */
 export type Connection = "connecting" | "live" | "lost";
@@ -20,6 +20,8 @@ export interface Transport {
 	readonly addsModelFiles: boolean;
 	/** A whole folder of this machine can be imported. */
 	readonly importsFolders: boolean;
+	/** The page runs in the desktop window: folders can be chosen and opened, and the app can restart itself. */
+	readonly desktop: boolean;
 	/** Sends one operation; rejects with an `ApiError`. */
 	call(operation: string, args: Record<string, unknown>): Promise<unknown>;
 	/** Hears all events until the returned function is called. After a lost connection it says `missed`. */
@@ -49,5 +51,15 @@ export interface Transport {
 	exportLorebook(id: string, format: LorebookFormat): Promise<string | null>;
 	/** Where the memories went; `null` when the user thought better of it. */
 	exportMemories(character: string): Promise<string | null>;
+	/** Lets every backup be copied to a folder too: chosen in a dialog in the window, typed as `folder` in a browser. */
+	pickSecondPlace(folder: string): Promise<Backups | null>;
+	/** Where the archive of everything went; `null` when the user thought better of it. */
+	exportArchive(): Promise<string | null>;
+	/** Lets the user choose an archive, which becomes a backup; `null` when nothing was chosen. */
+	importArchive(): Promise<Backup | null>;
+	/** Shows the folder of the backups. */
+	openBackups(): Promise<void>;
+	/** Ends the app in order and starts it again. */
+	restart(): Promise<void>;
 	watchDrops(drops: Drops): () => void;
 }

@@ -487,10 +487,31 @@ export class App {
 		this.memories.close();
 	}
 
+	/** What Ctrl+Z takes back: the last deletion, once. */
+	#undo: (() => Promise<void>) | null = null;
+
+	/** What was deleted is gone for good. */
+	forgetUndo(): void {
+		this.#undo = null;
+	}
+
+	/** Undoes what was deleted last; `false` where there is nothing to undo. */
+	undoLast(): boolean {
+		const undo = this.#undo;
+		this.#undo = null;
+		if (undo) void this.attempt(undo);
+		return undo !== null;
+	}
+
 	/** Tells that something is done, and what there is to `explain`, which takes its time to be read; `undo` undoes it. */
 	undoable(text: string, undo: () => Promise<void>, explain?: string): void {
-		const action = { label: t("common.undo"), undo: true, run: () => void this.attempt(undo) };
-		if (explain === undefined) this.toasts.show({ kind: "news", text, action });
-		else this.toasts.show({ kind: "news", text, detail: explain, action }, Infinity);
+		const once = async () => {
+			if (this.#undo === once) this.#undo = null;
+			this.toasts.dismiss(toast);
+			await undo();
+		};
+		this.#undo = once;
+		const action = { label: t("common.undo"), undo: true, run: () => void this.attempt(once) };
+		const toast = explain === undefined ? this.toasts.show({ kind: "news", text, action }) : this.toasts.show({ kind: "news", text, detail: explain, action }, Infinity);
 	}
 }

@@ -242,12 +242,3 @@ pub enum ChatFileFormat {
     Text,
     Markdown,
 }
-
-/// A verified copy of the database.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Backup {
-    pub file: String,
-    pub taken: String,
-    pub bytes: u64,
-}

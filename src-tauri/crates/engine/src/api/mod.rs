@@ -3,6 +3,7 @@
 //!
 //! Ids and points in time cross as text (UUID, RFC 3339), for the exporter refuses 64-bit integers.
 
+mod backups;
 mod card_assets;
 mod chats;
 mod error;
@@ -16,6 +17,7 @@ mod presets;
 mod prompts;
 mod settings;
 
+pub use backups::*;
 pub use card_assets::*;
 pub use chats::*;
 pub use error::*;

@@ -1,8 +1,8 @@
-//! `backup`, `restore`, `check`: verified copies of the data, and whether it is whole.
+//! `backup`, `restore`, `trash`, `check`: verified copies of the data, what was deleted, and whether all is whole.
 
 use std::path::PathBuf;
 
-use engine::api::Backup;
+use engine::api::{Backup, BackupKind, Difference, RestorePreview, TrashItem, TrashKind, TrashRef};
 use engine::{Engine, Options};
 use serde::Serialize;
 
@@ -11,31 +11,145 @@ use super::library::{Items, lines};
 use crate::failure::Failure;
 use crate::output::Output;
 
-pub(crate) async fn backup(engine: &Engine, list: bool, out: &Output) -> Result<(), Failure> {
-    if list {
-        return lines(Items { items: engine.list_backups().await? }, out, line);
-    }
+pub(crate) async fn backup(engine: &Engine, out: &Output) -> Result<(), Failure> {
     out.answer(&engine.backup().await?, |made| format!("wrote {}", line(made)))
 }
 
-fn line(backup: &Backup) -> String {
-    format!("{} ({} bytes, taken {})", backup.file, backup.bytes, backup.taken)
+pub(crate) async fn list(engine: &Engine, out: &Output) -> Result<(), Failure> {
+    lines(Items { items: engine.list_backups().await? }, out, line)
 }
 
 #[derive(Serialize)]
-struct Restored {
+struct Written {
+    file: String,
+}
+
+pub(crate) async fn export(engine: &Engine, file: PathBuf, out: &Output) -> Result<(), Failure> {
+    engine.export_archive(file.clone()).await?;
+    out.answer(&Written { file: file.display().to_string() }, |written| format!("wrote {}", written.file))
+}
+
+pub(crate) async fn import(engine: &Engine, file: PathBuf, out: &Output) -> Result<(), Failure> {
+    let made = engine.import_archive(file).await?;
+    out.answer(&made, |made| format!("took in {}; `nook restore {}` restores it", line(made), made.file))
+}
+
+pub(crate) async fn second_place(engine: &Engine, folder: PathBuf, out: &Output) -> Result<(), Failure> {
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    engine.set_second_place(folder.clone()).await?;
+    out.answer(&Written { file: folder.display().to_string() }, |at| format!("every backup goes to {} too", at.file))
+}
+
+fn line(backup: &Backup) -> String {
+    let kind = match backup.kind {
+        BackupKind::Automatic => "automatic",
+        BackupKind::ByHand => "by hand",
+        BackupKind::Upgrade => "before an upgrade",
+        BackupKind::Imported => "imported",
+        BackupKind::SetAside => "replaced by a restore",
+    };
+    format!("{} ({} bytes, taken {}, {kind})", backup.file, backup.bytes, backup.taken)
+}
+
+/// The data folder must be nobody's.
+pub(crate) async fn restore(options: &Options, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
+    let restored = Engine::restore(options, file.as_deref()).await?;
+    out.answer(&restored, |restored| {
+        let skipped = restored.skipped.iter().map(|why| format!("skipped: {why}\n")).collect::<String>();
+        let aside = restored.aside.as_ref().map(|folder| format!("; the database that was there is in {folder}"));
+        let missing = match restored.missing {
+            0 => String::new(),
+            count => format!("\n{count} pictures and files were in no backup"),
+        };
+        format!("{skipped}restored {}{}{missing}", restored.backup, aside.unwrap_or_default())
+    })
+}
+
+#[derive(Serialize)]
+struct Fresh {
     /// Where the database that stood there before is.
     aside: Option<String>,
 }
 
 /// The data folder must be nobody's.
-pub(crate) async fn restore(options: &Options, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
-    let aside = Engine::restore(options, file.as_deref()).await?;
-    let restored = Restored { aside: aside.map(|folder| folder.display().to_string()) };
-    out.answer(&restored, |restored| match &restored.aside {
-        Some(folder) => format!("restored; the database that was there is in {folder}"),
-        None => "restored".to_owned(),
+pub(crate) async fn fresh(options: &Options, out: &Output) -> Result<(), Failure> {
+    let aside = Engine::set_aside(options).await?;
+    out.answer(&Fresh { aside: aside.map(|folder| folder.display().to_string()) }, |fresh| match &fresh.aside {
+        Some(folder) => format!("the next start is a new one; the database that was there is in {folder}"),
+        None => "the next start is a new one".to_owned(),
     })
+}
+
+/// Without a file: of the newest backup.
+pub(crate) async fn preview(engine: &Engine, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
+    let newest =
+        engine.list_backups().await?.into_iter().find(|backup| !backup.foreign && backup.kind != BackupKind::SetAside);
+    let file = file.map(|file| file.display().to_string()).or(newest.map(|backup| backup.file));
+    let file = file.ok_or_else(|| Failure::not_found("There is no backup."))?;
+    out.answer(&engine.preview_restore(file).await?, changes)
+}
+
+fn changes(preview: &RestorePreview) -> String {
+    let line = |what: &str, of: &Difference| {
+        let names =
+            |sign: &str, names: &[String]| names.iter().map(|name| format!("\n  {sign} {name}")).collect::<String>();
+        format!(
+            "{what}: {} come back, {} go{}{}",
+            of.gained,
+            of.lost,
+            names("+", &of.names_gained),
+            names("-", &of.names_lost)
+        )
+    };
+    [
+        line("characters", &preview.characters),
+        line("chats", &preview.chats),
+        line("messages", &preview.messages),
+        format!("messages with other words: {}", preview.reworded),
+    ]
+    .join("\n")
+}
+
+/// What is to become of things in the trash; nothing: they are listed.
+pub(crate) struct Sorting {
+    pub(crate) restore: Vec<String>,
+    pub(crate) delete: Vec<String>,
+    pub(crate) empty: bool,
+    pub(crate) backups: bool,
+}
+
+pub(crate) async fn trash(engine: &Engine, sorting: Sorting, out: &Output) -> Result<(), Failure> {
+    let items = engine.trash().await?;
+    if !sorting.restore.is_empty() {
+        engine.restore_from_trash(chosen(&items, &sorting.restore)?).await?;
+        return lines(Items { items: engine.trash().await? }, out, deleted);
+    }
+    if sorting.empty || !sorting.delete.is_empty() {
+        let gone = match sorting.empty {
+            true => engine.empty_trash(sorting.backups).await?,
+            false => engine.delete_from_trash(chosen(&items, &sorting.delete)?, sorting.backups).await?,
+        };
+        return out.answer(&gone, |gone| format!("removed {} for good, and {} backups", gone.things, gone.backups));
+    }
+    lines(Items { items }, out, deleted)
+}
+
+fn chosen(items: &[TrashItem], ids: &[String]) -> Result<Vec<TrashRef>, Failure> {
+    let find = |id: &String| {
+        let item = items.iter().find(|item| item.id == *id);
+        let item = item.ok_or_else(|| Failure::not_found(format!("Nothing in the trash has the id {id}.")))?;
+        Ok(TrashRef { kind: item.kind, id: item.id.clone() })
+    };
+    ids.iter().map(find).collect()
+}
+
+fn deleted(item: &TrashItem) -> String {
+    let kind = match item.kind {
+        TrashKind::Chat => "chat",
+        TrashKind::Character => "character",
+        TrashKind::Lorebook => "lorebook",
+    };
+    format!("{} {kind} \"{}\" (deleted {}, in {} backups)", item.id, item.name, item.deleted, item.backups)
 }
 
 pub(crate) async fn check(engine: &Engine, out: &Output) -> Result<(), Failure> {

@@ -37,8 +37,11 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
     let data_dir = cli.data_dir.map_or_else(folders::data, Ok)?;
     let environment = engine::environment();
     let options = Options { data_dir, model_dirs: folders::models(), environment, ..Options::default() };
-    if let Verb::Restore { file } = cli.verb {
-        return data::restore(&options, file, out).await;
+    if let Verb::Restore { file, preview: false, fresh } = cli.verb {
+        return match fresh {
+            true => data::fresh(&options, out).await,
+            false => data::restore(&options, file, out).await,
+        };
     }
     let opened = Engine::open(options).await;
     if matches!(cli.verb, Verb::Doctor) {
@@ -67,8 +70,16 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
         Verb::Models { verb } => models::models(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
         Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,
-        Verb::Backup { list } => data::backup(engine, list, out).await,
+        Verb::Backup { list: true, .. } => data::list(engine, out).await,
+        Verb::Backup { export: Some(file), .. } => data::export(engine, file, out).await,
+        Verb::Backup { import: Some(file), .. } => data::import(engine, file, out).await,
+        Verb::Backup { second_place: Some(folder), .. } => data::second_place(engine, folder, out).await,
+        Verb::Backup { .. } => data::backup(engine, out).await,
+        Verb::Restore { file, .. } => data::preview(engine, file, out).await,
+        Verb::Trash { restore, delete, empty, backups } => {
+            data::trash(engine, Sorting { restore, delete, empty, backups }, out).await
+        }
         Verb::Check => data::check(engine, out).await,
-        Verb::Doctor | Verb::Restore { .. } | Verb::Lore { .. } => Ok(()),
+        Verb::Doctor | Verb::Lore { .. } => Ok(()),
     }
 }

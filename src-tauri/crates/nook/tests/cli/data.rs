@@ -69,3 +69,59 @@ fn a_check_reads_everything_and_names_what_is_gone() {
     let reason = done.json()["checks"][1]["reason"].as_str().unwrap().to_owned();
     assert!(reason.contains(picture.file_name().unwrap().to_str().unwrap()), "{reason}");
 }
+
+#[test]
+fn a_lost_database_is_told_and_comes_back() {
+    let world = World::without_model();
+    world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    let before = names(&world);
+    world.json(&["backup"]);
+    let database = world.data_dir().join("inglenook.db");
+    for lost in [true, false] {
+        std::fs::remove_file(&database).unwrap();
+        if !lost {
+            std::fs::write(&database, "").unwrap();
+        }
+        world.run(&["list", "characters", "--json"]).assert_failed("damaged");
+        world.json(&["restore"]);
+        assert_eq!(names(&world), before);
+    }
+}
+
+#[test]
+fn a_fresh_start_has_to_be_asked_for() {
+    let world = World::without_model();
+    names(&world);
+    std::fs::remove_file(world.data_dir().join("inglenook.db")).unwrap();
+    world.run(&["list", "characters", "--json"]).assert_failed("damaged");
+    world.json(&["restore", "--fresh"]);
+    assert!(!names(&world).is_empty());
+}
+
+#[test]
+fn everything_travels_in_one_archive() {
+    let (here, there) = (World::without_model(), World::without_model());
+    here.json(&["import", &here.file("mira.json", card("Mira Quay"))]);
+    let archive = here.file("all.zip", "");
+    here.json(&["backup", "--export", &archive]);
+    let made = there.json(&["backup", "--import", &archive]);
+    assert_eq!(made["kind"], "imported");
+    let file = made["file"].as_str().unwrap();
+    let preview = there.json(&["restore", "--preview", file]);
+    assert_eq!(
+        preview["characters"]["namesGained"].as_array().unwrap().contains(&json!("Mira Quay")),
+        true,
+        "{preview}"
+    );
+    assert!(!names(&there).contains(&"Mira Quay".to_owned()), "a preview changes nothing");
+    there.json(&["restore", file]);
+    assert!(names(&there).contains(&"Mira Quay".to_owned()));
+    there.run(&["backup", "--import", &there.file("no.zip", "hello"), "--json"]).assert_failed("badInput");
+}
+
+#[test]
+fn the_trash_starts_empty_and_knows_no_strangers() {
+    let world = World::without_model();
+    assert_eq!(world.json(&["trash"])["items"], json!([]));
+    world.run(&["trash", "--restore", "nobody", "--json"]).assert_failed("notFound");
+}

@@ -83,6 +83,30 @@ async fn memories_go_out_as_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn everything_goes_out_and_comes_in_as_one_archive() {
+    let world = World::new().await;
+    let out = world.ask("GET", "/api/backup/archive", b"").await;
+    assert_eq!(out.status, 200, "{out:?}");
+    let made = world.ask("POST", "/api/backup/archive", &out.body).await;
+    assert_eq!((made.status, &made.json()["kind"]), (200, &"imported".into()), "{made:?}");
+    assert_eq!(world.ask("POST", "/api/backup/archive", b"no archive").await.status, 400);
+    let listed = world.call("backups", "{}").await.json();
+    assert_eq!(listed["backups"].as_array().unwrap().len(), 1, "{listed}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_place_is_a_folder_of_this_machine() {
+    let (world, folder) = (World::new().await, tempfile::tempdir().unwrap());
+    let body = json!({ "folder": folder.path() }).to_string();
+    let chosen = world.ask("POST", "/api/backup/second-place", body.as_bytes()).await;
+    assert_eq!(chosen.json()["secondPlaceMissing"], false, "{chosen:?}");
+    let missing = json!({ "folder": folder.path().join("nowhere") }).to_string();
+    assert_eq!(world.ask("POST", "/api/backup/second-place", missing.as_bytes()).await.status, 400);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_card_comes_in_and_goes_out_again() {
     let world = World::new().await;
     let card = r#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Mira","extensions":{"depth":4}}}"#;

@@ -1,5 +1,6 @@
 //! Assets: pictures and imported files, one file per content, named by its hash.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
@@ -107,26 +108,41 @@ impl AssetsMut<'_> {
         Ok(())
     }
 
-    /// Forgets the assets put at or before `before` that nothing refers to; their files are the caller's to remove,
-    /// after the commit.
-    pub(crate) fn purge(&mut self, before: Timestamp) -> Result<Vec<AssetHash>, StoreError> {
-        let gone = self
+    /// Those that something refers to.
+    pub(crate) fn referred(&self) -> Result<HashSet<AssetHash>, StoreError> {
+        let all = format!("SELECT hash FROM asset WHERE NOT ({UNREFERRED})");
+        let rows =
+            self.conn.prepare(&all)?.query_map([], |row| Ok(row.get::<_, Col<_>>(0)?.0))?.collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Forgets the assets put at or before `before` that nothing refers to, and those of `referred` that nothing refers to any
+    /// more; their files are the caller's to remove, after the commit.
+    pub(crate) fn purge(
+        &mut self,
+        before: Timestamp,
+        referred: &HashSet<AssetHash>,
+    ) -> Result<Vec<AssetHash>, StoreError> {
+        let unreferred = format!("SELECT hash, created FROM asset WHERE {UNREFERRED}");
+        let gone: Vec<AssetHash> = self
             .conn
-            .prepare(
-                "DELETE FROM asset
-                 WHERE created <= ?1
-                     AND NOT EXISTS (SELECT 1 FROM character WHERE picture = hash)
-                     AND NOT EXISTS (SELECT 1 FROM character WHERE source = hash)
-                     AND NOT EXISTS (SELECT 1 FROM lorebook WHERE source = hash)
-                     AND NOT EXISTS (SELECT 1 FROM endpoint WHERE tokenizer = hash)
-                     AND NOT EXISTS (SELECT 1 FROM message_picture WHERE asset = hash)
-                     AND NOT EXISTS (SELECT 1 FROM card_file WHERE asset = hash)
-                     AND NOT EXISTS (SELECT 1 FROM persona WHERE picture = hash)
-                     AND NOT EXISTS (SELECT 1 FROM background WHERE asset = hash)
-                 RETURNING hash",
-            )?
-            .query_map([Col(before)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .prepare(&unreferred)?
+            .query_map([], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<Timestamp>>(1)?.0)))?
+            .filter(|row| !matches!(row, Ok((hash, created)) if *created > before && !referred.contains(hash)))
+            .map(|row| row.map(|(hash, _)| hash))
             .collect::<Result<_, _>>()?;
+        let mut remove = self.conn.prepare("DELETE FROM asset WHERE hash = ?1")?;
+        gone.iter().try_for_each(|hash| remove.execute([Col(*hash)]).map(drop))?;
         Ok(gone)
     }
 }
+
+/// Nothing refers to the asset.
+const UNREFERRED: &str = "NOT EXISTS (SELECT 1 FROM character WHERE picture = hash)
+    AND NOT EXISTS (SELECT 1 FROM character WHERE source = hash)
+    AND NOT EXISTS (SELECT 1 FROM lorebook WHERE source = hash)
+    AND NOT EXISTS (SELECT 1 FROM endpoint WHERE tokenizer = hash)
+    AND NOT EXISTS (SELECT 1 FROM message_picture WHERE asset = hash)
+    AND NOT EXISTS (SELECT 1 FROM card_file WHERE asset = hash)
+    AND NOT EXISTS (SELECT 1 FROM persona WHERE picture = hash)
+    AND NOT EXISTS (SELECT 1 FROM background WHERE asset = hash)";

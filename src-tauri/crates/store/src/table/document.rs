@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::query::{Rows, sought};
 use crate::sql::{Col, one};
-use crate::{Query, StoreError};
+use crate::{Before, Query, StoreError};
 
 /// A passage that was looked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -198,14 +198,14 @@ impl DocumentsMut<'_> {
 
     /// Removes for good what was deleted at or before `before`, itself or with its lorebook, for chats that quote it stay;
     /// returns which.
-    pub(crate) fn purge(&mut self, before: Timestamp) -> Result<Vec<DocumentId>, StoreError> {
+    pub(crate) fn purge(&mut self, before: Before) -> Result<Vec<DocumentId>, StoreError> {
         let gone = self
             .conn
             .prepare_cached(
                 "DELETE FROM document
-                 WHERE deleted <= ?1 OR lorebook IN (SELECT id FROM lorebook WHERE deleted <= ?1) RETURNING id",
+                 WHERE deleted <= ?1 OR lorebook IN (SELECT id FROM lorebook WHERE deleted <= ?2) RETURNING id",
             )?
-            .query_map([Col(before)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .query_map([Col(before.rest), Col(before.trash)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
             .collect::<Result<_, _>>()?;
         Ok(gone)
     }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use crate::sql::Col;
-use crate::{StoreError, WithoutWords};
+use crate::{Before, StoreError, WithoutWords};
 
 /// A manifest with the reply it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,14 +104,14 @@ impl ManifestsMut<'_> {
 
     /// Takes the words out of the manifests that quote what is gone: words of messages deleted at or before `before`, of those in
     /// chats deleted by then, and of those that were edited.
-    pub(crate) fn forget(&mut self, before: Timestamp, without_words: WithoutWords) -> Result<(), StoreError> {
+    pub(crate) fn forget(&mut self, before: Before, without_words: WithoutWords) -> Result<(), StoreError> {
         let mut gone = Gone::default();
         let mut rows = self.conn.prepare_cached(
             "SELECT message.id, message.chat, message.position, chat.character
              FROM message JOIN chat ON chat.id = message.chat
-             WHERE message.deleted <= ?1 OR chat.deleted <= ?1 OR message.id IN (SELECT id FROM rewritten)",
+             WHERE message.deleted <= ?1 OR chat.deleted <= ?2 OR message.id IN (SELECT id FROM rewritten)",
         )?;
-        let mut rows = rows.query([Col(before)])?;
+        let mut rows = rows.query([Col(before.rest), Col(before.trash)])?;
         // A prompt quotes what was said before the reply; and that reply, where it went on.
         let mut own = self.conn.prepare_cached(
             "SELECT 1 FROM manifest JOIN swipe ON swipe.id = manifest.swipe

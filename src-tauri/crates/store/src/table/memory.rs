@@ -12,7 +12,7 @@ use crate::sql::{Col, one};
 use crate::table::memory_many::MemoryFilter;
 use crate::table::memory_row::{COLUMN_COUNT, COLUMNS, COUNTS, OF_SCOPE, Owners, SCOPE, STANDS, from_row};
 use crate::table::memory_world::WORLDS_OF;
-use crate::{Query, StoreError};
+use crate::{Before, Query, StoreError};
 
 /// A memory that was looked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -363,14 +363,14 @@ impl MemoriesMut<'_> {
 
     /// Removes for good what was deleted at or before `before`, and what was made from messages or chats deleted by then; returns
     /// how many memories. What quotes them is told by [`Memories::rewritten`].
-    pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
+    pub(crate) fn purge(&mut self, before: Before) -> Result<usize, StoreError> {
         self.conn.execute(
             "UPDATE memory SET deleted = ?1 WHERE number IN (
                  SELECT memory_source.memory FROM memory_source
                  JOIN message ON message.id = memory_source.message JOIN chat ON chat.id = message.chat
-                 WHERE message.deleted <= ?1 OR chat.deleted <= ?1)",
-            [Col(before)],
+                 WHERE message.deleted <= ?1 OR chat.deleted <= ?2)",
+            [Col(before.rest), Col(before.trash)],
         )?;
-        Ok(self.conn.execute("DELETE FROM memory WHERE deleted <= ?1", [Col(before)])?)
+        Ok(self.conn.execute("DELETE FROM memory WHERE deleted <= ?1", [Col(before.rest)])?)
     }
 }

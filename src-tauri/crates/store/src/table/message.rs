@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::picture;
 use super::swipe::{self, NewSwipe, SwipesMut};
-use crate::StoreError;
 use crate::sql::{Col, one};
+use crate::{StoreError, checksum};
 
 /// A message to append; the store gives it its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -279,8 +279,8 @@ impl MessagesMut<'_> {
              WHERE {selected} AND substr(?2, 1, length(text)) <> text"
         );
         self.conn.prepare_cached(&rewritten)?.execute(params![Col(id), text])?;
-        let edited = format!("UPDATE swipe SET text = ?2, state = 'finished' WHERE {selected}");
-        one(self.conn.prepare_cached(&edited)?.execute(params![Col(id), text])?, "message")?;
+        let edited = format!("UPDATE swipe SET text = ?2, state = 'finished', checksum = ?3 WHERE {selected}");
+        one(self.conn.prepare_cached(&edited)?.execute(params![Col(id), text, checksum::of(text)])?, "message")?;
         self.set_importance(id, None)
     }
 

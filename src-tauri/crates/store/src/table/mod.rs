@@ -39,4 +39,5 @@ pub(crate) mod source;
 pub(crate) mod stale_cache;
 pub(crate) mod swipe;
 pub(crate) mod token_count;
+pub(crate) mod trash;
 pub(crate) mod vector;

@@ -4,8 +4,8 @@ use domain::chat::{Swipe, SwipeState};
 use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::StoreError;
 use crate::sql::{Col, one};
+use crate::{StoreError, checksum};
 
 /// A swipe to add; the store gives it its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,8 +73,8 @@ impl SwipesMut<'_> {
             .execute([Col(id)])?;
         let rows = self
             .conn
-            .prepare_cached("UPDATE swipe SET text = ?2, state = ?3 WHERE id = ?1")?
-            .execute(params![Col(id), text, Col(state)])?;
+            .prepare_cached("UPDATE swipe SET text = ?2, state = ?3, checksum = ?4 WHERE id = ?1")?
+            .execute(params![Col(id), text, Col(state), checksum::of(text)])?;
         one(rows, "swipe")
     }
 
@@ -89,8 +89,8 @@ impl SwipesMut<'_> {
     pub(crate) fn insert(&mut self, message: MessageId, position: u32, new: &NewSwipe) -> Result<Swipe, StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT INTO swipe (id, message, position, text, state, created, model)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO swipe (id, message, position, text, state, created, model, checksum)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![
                 Col(new.id),
@@ -100,6 +100,7 @@ impl SwipesMut<'_> {
                 Col(new.state),
                 Col(new.created),
                 new.model,
+                checksum::of(&new.text),
             ])?;
         Ok(Swipe {
             id: new.id,

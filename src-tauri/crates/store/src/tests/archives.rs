@@ -86,7 +86,7 @@ async fn what_was_merged_gives_its_receipts_and_its_weight_and_comes_back_with_t
     store.write(|w| w.messages_mut().soft_delete(message_id(3), Timestamp(60))).await.unwrap();
     assert!(one(&store, 2).await.echoes.is_empty(), "it stands without them");
     store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(60))).await.unwrap();
-    store.purge(Timestamp(60), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(60)), emptied).await.unwrap();
     assert_eq!(standing(&store).await, [1]);
     store.check().await.unwrap();
 }
@@ -98,7 +98,7 @@ async fn a_purge_of_what_another_gave_way_to_brings_that_back() {
     archive(&store, 3, ArchivedAs::Merged, Some(2)).await;
     store.write(|w| w.memories_mut().soft_delete(id(2), Timestamp(60))).await.unwrap();
     assert_eq!(standing(&store).await, [1, 3]);
-    store.purge(Timestamp(60), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(60)), emptied).await.unwrap();
     assert_eq!((standing(&store).await, one(&store, 1).await.archived), (vec![1, 3], None));
 }
 

@@ -49,7 +49,7 @@ async fn a_small_copy_goes_with_its_picture() {
     let hash = put(&store, b"picture").await;
     store.keep_thumbnail(hash, b"small").unwrap();
     assert_eq!(std::fs::read(store.thumbnail_path(hash)).unwrap(), b"small");
-    store.purge(Timestamp(1), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(1)), emptied).await.unwrap();
     assert!(!store.thumbnail_path(hash).exists());
 }
 
@@ -70,10 +70,10 @@ async fn a_picture_goes_with_its_last_character() {
         })
         .await
         .unwrap();
-    assert_eq!(store.purge(Timestamp(4), emptied).await.unwrap().assets, 0);
+    assert_eq!(store.purge(crate::Before::all(Timestamp(4)), emptied).await.unwrap().assets, 0);
     assert!(store.asset_path(own).exists());
 
-    assert_eq!(store.purge(Timestamp(5), emptied).await.unwrap().assets, 1);
+    assert_eq!(store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap().assets, 1);
     assert!(!store.asset_path(own).exists());
     assert!(store.asset_path(shared).exists());
 }
@@ -94,11 +94,11 @@ async fn a_picture_goes_with_its_message_and_not_before() {
     assert_eq!(found[&message_id(1)], page[0].pictures);
     assert!(store.read(|r| r.pictures().from(CHAT, 1)).await.unwrap().is_empty());
 
-    assert_eq!(store.purge(Timestamp(4), emptied).await.unwrap().assets, 1);
+    assert_eq!(store.purge(crate::Before::all(Timestamp(4)), emptied).await.unwrap().assets, 1);
     assert!(store.asset_path(sent).exists() && !store.asset_path(unsent).exists());
     store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(5))).await.unwrap();
-    assert_eq!(store.purge(Timestamp(4), emptied).await.unwrap().assets, 0);
-    assert_eq!(store.purge(Timestamp(5), emptied).await.unwrap().assets, 1);
+    assert_eq!(store.purge(crate::Before::all(Timestamp(4)), emptied).await.unwrap().assets, 0);
+    assert_eq!(store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap().assets, 1);
     assert!(!store.asset_path(sent).exists());
 
     let stray = store.write(move |w| w.pictures_mut().put(message_id(1), &[(unsent, String::new())])).await;
@@ -111,7 +111,7 @@ async fn what_is_put_again_is_as_young_as_what_is_new() {
     let store = furnished().await;
     let hash = put(&store, b"picture").await;
     store.write(|w| w.assets_mut().put(b"picture", "image/png", Timestamp(9))).await.unwrap();
-    assert_eq!(store.purge(Timestamp(8), emptied).await.unwrap().assets, 0);
+    assert_eq!(store.purge(crate::Before::all(Timestamp(8)), emptied).await.unwrap().assets, 0);
     assert!(store.asset_path(hash).exists());
 }
 
@@ -134,7 +134,7 @@ async fn files_of_cards_pictures_of_personas_and_backgrounds_stay_as_long_as_the
         })
         .await
         .unwrap();
-    assert_eq!(store.purge(Timestamp(9), emptied).await.unwrap().assets, 0);
+    assert_eq!(store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap().assets, 0);
     let found =
         store.read(move |r| Ok((r.card_files().of(CHARACTER)?, r.personas().pictures()?, r.backgrounds().list()?)));
     let (files, faces, backgrounds) = found.await.unwrap();
@@ -146,5 +146,9 @@ async fn files_of_cards_pictures_of_personas_and_backgrounds_stay_as_long_as_the
         w.characters_mut().soft_delete(CHARACTER, Timestamp(9))
     };
     store.write(gone).await.unwrap();
-    assert_eq!(store.purge(Timestamp(9), emptied).await.unwrap().assets, 2, "all but the background");
+    assert_eq!(
+        store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap().assets,
+        2,
+        "all but the background"
+    );
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use domain::Timestamp;
 use domain::chat::{Role, SwipeState};
 
 use super::{CHAT, OPTIONS, furnish, message, swipe_id};
@@ -33,11 +34,66 @@ fn run_task() {
     runtime.block_on(async {
         match task.as_str() {
             "open" => tell("opened", Store::open(&dir, OPTIONS).map(|_| "well")),
+            "back up" => back_up(&dir).await,
+            "restore" => restore(&dir),
+            "purge" => purge(&dir).await,
             "talk" => talk(&dir, 40).await,
             "talk at length" => talk(&dir, 20_000).await,
             other => panic!("no task {other}"),
         }
     });
+}
+
+/// Says something with a picture and backs it up, again and again, a day later each time.
+async fn back_up(dir: &Path) {
+    let store = Store::open(dir, OPTIONS).unwrap().store;
+    furnish(&store).await;
+    let from = u128::from(store.read(|r| r.messages().count(CHAT)).await.unwrap());
+    for number in from.. {
+        let new = message(number, Role::User, &format!("word {number}"));
+        let picture = format!("picture {number}").repeat(2_000);
+        store
+            .write(move |w| {
+                let hash = w.assets_mut().put(picture.as_bytes(), "image/png", Timestamp(number as i64))?;
+                w.messages_mut().append(&new)?;
+                let created = Timestamp(number as i64);
+                w.backgrounds_mut().add(&crate::Background { asset: hash, name: format!("b{number}"), created })
+            })
+            .await
+            .unwrap();
+        say("begin");
+        let taken = store.backup(Timestamp(number as i64 * 86_400_000), crate::BackupKind::Automatic).await.unwrap();
+        say(&format!("made {}", taken.path.display()));
+    }
+}
+
+/// Puts the newest backup back, again and again.
+fn restore(dir: &Path) {
+    for time in 0.. {
+        say("begin");
+        let restored = Store::restore_newest(dir, Timestamp(time)).unwrap();
+        say(&format!("made {}", restored.backup.display()));
+        // The test looks at what is in place, not at a hundred copies of it.
+        std::fs::remove_dir_all(restored.aside.unwrap()).unwrap();
+    }
+}
+
+/// Deletes a message and purges it, again and again, with backups in between.
+async fn purge(dir: &Path) {
+    let store = Store::open(dir, OPTIONS).unwrap().store;
+    furnish(&store).await;
+    // Ids that no process before this one has used.
+    let from = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+    for number in from.. {
+        let new = message(number, Role::User, &format!("word {number}"));
+        store.write(move |w| w.messages_mut().append(&new)).await.unwrap();
+        store.write(move |w| w.messages_mut().soft_delete(super::message_id(number), Timestamp(1))).await.unwrap();
+        say("begin");
+        store.purge(crate::Before::all(Timestamp(1)), super::emptied).await.unwrap();
+        let day = (number - from) as i64 * 86_400_000;
+        let taken = store.backup(Timestamp(day), crate::BackupKind::Automatic).await.unwrap();
+        say(&format!("made {}", taken.path.display()));
+    }
 }
 
 /// Appends messages until it is killed or refused, and acknowledges each once the store has.

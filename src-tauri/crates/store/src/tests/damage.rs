@@ -15,7 +15,7 @@ async fn long_chat(dir: &Path) {
     for number in 1..=120 {
         say(&store, number, &"word ".repeat(60)).await;
     }
-    store.backup(Timestamp(5000)).await.unwrap();
+    store.backup(Timestamp(5000), crate::BackupKind::ByHand).await.unwrap();
 }
 
 fn damage(database: &Path, whole: &[u8], page: usize) {

@@ -96,8 +96,11 @@ async fn what_is_removed_is_hidden_until_it_is_restored_and_purged_for_good() {
     assert_eq!((found(&store, HERE, "lamp").await.len(), listed().await), (2, 2));
 
     store.write(|w| w.documents_mut().soft_delete(id(1), Timestamp(5))).await.unwrap();
-    assert_eq!(store.purge(Timestamp(4), emptied).await.unwrap(), Purged::default());
-    assert_eq!(store.purge(Timestamp(5), emptied).await.unwrap(), Purged { documents: 1, ..Purged::default() });
+    assert_eq!(store.purge(crate::Before::all(Timestamp(4)), emptied).await.unwrap(), Purged::default());
+    assert_eq!(
+        store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap(),
+        Purged { documents: 1, ..Purged::default() }
+    );
     assert!(store.write(|w| w.documents_mut().restore(id(1))).await.is_err());
     assert_eq!(found(&store, HERE, "lamp").await, ["d2/0 : Another lamp."]);
 }
@@ -129,7 +132,7 @@ async fn what_a_purged_document_said_is_gone_from_the_files() {
         .await
         .unwrap();
     assert!(holds("canary"), "the test must see what it looks for");
-    store.purge(Timestamp(5), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap();
     drop(store);
     assert!(!holds("canary"));
 }
@@ -140,7 +143,7 @@ async fn documents_go_with_their_chat() {
     attach(&store, 1, OTHER, "The lamp burns whale oil.").await;
     store.write(|w| w.chats_mut().soft_delete(ChatId(Uuid::from_u128(70)), Timestamp(5))).await.unwrap();
     assert_eq!(store.read(|r| r.documents().get(id(1))).await.unwrap(), None, "it comes back with the chat");
-    store.purge(Timestamp(5), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap();
     let rows = store.on_writer(|conn| {
         ["document", "passage", "passage_words"].map(|table| {
             let sql = format!("SELECT count(*) FROM {table}");
@@ -211,7 +214,7 @@ async fn documents_go_with_their_character_or_book_and_what_quotes_them_too() {
         .await
         .unwrap();
     assert_eq!(store.read(|r| r.documents().get(id(1))).await.unwrap(), None, "it comes back with the book");
-    let purged = store.purge(Timestamp(5), emptied).await.unwrap();
+    let purged = store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap();
     assert_eq!(purged, Purged { documents: 1, lorebooks: 1, ..Purged::default() });
     let quoting = store.on_writer(|conn| {
         let sql = "SELECT (SELECT count(*) FROM message WHERE instr(context_block, 'whale')), (SELECT count(*) FROM manifest WHERE instr(json, 'whale'))";
@@ -220,7 +223,7 @@ async fn documents_go_with_their_character_or_book_and_what_quotes_them_too() {
     assert_eq!(quoting.await.unwrap(), (0, 0));
     store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(6))).await.unwrap();
     assert_eq!(store.read(|r| r.documents().get(id(2))).await.unwrap(), None);
-    store.purge(Timestamp(6), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(6)), emptied).await.unwrap();
     let left =
         store.on_writer(|conn| conn.query_row("SELECT count(*) FROM passage", [], |row| row.get::<_, u32>(0)).unwrap());
     assert_eq!(left.await.unwrap(), 0);
@@ -252,7 +255,7 @@ async fn a_file_from_before_owners_keeps_its_documents_with_their_chats() {
     attach(&store, 3, HERS, "Her lamp.").await;
     let unread = store.read(|r| r.meanings().unread(9)).await.unwrap();
     assert_eq!(unread.iter().map(|thing| thing.text.as_str()).collect::<Vec<_>>(), ["Her lamp."]);
-    store.purge(Timestamp(9), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert!(store.write(|w| w.documents_mut().restore(id(2))).await.is_err());
     assert_eq!(found(&store, HERE, "whales").await.len(), 1);
 }

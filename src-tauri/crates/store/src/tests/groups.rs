@@ -57,7 +57,7 @@ async fn a_message_keeps_the_name_of_who_said_it() {
     let speakers = store.read(|r| r.groups().speakers(CHAT)).await.unwrap();
     assert_eq!((speakers.len(), speakers.get(&message_id(2))), (1, Some(&bo)));
     store.write(|w| w.characters_mut().soft_delete(BO, Timestamp(1))).await.unwrap();
-    store.purge(Timestamp(2), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(2)), emptied).await.unwrap();
     let speakers = store.read(|r| r.groups().speakers(CHAT)).await.unwrap();
     assert_eq!(speakers[&message_id(2)], Speaker { character: None, name: "Bo".into() });
 }

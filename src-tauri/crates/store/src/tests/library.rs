@@ -268,7 +268,7 @@ async fn presets_replace_one_another_by_key_and_go_with_their_character() {
     assert!(store.read(|r| r.presets().list(PresetKind::Mode)).await.unwrap().is_empty());
 
     store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(2))).await.unwrap();
-    store.purge(Timestamp(2), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(2)), emptied).await.unwrap();
     assert_eq!(list().await.unwrap(), [changed]);
     store.write(|w| w.presets_mut().delete(PresetKind::RegexScript, "own")).await.unwrap();
     assert!(list().await.unwrap().is_empty());
@@ -311,7 +311,7 @@ async fn settings_go_with_their_owners() {
         })
         .await
         .unwrap();
-    store.purge(Timestamp(6), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(6)), emptied).await.unwrap();
     let left = store
         .read(move |r| {
             let layers = r.scoped_settings();
@@ -388,13 +388,13 @@ async fn an_endpoints_tokenizer_outlives_its_edits_and_goes_with_it() {
         })
         .await
         .unwrap();
-    assert_eq!(store.purge(Timestamp(5), emptied).await.unwrap().assets, 0);
+    assert_eq!(store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap().assets, 0);
     assert_eq!(store.read(move |r| r.endpoints().tokenizer(id)).await.unwrap(), Some(hash));
     let unknown = AssetHash::of(b"never kept");
     store.write(move |w| w.endpoints_mut().set_tokenizer(id, Some(unknown))).await.unwrap_err();
     store.write(move |w| w.endpoints_mut().delete(id)).await.unwrap();
     assert_eq!(store.read(move |r| r.endpoints().tokenizer(id)).await.unwrap(), None);
-    assert_eq!(store.purge(Timestamp(5), emptied).await.unwrap().assets, 1);
+    assert_eq!(store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap().assets, 1);
 }
 
 #[tokio::test]
@@ -415,6 +415,6 @@ async fn a_chat_keeps_its_own_texts_until_they_are_taken_back_or_it_is_purged() 
 
     store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(9))).await.unwrap();
     assert!(!of(CHAT).await.is_empty(), "what can be undone is kept");
-    store.purge(Timestamp(9), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert!(of(CHAT).await.is_empty());
 }

@@ -67,7 +67,7 @@ async fn who_is_deleted_is_neither_listed_nor_found_and_leaves_no_words_behind()
     assert_eq!((all(&store).await[0].favourite, found(&store, "lamps").await), (true, 1));
 
     store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(5))).await.unwrap();
-    store.purge(Timestamp(9), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     let words = "SELECT count(*) FROM listing_words WHERE listing_words MATCH 'lamps'";
     let left: u32 = store.on_writer(move |conn| conn.query_row(words, [], |row| row.get(0)).unwrap()).await.unwrap();
     assert_eq!(left, 0);

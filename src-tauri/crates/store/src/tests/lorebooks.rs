@@ -93,7 +93,10 @@ async fn a_book_that_is_off_or_deleted_counts_nowhere_and_comes_back_as_it_was()
     assert_eq!(counting(&store, HERE).await, ["World everywhere"]);
 
     store.write(|w| w.lorebooks_mut().soft_delete(id(1), Timestamp(5))).await.unwrap();
-    assert_eq!(store.purge(Timestamp(5), emptied).await.unwrap(), Purged { lorebooks: 1, ..Purged::default() });
+    assert_eq!(
+        store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap(),
+        Purged { lorebooks: 1, ..Purged::default() }
+    );
     assert!(store.read(|r| r.lorebooks().bindings()).await.unwrap().is_empty());
 }
 
@@ -114,11 +117,11 @@ async fn a_binding_ends_with_what_it_names() {
         })
         .await
         .unwrap();
-    store.purge(Timestamp(5), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap();
     let left = async || store.read(|r| r.lorebooks().bindings_of(id(1))).await.unwrap();
     assert_eq!(left().await, [Binding::Character(CHARACTER), Binding::Chat(OTHER)]);
     store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(6))).await.unwrap();
-    store.purge(Timestamp(6), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(6)), emptied).await.unwrap();
     assert_eq!(left().await, [], "her chats went with her");
 }
 
@@ -130,12 +133,12 @@ async fn the_file_a_book_came_from_is_kept_as_long_as_the_book() {
         .write(move |w| w.lorebooks_mut().insert(&Lorebook { source: Some(source), ..book(1, "World") }))
         .await
         .unwrap();
-    assert_eq!(store.purge(Timestamp(9), emptied).await.unwrap(), Purged::default());
+    assert_eq!(store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap(), Purged::default());
     let found = store.read(move |r| r.lorebooks().from_source(source)).await.unwrap();
     assert_eq!(found.iter().map(|book| book.name.as_str()).collect::<Vec<_>>(), ["World"]);
     store.write(|w| w.lorebooks_mut().soft_delete(id(1), Timestamp(9))).await.unwrap();
     assert_eq!(
-        store.purge(Timestamp(9), emptied).await.unwrap(),
+        store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap(),
         Purged { lorebooks: 1, assets: 1, ..Purged::default() }
     );
 }
@@ -146,7 +149,7 @@ async fn a_file_from_before_lorebooks_is_upgraded_and_has_none() {
     let before = 9;
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
     super::furnish(&old.store).await;
-    super::say(&old.store, 1, "hello").await;
+    super::say_without_checksum(&old.store, 1, "hello").await;
     drop(old);
     let opened = open(dir.path());
     assert!(matches!(opened.notices[..], [Notice::Upgraded { from: 9, .. }]), "{:?}", opened.notices);

@@ -143,7 +143,7 @@ async fn vectors_go_with_their_owners() {
         })
         .await
         .unwrap();
-    store.purge(Timestamp(9), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert_eq!((kept(&store).await, texts(&store).await.len()), ([0, 0, 0], 0));
     assert!(store.read(|r| r.meanings().entries(BOOK)).await.unwrap().is_empty());
     let revision = store.read(|r| r.meanings().revision(Among::Memories)).await.unwrap();

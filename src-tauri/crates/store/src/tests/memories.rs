@@ -101,7 +101,7 @@ async fn a_scope_sees_its_own_and_nothing_else() {
     let all = store.read(|r| r.memories().of_character(CHARACTER, MemoryFilter::default(), 100)).await.unwrap();
     assert_eq!(all.len(), 5);
     store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(9))).await.unwrap();
-    store.purge(Timestamp(9), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert_eq!(standing(&store, MemoryScope::Chat(CHAT)).await, [""; 0]);
     assert_eq!(standing(&store, PAIR).await, ["canary 2"]);
 }
@@ -200,7 +200,7 @@ async fn a_forgotten_memory_is_gone_from_the_files() {
     assert_eq!(store.read(|r| r.stale_caches().all()).await.unwrap().chats, [CHAT]);
     let block = store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap().context_block;
     assert_eq!(block.as_deref(), Some(r#"[{"kind":"clock"}]"#));
-    assert_eq!(store.purge(Timestamp(100), emptied).await.unwrap().memories, 1);
+    assert_eq!(store.purge(crate::Before::all(Timestamp(100)), emptied).await.unwrap().memories, 1);
     assert!(!holds());
     assert_eq!(found(&store, &[PAIR], &["filler"]).await.len(), 10);
 }
@@ -229,7 +229,7 @@ async fn a_deleted_message_takes_its_memories_from_the_files() {
         })
         .await
         .unwrap();
-    store.purge(Timestamp(100), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(100)), emptied).await.unwrap();
     drop(store);
     let bytes = std::fs::read(dir.path().join("inglenook.db")).unwrap();
     assert!(!bytes.windows(CANARY.len()).any(|at| at == CANARY.as_bytes()));
@@ -334,7 +334,7 @@ async fn a_message_is_told_again_once_no_memory_of_it_is_forgotten_any_more() {
     assert!(told().await, "the third was merged into others, and not forgotten");
 
     forget(1, 100).await;
-    store.purge(Timestamp(100), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(100)), emptied).await.unwrap();
     forget(2, 200).await;
     bring_back(2).await;
     assert!(!told().await, "it is forgotten for good");

@@ -2,6 +2,8 @@
 
 mod archives;
 mod assets;
+mod backup_kills;
+mod backups;
 mod child;
 mod damage;
 mod documents;
@@ -19,6 +21,7 @@ mod purging;
 mod sources;
 mod texts;
 mod together;
+mod trash;
 mod vectors;
 mod worlds;
 
@@ -32,7 +35,7 @@ use crate::{Character, NewMessage, NewSwipe, Notice, Opened, Options, Store};
 
 const CHAT: ChatId = ChatId(Uuid::from_u128(7));
 const CHARACTER: CharacterId = CharacterId(Uuid::from_u128(8));
-const OPTIONS: Options = Options { now: Timestamp(1_795_303_800_000), backups: 3 };
+const OPTIONS: Options = Options { now: Timestamp(1_795_303_800_000) };
 
 fn open(dir: &Path) -> Opened {
     Store::open(dir, OPTIONS).unwrap()
@@ -121,6 +124,23 @@ fn swipe_id(number: u128) -> SwipeId {
 async fn say(store: &Store, number: u128, text: &str) -> Message {
     let new = message(number, Role::User, text);
     store.write(move |w| w.messages_mut().append(&new)).await.unwrap()
+}
+
+/// `say`, in a folder of a version that has no checksums.
+async fn say_without_checksum(store: &Store, number: u128, text: &str) {
+    let (id, text) = (message_id(number).0.into_bytes(), text.to_owned());
+    let said = move |conn: &mut rusqlite::Connection| {
+        let at = number as i64;
+        conn.execute(
+            "INSERT INTO message (id, chat, position, role, created, selected) VALUES (?1, ?2, ?3, 'user', ?3, 0)",
+            rusqlite::params![id, CHAT.0.into_bytes(), at],
+        )?;
+        conn.execute(
+            "INSERT INTO swipe (id, message, position, text, state, created) VALUES (?1, ?1, 0, ?2, 'finished', ?3)",
+            rusqlite::params![id, text, at],
+        )
+    };
+    store.on_writer(said).await.unwrap().unwrap();
 }
 
 /// Nothing is left of a manifest.

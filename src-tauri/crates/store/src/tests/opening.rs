@@ -179,21 +179,21 @@ async fn data_of_a_newer_app_is_left_alone() {
 }
 
 #[tokio::test]
-async fn backups_are_whole_and_the_oldest_go() {
+async fn backups_are_whole_and_newest_first() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     furnish(&store).await;
     for number in 1..=5 {
         say(&store, number, "m").await;
-        store.backup(Timestamp(number as i64 * 1000 + 7)).await.unwrap();
+        store.backup(Timestamp(number as i64 * 1000 + 7), crate::BackupKind::ByHand).await.unwrap();
     }
     let backups = Store::backups(dir.path()).unwrap();
-    assert_eq!(backups.iter().map(|backup| backup.taken.0).collect::<Vec<_>>(), [5007, 4007, 3007]);
+    assert_eq!(backups.iter().map(|backup| backup.taken.0).collect::<Vec<_>>(), [5007, 4007, 3007, 2007, 1007]);
     let count = |path: &Path| -> u32 {
         let copy = rusqlite::Connection::open(path).unwrap();
         copy.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).unwrap()
     };
-    assert_eq!(backups.iter().map(|backup| count(&backup.path)).collect::<Vec<_>>(), [5, 4, 3]);
+    assert_eq!(backups.iter().map(|backup| count(&backup.path)).collect::<Vec<_>>(), [5, 4, 3, 2, 1]);
 }
 
 #[tokio::test]
@@ -202,13 +202,13 @@ async fn a_restored_backup_replaces_the_database_which_is_kept() {
     let store = open(dir.path()).store;
     furnish(&store).await;
     say(&store, 1, "then").await;
-    store.backup(Timestamp(1000)).await.unwrap();
+    store.backup(Timestamp(1000), crate::BackupKind::ByHand).await.unwrap();
     say(&store, 2, "later").await;
     drop(store);
 
     let backup = Store::backups(dir.path()).unwrap().remove(0);
-    let aside = Store::restore(dir.path(), &backup.path, Timestamp(0)).unwrap().unwrap();
-    assert!(aside.ends_with("damaged-19700101T000000.000Z"));
+    let aside = Store::restore(dir.path(), &backup.path, Timestamp(0)).unwrap().aside.unwrap();
+    assert!(aside.ends_with("replaced-19700101T000000.000Z"));
     let opened = open(dir.path());
     assert!(was_checked(&opened.notices));
     assert_eq!(shown(&opened.store).await, ["then"]);

@@ -37,10 +37,13 @@ async fn purged_text_is_gone_from_the_files() {
 
     let store = open(dir.path()).store;
     store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(100))).await.unwrap();
-    assert_eq!(store.purge(Timestamp(99), emptied).await.unwrap(), Purged::default());
+    assert_eq!(store.purge(crate::Before::all(Timestamp(99)), emptied).await.unwrap(), Purged::default());
     assert_eq!(found(dir.path()), ["inglenook.db"]);
 
-    assert_eq!(store.purge(Timestamp(100), emptied).await.unwrap(), Purged { characters: 1, ..Purged::default() });
+    assert_eq!(
+        store.purge(crate::Before::all(Timestamp(100)), emptied).await.unwrap(),
+        Purged { characters: 1, ..Purged::default() }
+    );
     assert_eq!(found(dir.path()), [""; 0]);
     drop(store);
     assert_eq!(found(dir.path()), [""; 0]);
@@ -55,7 +58,7 @@ async fn text_that_was_rewritten_many_times_is_gone_too() {
         let store = open(dir.path()).store;
         super::furnish(&store).await;
         store.write(move |w| rewrite_at_random(w, seed)).await.unwrap();
-        store.purge(Timestamp(200), emptied).await.unwrap();
+        store.purge(crate::Before::all(Timestamp(200)), emptied).await.unwrap();
         assert_eq!(found(dir.path()), [""; 0], "seed {seed}");
         assert_eq!(shown(&store).await.len(), 75);
     }
@@ -97,9 +100,9 @@ async fn words_that_were_edited_are_gone_from_the_files() {
         })
         .await
         .unwrap();
-    assert_eq!(store.purge(Timestamp(0), emptied).await.unwrap(), Purged::default());
+    assert_eq!(store.purge(crate::Before::all(Timestamp(0)), emptied).await.unwrap(), Purged::default());
     assert_eq!(found(dir.path()), [""; 0]);
-    assert_eq!(store.purge(Timestamp(0), emptied).await.unwrap(), Purged::default());
+    assert_eq!(store.purge(crate::Before::all(Timestamp(0)), emptied).await.unwrap(), Purged::default());
 }
 
 #[tokio::test]
@@ -133,10 +136,10 @@ async fn a_purge_takes_the_prompts_that_quote_what_is_gone_and_leaves_the_others
         })
         .await
         .unwrap();
-    store.purge(Timestamp(9), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert_eq!(kept().await, [2, 4, 41, 43], "what was sent behind the edited words");
     store.write(|w| w.messages_mut().soft_delete(message_id(3), Timestamp(9))).await.unwrap();
-    store.purge(Timestamp(9), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert_eq!(kept().await, [2, 41], "what quotes it, here and elsewhere");
 }
 
@@ -156,7 +159,7 @@ async fn a_purge_takes_only_what_was_deleted() {
         })
         .await
         .unwrap();
-    let purged = store.purge(Timestamp(7), emptied).await.unwrap();
+    let purged = store.purge(crate::Before::all(Timestamp(7)), emptied).await.unwrap();
     assert_eq!((purged.characters, purged.chats, purged.messages), (0, 1, 1));
     assert_eq!(shown(&store).await, ["m1", "m3"]);
     assert_eq!(store.read(|r| r.messages().get(message_id(40))).await.unwrap(), None);

@@ -41,7 +41,7 @@ async fn nobody_is_told_that_the_database_is_locked() {
     let readers = [0, 1].map(|_| tokio::spawn(read_until(store.clone(), Arc::clone(&done))));
     let writers = [1_000, 10_000].map(|from| tokio::spawn(write_pairs(store.clone(), from, 100)));
     for now in 0..5 {
-        store.backup(domain::Timestamp(now)).await.unwrap();
+        store.backup(domain::Timestamp(now), crate::BackupKind::ByHand).await.unwrap();
     }
     for writer in writers {
         writer.await.unwrap();

@@ -177,7 +177,7 @@ async fn a_worlds_memory_goes_with_its_book() {
     store.write(|w| w.lorebooks_mut().restore(COAST)).await.unwrap();
     assert_eq!(seen().await, (1, true, 1, 1));
     store.write(|w| w.lorebooks_mut().soft_delete(COAST, Timestamp(5))).await.unwrap();
-    store.purge(Timestamp(5), emptied).await.unwrap();
+    store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap();
     assert!(!store.read(|r| r.memories().exists(memory(1, SCOPES[0], "").id)).await.unwrap());
     drop(store);
     for file in std::fs::read_dir(dir.path()).unwrap().map(Result::unwrap).filter(|file| file.path().is_file()) {

@@ -106,7 +106,7 @@ impl Stage {
             Step::Learn => _ = self.engine.learn().await?,
             Step::Compact => {
                 let now = self.engine.now();
-                self.engine.store().purge(now, manifest::without_words).await?;
+                self.engine.store().purge(store::Before::all(now), manifest::without_words).await?;
             }
             Step::Say(_) | Step::Reopen => {}
         }

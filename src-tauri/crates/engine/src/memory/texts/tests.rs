@@ -107,7 +107,7 @@ async fn whatever_happens_to_a_chat_its_words_follow() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_sees_what_was_before_spoils_nothing_for_others() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path(), store::Options { now: Timestamp(0), backups: 1 }).unwrap().store;
+    let store = Store::open(dir.path(), store::Options { now: Timestamp(0) }).unwrap().store;
     let cache = Arc::new(TextCache::default());
     furnish(&store).await;
     assert!(is_current(&store, &cache).await);

@@ -1,0 +1,94 @@
+//! Automatic backups: hourly while something is written.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use domain::Timestamp;
+use store::{BackupKind, Store, Taken};
+
+use crate::Engine;
+use crate::engine::WeakEngine;
+use crate::error::{Answer, internal};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+/// The first start and the purge come first.
+const FIRST: Duration = Duration::from_secs(300);
+/// How soon to look again where nothing was written, or a backup failed.
+const AGAIN: Duration = Duration::from_secs(300);
+
+/// Why the last backup failed, in whole or for the second place.
+#[derive(Default)]
+pub(crate) struct BackupFailure(Mutex<Option<String>>);
+
+impl BackupFailure {
+    pub(crate) fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, reason: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+    }
+}
+
+impl Engine {
+    /// Makes a backup and notes what became of it.
+    pub(crate) async fn back_up(&self, kind: BackupKind) -> Answer<Taken> {
+        let taken = self.store().backup(self.now(), kind).await;
+        self.backup_failure().set(match &taken {
+            Ok(taken) => taken.second_failed.as_ref().map(|reason| format!("The second place has no copy: {reason}.")),
+            Err(error) => Some(format!("The last backup failed: {error}.")),
+        });
+        Ok(taken?)
+    }
+
+    pub(crate) fn back_up_in_background(&self) {
+        tokio::spawn(back_up_hourly(self.downgrade()));
+    }
+
+    /// How long until the first backup of this session.
+    async fn first_backup_in(&self) -> Answer<Duration> {
+        let (dir, now) = (self.store().dir().to_owned(), self.now());
+        let newest = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
+        let newest = newest.map_err(|_| internal("the backups could not be listed"))??.into_iter();
+        let newest =
+            newest.filter(|backup| backup.own && backup.kind != BackupKind::SetAside).map(|backup| backup.taken).next();
+        Ok(newest.map_or(FIRST, |newest| wait(now, newest)))
+    }
+}
+
+/// An hour after the newest backup, unless the clock was set back behind it.
+fn wait(now: Timestamp, newest: Timestamp) -> Duration {
+    let since = u64::try_from(now.0 - newest.0).map(Duration::from_millis);
+    since.map_or(FIRST, |since| HOUR.saturating_sub(since).max(FIRST))
+}
+
+async fn back_up_hourly(engine: WeakEngine) {
+    let Some(first) = engine.upgrade() else { return };
+    let mut wait = first.first_backup_in().await.unwrap_or(FIRST);
+    drop(first);
+    loop {
+        tokio::time::sleep(wait).await;
+        // An engine that is gone by then has let its folder go.
+        let Some(engine) = engine.upgrade() else { return };
+        wait = AGAIN;
+        if engine.store().changed_since_backup() {
+            match engine.back_up(BackupKind::Automatic).await {
+                Ok(_) => wait = HOUR,
+                Err(error) => tracing::warn!(%error, "the automatic backup failed"),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_backup_comes_an_hour_after_the_last() {
+        let minutes = |minutes: i64| Timestamp(minutes * 60_000);
+        assert_eq!(wait(minutes(70), minutes(50)), Duration::from_secs(40 * 60));
+        assert_eq!(wait(minutes(500), minutes(50)), FIRST);
+        assert_eq!(wait(minutes(10), minutes(50)), FIRST, "the clock was set back");
+    }
+}

@@ -1,0 +1,102 @@
+//! Everything as one archive, out and in, through a file: it may be larger than the memory. And the second place for backups.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use futures_util::{StreamExt, stream};
+use serde::Deserialize;
+use tempfile::NamedTempFile;
+use tokio::fs::File;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+
+use crate::respond::{Failure, json};
+use crate::routes::Shared;
+use crate::transfer::{attachment, header};
+
+/// As much as an archive may hold.
+const CAP: u64 = 64 << 30;
+const CHUNK: usize = 256 * 1024;
+/// How long a part of the body may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PLACE_CAP: usize = 64 * 1024;
+
+/// `GET /api/backup/archive`.
+pub(crate) async fn export(State(shared): State<Shared>) -> Result<Response, Failure> {
+    let temporary = temporary(&shared)?;
+    shared.engine.export_archive(temporary.path().to_owned()).await?;
+    let file = File::open(temporary.path()).await.map_err(|error| disk(&error))?;
+    let length = file.metadata().await.map_err(|error| disk(&error))?.len();
+    // The file goes with the stream, however that ends.
+    let bytes = stream::try_unfold((file, temporary), |(mut file, temporary)| async move {
+        let mut chunk = vec![0; CHUNK];
+        let read = file.read(&mut chunk).await?;
+        chunk.truncate(read);
+        Ok::<_, std::io::Error>((read > 0).then(|| (Bytes::from(chunk), (file, temporary))))
+    });
+    let headers = [
+        (CONTENT_TYPE, header("application/zip")),
+        (CONTENT_LENGTH, header(&length.to_string())),
+        attachment("Inglenook backup.zip"),
+    ];
+    Ok((headers, Body::from_stream(bytes)).into_response())
+}
+
+/// `POST /api/backup/archive`, the archive as the body. It becomes a backup.
+pub(crate) async fn import(State(shared): State<Shared>, body: Body) -> Result<Response, Failure> {
+    let temporary = temporary(&shared)?;
+    receive(body, temporary.path().to_owned()).await?;
+    Ok(json(&shared.engine.import_archive(temporary.path().to_owned()).await?))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    folder: PathBuf,
+}
+
+/// `POST /api/backup/second-place`, `{"folder": "/a/folder/of/this/machine"}`.
+pub(crate) async fn second_place(State(shared): State<Shared>, body: Body) -> Result<Response, Failure> {
+    let bytes = shared.bodies.read(body, PLACE_CAP).await?;
+    let place: Place = serde_json::from_slice(&bytes).map_err(|_| {
+        Failure::new(StatusCode::BAD_REQUEST, "the folder cannot be read", "Send its path as `folder`.")
+    })?;
+    Ok(json(&shared.engine.set_second_place(place.folder).await?))
+}
+
+/// In the data folder: the system's folder for such files may be too small. A start removes what a killed server left.
+fn temporary(shared: &Shared) -> Result<NamedTempFile, Failure> {
+    let folder = shared.engine.backup_folder();
+    let data = folder.parent().unwrap_or(&folder);
+    tempfile::Builder::new().prefix(".partial-").tempfile_in(data).map_err(|error| disk(&error))
+}
+
+async fn receive(body: Body, path: PathBuf) -> Result<(), Failure> {
+    let mut file = File::create(path).await.map_err(|error| disk(&error))?;
+    let (mut parts, mut received) = (body.into_data_stream(), 0_u64);
+    loop {
+        let part = timeout(PATIENCE, parts.next()).await.map_err(|_| broken("the archive did not arrive in time"))?;
+        let Some(part) = part else { break };
+        let part = part.map_err(|_| broken("the archive broke off"))?;
+        received += part.len() as u64;
+        if received > CAP {
+            return Err(broken("the archive is too large"));
+        }
+        file.write_all(&part).await.map_err(|error| disk(&error))?;
+    }
+    file.flush().await.map_err(|error| disk(&error))
+}
+
+fn broken(what: &str) -> Failure {
+    Failure::new(StatusCode::BAD_REQUEST, what, "Send it again.")
+}
+
+fn disk(error: &std::io::Error) -> Failure {
+    let message = format!("the archive could not be written or read: {error}");
+    Failure::new(StatusCode::INSUFFICIENT_STORAGE, message, "Free some space in the data folder and try again.")
+}

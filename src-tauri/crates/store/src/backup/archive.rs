@@ -1,0 +1,155 @@
+//! Everything as one ZIP archive, out and in. What comes in is a stranger's file: no name in it becomes a path, every size is
+//! bounded, and it only becomes a backup, which the user may look at before restoring it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use domain::Timestamp;
+use rusqlite::Connection;
+use zip::read::Config;
+use zip::unstable::read::ZipIterable;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use super::folder::Folder;
+use super::manifest::assets_in;
+use super::{BackupChoices, BackupKind, copy, describe, pool, verify};
+use crate::{AssetHash, StoreError, files, identity};
+
+const DATABASE: &str = "inglenook.db";
+const ASSETS: &str = "assets/";
+/// Bytes of one picture or imported file.
+const MAX_ASSET: u64 = 128 << 20;
+const MAX_DATABASE: u64 = 64 << 30;
+const MAX_MEMBERS: usize = 1_000_000;
+/// Times that a member may be larger than it is packed. We pack nothing.
+const MAX_RATIO: u64 = 200;
+const RATIO_COUNTS_FROM: u64 = 1 << 20;
+
+/// Writes the database that `source` sees, with its pictures and files, to `out`.
+pub(crate) fn export(source: &Connection, dir: &Path, out: &Path) -> Result<(), StoreError> {
+    let failed = |error| StoreError::file(error, out, dir);
+    let database = files::partial(dir).map_err(failed)?;
+    copy(source, database.path())?;
+    verify(database.path())?;
+    let assets = assets_in(&verify::read_only(database.path())?)?;
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let archive = files::partial(folder).map_err(failed)?;
+    let sources = [dir.join(files::ASSETS), pool::of(&Folder::home(dir).path)];
+    pack(archive.as_file(), database.path(), &assets, &sources).map_err(failed)?;
+    files::keep(archive, out).map_err(failed)
+}
+
+fn pack(archive: &File, database: &Path, assets: &[(AssetHash, u64)], sources: &[PathBuf]) -> io::Result<()> {
+    // Pictures do not get smaller, and the archive is written as fast as the disk takes it.
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    let mut zip = ZipWriter::new(BufWriter::new(archive));
+    zip.start_file(DATABASE, options)?;
+    io::copy(&mut File::open(database)?, &mut zip)?;
+    for (hash, _) in assets {
+        let Some(content) = sources.iter().find_map(|source| pool::whole(&hash.path_in(source), *hash)) else {
+            tracing::warn!(%hash, "the archive lacks a file that the database names");
+            continue;
+        };
+        zip.start_file(format!("{ASSETS}{hash}"), options)?;
+        zip.write_all(&content)?;
+    }
+    zip.finish()?.flush()
+}
+
+/// Takes an archive in as a backup. Returns the backup's file.
+pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathBuf, StoreError> {
+    let refused = |detail: String| StoreError::BadBackup { path: archive.to_owned(), detail };
+    let home = Folder::home(dir);
+    let choices = BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
+    let (path, pool) = (home.free_path(now, &choices.origin), pool::of(&home.path));
+    let failed = |error| StoreError::file(error, &path, dir);
+    let members = list(archive).map_err(refused)?;
+    let open = || File::open(archive).map(BufReader::new).map_err(failed);
+    let mut zip = ZipArchive::new(open()?).map_err(|error| refused(error.to_string()))?;
+
+    let mut database = files::partial(&home.path).map_err(failed)?;
+    unpack(&mut zip, members.database, MAX_DATABASE, &mut database).map_err(|error| broken(error, archive, dir))?;
+    verify(database.path()).map_err(|error| refused(error.to_string()))?;
+    let conn = verify::read_only(database.path())?;
+    identity::schema_is_ours(&conn)?
+        .then_some(())
+        .ok_or_else(|| refused("its tables are not those of Inglenook".into()))?;
+    let named: HashSet<_> = assets_in(&conn)?.into_iter().map(|(hash, _)| hash).collect();
+    drop(conn);
+
+    for (hash, index) in members.assets.into_iter().filter(|(hash, _)| named.contains(hash)) {
+        let mut content = Vec::new();
+        unpack(&mut zip, index, MAX_ASSET, &mut content).map_err(|error| broken(error, archive, dir))?;
+        if AssetHash::of(&content) != hash {
+            return Err(refused(format!("the file {hash} in it is damaged")));
+        }
+        files::write(&hash.path_in(&pool), &content).map_err(failed)?;
+    }
+    let manifest = describe(database.path(), BackupKind::Imported, choices.origin, dir)?;
+    manifest.write(&path).map_err(failed)?;
+    files::keep(database, &path).map_err(failed)?;
+    home.prune(choices.budget, None).map_err(failed)?;
+    Ok(path)
+}
+
+/// Where in the archive its parts are.
+struct Members {
+    database: usize,
+    assets: BTreeMap<AssetHash, usize>,
+}
+
+/// Looks at every name and size before anything is unpacked.
+fn list(archive: &Path) -> Result<Members, String> {
+    let file = File::open(archive).map_err(|error| error.to_string())?;
+    let mut entries = ZipIterable::try_new(BufReader::new(file), Config::default())
+        .map_err(|_| "it is not an archive, or it is damaged".to_owned())?;
+    if entries.len() > MAX_MEMBERS {
+        return Err(format!("it has more than {MAX_MEMBERS} files"));
+    }
+    let (mut database, mut assets) = (None, BTreeMap::new());
+    for (index, entry) in entries.files().map_err(|error| error.to_string())?.enumerate() {
+        let entry = entry.map_err(|error| error.to_string())?;
+        if entry.encrypted() || entry.is_symlink() {
+            return Err("it holds an encrypted file or a link".into());
+        }
+        let (size, packed) = (entry.size(), entry.compressed_size());
+        if size > RATIO_COUNTS_FROM && size / packed.max(1) > MAX_RATIO {
+            return Err("a file in it would become far too large".into());
+        }
+        let name = entry.name().map_err(|error| error.to_string())?;
+        let twice = match name.strip_prefix(ASSETS).map(str::parse::<AssetHash>) {
+            Some(Ok(hash)) if size <= MAX_ASSET => assets.insert(hash, index).is_some(),
+            None if name == DATABASE && size <= MAX_DATABASE => database.replace(index).is_some(),
+            _ => return Err("it is not an archive that Inglenook exported".into()),
+        };
+        if twice {
+            return Err("it holds a file twice".into());
+        }
+    }
+    let database = database.ok_or_else(|| "it is not an archive that Inglenook exported".to_owned())?;
+    Ok(Members { database, assets })
+}
+
+/// What the list says of a size may be a lie; it is counted once more.
+fn unpack(
+    zip: &mut ZipArchive<BufReader<File>>,
+    index: usize,
+    limit: u64,
+    into: &mut impl Write,
+) -> Result<(), io::Error> {
+    let member = zip.by_index(index)?;
+    let size = member.size().min(limit);
+    let written = io::copy(&mut member.take(size + 1), into)?;
+    if written == size { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidData, "a size in it is wrong")) }
+}
+
+/// A fault of the archive, or of the disk.
+fn broken(error: io::Error, archive: &Path, dir: &Path) -> StoreError {
+    match StoreError::file(error, archive, dir) {
+        StoreError::Io { source, .. } => StoreError::BadBackup { path: archive.to_owned(), detail: source.to_string() },
+        other => other,
+    }
+}

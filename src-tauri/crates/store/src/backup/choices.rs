@@ -1,0 +1,72 @@
+//! What the user chose about backups. Stored beside them and not in the database, so that it survives the database and a
+//! restore does not change it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use domain::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{AssetHash, files};
+
+const FILE: &str = "choices.json";
+/// The folder that is ours in the place the user chose. It also shows that the right disk is mounted there.
+const OURS: &str = "Inglenook backups";
+const GIB: u64 = 1 << 30;
+
+/// How much room backups may take, and where else they go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BackupChoices {
+    /// Bytes for each place. The newest backup is kept even if it alone is larger.
+    pub budget: u64,
+    /// A folder that gets a copy of every backup.
+    pub second: Option<PathBuf>,
+    /// Names this data folder in the second place, which several may share. Empty until the first backup.
+    pub(crate) origin: String,
+}
+
+impl Default for BackupChoices {
+    fn default() -> Self {
+        Self { budget: 4 * GIB, second: None, origin: String::new() }
+    }
+}
+
+impl BackupChoices {
+    /// The defaults where nothing was chosen, or the file cannot be read.
+    pub(crate) fn read(dir: &Path) -> Self {
+        let json = fs::read(file(dir)).ok();
+        json.and_then(|json| serde_json::from_slice(&json).ok()).unwrap_or_default()
+    }
+
+    pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
+        let json = serde_json::to_vec_pretty(self).map_err(io::Error::other)?;
+        files::write(&file(dir), &json)
+    }
+
+    /// [`Self::read`], with a name for the data folder that no other one has.
+    pub(crate) fn named(dir: &Path, now: Timestamp) -> io::Result<Self> {
+        let mut choices = Self::read(dir);
+        if choices.origin.is_empty() {
+            let place = format!("{} {}", std::path::absolute(dir)?.display(), now.0);
+            choices.origin = AssetHash::of(place.as_bytes()).to_string();
+            choices.write(dir)?;
+        }
+        Ok(choices)
+    }
+
+    /// Where the copies are in the second place.
+    pub(crate) fn second_folder(&self) -> Option<PathBuf> {
+        self.second.as_ref().map(|chosen| chosen.join(OURS))
+    }
+
+    /// Whether the second place is there; without one, it is.
+    pub fn second_is_there(&self) -> bool {
+        self.second_folder().is_none_or(|folder| folder.is_dir())
+    }
+}
+
+fn file(dir: &Path) -> PathBuf {
+    dir.join(files::BACKUPS).join(FILE)
+}

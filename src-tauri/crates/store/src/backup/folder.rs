@@ -1,0 +1,181 @@
+//! One folder of backups: what is in it, and what leaves it.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use domain::Timestamp;
+
+use super::ladder::{Cost, Rung, ladder, within};
+use super::manifest::{self, Manifest};
+use super::{BackupFile, BackupKind, BackupPlace, pool, verify};
+use crate::{AssetHash, files};
+
+const PREFIX: &str = "inglenook-";
+/// Letters of an origin that are part of a name.
+const ORIGIN: usize = 8;
+const TIME: &str = "%Y%m%dT%H%M%S%.3fZ";
+
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
+}
+
+impl Folder {
+    pub(crate) fn home(dir: &Path) -> Self {
+        Self { path: dir.join(files::BACKUPS) }
+    }
+
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// In no order. In the data folder all are its own, elsewhere those of that origin.
+    pub(crate) fn list(&self, place: BackupPlace, origin: &str) -> io::Result<Vec<BackupFile>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            let (path, bytes) = (entry.path(), entry.metadata()?.len());
+            let Some(taken) = taken(&path) else { continue };
+            let manifest = Manifest::read(&path);
+            found.push(BackupFile {
+                taken,
+                bytes,
+                pictures: manifest.as_ref().map(|manifest| manifest.assets.len()),
+                kind: manifest.as_ref().map_or(BackupKind::Automatic, |manifest| manifest.kind),
+                place,
+                checked: manifest.as_ref().is_some_and(|manifest| manifest.bytes == bytes),
+                own: place == BackupPlace::DataFolder
+                    || manifest.as_ref().is_some_and(|manifest| manifest.origin == origin),
+                // Copies of earlier versions have no manifest, and are older than all that do.
+                sequence: manifest.map_or(0, |manifest| manifest.sequence),
+                path,
+            });
+        }
+        Ok(found)
+    }
+
+    /// A name for a copy taken `now` that no file has: two may be made in one millisecond, or the clock was set back. Copies of
+    /// several data folders meet in a shared second place.
+    pub(crate) fn free_path(&self, now: Timestamp, origin: &str) -> PathBuf {
+        let origin: String = origin.chars().take(ORIGIN).collect();
+        let named = |time: i64| self.path.join(format!("{PREFIX}{}-{origin}.db", utc(Timestamp(time))));
+        (now.0..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(now.0))
+    }
+
+    /// Removes what the ladder or the budget lets go, of that origin in a place that several share, and then the files that nothing names any more.
+    pub(crate) fn prune(&self, budget: u64, origin: Option<&str>) -> io::Result<()> {
+        let place = origin.map_or(BackupPlace::DataFolder, |_| BackupPlace::Second);
+        let mut all = self.list(place, origin.unwrap_or_default())?;
+        all.retain(|backup| backup.own);
+        let rungs: Vec<_> = all.iter().map(|backup| rung(backup, &all)).collect();
+        let on_ladder = ladder(&rungs);
+        let costs: Vec<_> =
+            all.iter().zip(&rungs).filter(|(_, rung)| on_ladder.contains(&rung.sequence)).map(cost).collect();
+        let kept = within(budget, &costs);
+        for (backup, _) in all.iter().zip(&rungs).filter(|(_, rung)| !kept.contains(&rung.sequence)) {
+            self.remove(&backup.path)?;
+        }
+        self.sweep()
+    }
+
+    /// Copies a checked backup, with the files that it names, from `home`.
+    pub(crate) fn take_over(&self, backup: &Path, manifest: &Manifest, home: &Folder, budget: u64) -> io::Result<()> {
+        if !self.path.is_dir() {
+            return Err(io::Error::other(format!("{} is not there", self.path.display())));
+        }
+        let name = backup.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let path = self.path.join(name);
+        let mut partial = files::partial(&self.path)?;
+        io::copy(&mut fs::File::open(backup)?, &mut partial)?;
+        partial.as_file().sync_all()?;
+        if manifest::sha256(partial.path())? != manifest.sha256 {
+            return Err(io::Error::other("the copy differs from what was copied"));
+        }
+        pool::fill(&pool::of(&self.path), &manifest.assets, &[pool::of(&home.path)])?;
+        manifest.write(&path)?;
+        files::keep(partial, &path)?;
+        self.prune(budget, Some(&manifest.origin))
+    }
+
+    pub(crate) fn remove(&self, backup: &Path) -> io::Result<()> {
+        fs::remove_file(backup)?;
+        match fs::remove_file(Manifest::path(backup)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes manifests without a backup, and files that no backup names. If what a backup names is unknown, all stay.
+    pub(crate) fn sweep(&self) -> io::Result<()> {
+        files::sweep(&self.path)?;
+        for entry in fs::read_dir(&self.path)? {
+            let path = entry?.path();
+            let is_manifest =
+                path.extension().is_some_and(|end| end == "json") && taken(&path.with_extension("db")).is_some();
+            if is_manifest && !path.with_extension("db").exists() {
+                fs::remove_file(path)?;
+            }
+        }
+        let mut named = HashSet::new();
+        for backup in self.list(BackupPlace::DataFolder, "")? {
+            match assets_of(&backup.path) {
+                Some(assets) => named.extend(assets.into_iter().map(|(hash, _)| hash)),
+                None => return Ok(()),
+            }
+        }
+        pool::sweep(&pool::of(&self.path), &named)
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        let copies = self.list(BackupPlace::DataFolder, "").unwrap_or_default();
+        copies.iter().map(|backup| backup.bytes).sum::<u64>() + pool::size(&pool::of(&self.path))
+    }
+}
+
+/// Whether there is a file that looks like a backup, readable or not.
+pub(crate) fn is_there(dir: &Path) -> bool {
+    super::places(dir).iter().any(|(place, folder)| folder.list(*place, "").is_ok_and(|all| !all.is_empty()))
+}
+
+/// Removes what a killed process left in the backups of a data folder.
+pub(crate) fn clean(dir: &Path) -> io::Result<()> {
+    files::sweep(&Folder::home(dir).path)
+}
+
+/// The files that a backup names: by its manifest, or by itself where it has none.
+pub(super) fn assets_of(database: &Path) -> Option<Vec<(AssetHash, u64)>> {
+    match Manifest::read(database) {
+        Some(manifest) => Some(manifest.assets),
+        None => manifest::assets_in(&verify::read_only(database).ok()?).ok(),
+    }
+}
+
+/// Copies without a manifest are ordered by time, below all others.
+fn rung(backup: &BackupFile, all: &[BackupFile]) -> Rung {
+    let older = || all.iter().filter(|other| other.sequence == 0 && other.taken < backup.taken).count() as u64;
+    let unnumbered = all.iter().filter(|other| other.sequence == 0).count() as u64;
+    let sequence = if backup.sequence == 0 { older() } else { unnumbered + backup.sequence };
+    Rung { sequence, taken: backup.taken, kind: backup.kind }
+}
+
+fn cost((backup, rung): (&BackupFile, &Rung)) -> Cost {
+    Cost { sequence: rung.sequence, bytes: backup.bytes, assets: assets_of(&backup.path).unwrap_or_default() }
+}
+
+pub(super) fn utc(time: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(time.0).unwrap_or_default().strftime(TIME).to_string()
+}
+
+/// When a backup with this name was made; `None` for any other file.
+fn taken(path: &Path) -> Option<Timestamp> {
+    let text = path.file_name()?.to_str()?.strip_prefix(PREFIX)?.strip_suffix(".db")?;
+    // Earlier versions did not name the data folder.
+    parse_utc(text.split_once('-').map_or(text, |(time, _)| time))
+}
+
+pub(super) fn parse_utc(text: &str) -> Option<Timestamp> {
+    let time = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%S%.fZ", text).ok()?;
+    let time = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+    Some(Timestamp(time.as_millisecond()))
+}

@@ -1,0 +1,25 @@
+//! Which backups still hold something that was deleted.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::{BackupFile, list, verify};
+use crate::{StoreError, TrashId};
+
+/// For each backup, in the order of [`list`], which of `ids` it holds. One that cannot be read may hold anything.
+pub(crate) fn holders(dir: &Path, ids: &[TrashId]) -> Result<Vec<(BackupFile, Vec<bool>)>, StoreError> {
+    let holds = |backup: BackupFile| {
+        let held = verify::read_only(&backup.path).and_then(|conn| held(&conn, ids));
+        (backup, held.unwrap_or_else(|_| vec![true; ids.len()]))
+    };
+    Ok(list(dir)?.into_iter().map(holds).collect())
+}
+
+fn held(conn: &Connection, ids: &[TrashId]) -> rusqlite::Result<Vec<bool>> {
+    let holds = |id: &TrashId| {
+        let (table, id) = id.row();
+        conn.prepare_cached(&format!("SELECT 1 FROM {table} WHERE id = ?1"))?.exists([id.as_bytes()])
+    };
+    ids.iter().map(holds).collect()
+}

@@ -1,0 +1,66 @@
+//! What is known of a backup without opening it: a small JSON file beside the copy of the database.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::BackupKind;
+use crate::{AssetHash, files};
+
+/// Written after the copy was opened and checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Manifest {
+    pub(crate) kind: BackupKind,
+    /// The data folder it was made from.
+    #[serde(default)]
+    pub(crate) origin: String,
+    /// Rises with every backup, whatever the clock says.
+    pub(crate) sequence: u64,
+    pub(crate) format: u32,
+    pub(crate) bytes: u64,
+    /// Of the copy of the database.
+    pub(crate) sha256: String,
+    /// Pictures and other files that the database names, with their sizes.
+    pub(crate) assets: Vec<(AssetHash, u64)>,
+}
+
+impl Manifest {
+    pub(crate) fn path(database: &Path) -> PathBuf {
+        database.with_extension("json")
+    }
+
+    /// `None` where there is none, as beside the copies of versions before this, or it cannot be read.
+    pub(crate) fn read(database: &Path) -> Option<Self> {
+        let json = fs::read(Self::path(database)).ok()?;
+        serde_json::from_slice(&json).ok()
+    }
+
+    pub(crate) fn write(&self, database: &Path) -> io::Result<()> {
+        let json = serde_json::to_vec(self).map_err(io::Error::other)?;
+        files::write(&Self::path(database), &json)
+    }
+}
+
+/// The files that a database names, with their sizes.
+pub(crate) fn assets_in(conn: &Connection) -> rusqlite::Result<Vec<(AssetHash, u64)>> {
+    let mut statement = conn.prepare("SELECT hash, bytes FROM asset ORDER BY hash")?;
+    let rows = statement.query_map([], |row| {
+        let hash: [u8; 32] = row.get(0)?;
+        Ok((AssetHash::from_bytes(hash), row.get::<_, i64>(1)?.unsigned_abs()))
+    })?;
+    // Two rows cannot have one hash; a hostile file may say otherwise.
+    Ok(rows.collect::<rusqlite::Result<BTreeSet<_>>>()?.into_iter().collect())
+}
+
+/// SHA-256 of a file, in hexadecimal digits.
+pub(crate) fn sha256(path: &Path) -> io::Result<String> {
+    let (mut file, mut hash) = (fs::File::open(path)?, Sha256::new());
+    io::copy(&mut file, &mut hash)?;
+    Ok(hex::encode(hash.finalize()))
+}

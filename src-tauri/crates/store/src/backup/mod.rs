@@ -1,0 +1,199 @@
+//! Backups: copies of the database made by SQLite's backup call, opened and checked before they count, with the pictures and
+//! files that they name.
+//!
+//! A folder of backups holds `inglenook-<UTC>-<data folder>.db` for each, a manifest beside it, and the named files in `assets`, each once.
+//! A backup exists when its database has its name: files and manifest are written before that, and removed after it.
+
+mod archive;
+mod choices;
+mod folder;
+mod holders;
+mod ladder;
+mod manifest;
+mod pending;
+mod pool;
+mod preview;
+mod restore;
+mod verify;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use domain::Timestamp;
+use rusqlite::Connection;
+use rusqlite::backup::Backup;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use archive::{export, import};
+pub use choices::BackupChoices;
+use folder::Folder;
+pub(crate) use folder::{clean, is_there};
+pub(crate) use holders::holders;
+use manifest::Manifest;
+pub(crate) use pending::{finish as finish_restore, is_requested as restore_is_pending, request as request_restore};
+pub(crate) use preview::compare;
+pub use preview::{Difference, Differences};
+pub use restore::Restored;
+pub(crate) use restore::{newest_good, restore, restore_newest, set_aside};
+pub(crate) use verify::{verify, verify_with_files};
+
+use crate::{StoreError, files, migrate};
+
+/// Why a backup was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum BackupKind {
+    Automatic,
+    ByHand,
+    /// Before the data was brought to a newer format.
+    Upgrade,
+    /// Came in from an archive.
+    Imported,
+    /// Not made by us: the database that a restore replaced.
+    SetAside,
+}
+
+/// Where a backup is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackupPlace {
+    DataFolder,
+    /// The folder that the user chose.
+    Second,
+}
+
+/// A copy of the database. Pictures and files are beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupFile {
+    pub path: PathBuf,
+    pub taken: Timestamp,
+    /// Of the copy of the database.
+    pub bytes: u64,
+    /// How many pictures and files it names; `None` if that is not known without opening it.
+    pub pictures: Option<usize>,
+    pub kind: BackupKind,
+    pub place: BackupPlace,
+    /// It was checked when it was written, and has the size it had then.
+    pub checked: bool,
+    /// Made from this data folder. Others may use the same second place.
+    pub own: bool,
+    pub(crate) sequence: u64,
+}
+
+/// A backup that was just made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    pub path: PathBuf,
+    /// Why the second place did not get it, if there is one.
+    pub second_failed: Option<String>,
+}
+
+/// Every backup, newest first, those of other data folders last: in the data folder, in the second place, and what restores have set aside.
+pub(crate) fn list(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
+    let mut found = Vec::new();
+    let origin = BackupChoices::read(dir).origin;
+    for (place, folder) in places(dir) {
+        found.extend(folder.list(place, &origin).map_err(|error| StoreError::file(error, &folder.path, dir))?);
+    }
+    found.extend(restore::set_aside_copies(dir));
+    found.sort_by_key(|backup| std::cmp::Reverse((backup.own, backup.sequence, backup.taken)));
+    Ok(found)
+}
+
+/// The bytes that the backups in the data folder take.
+pub(crate) fn size(dir: &Path) -> u64 {
+    Folder::home(dir).size()
+}
+
+/// Copies what `source` sees into the backups of `dir` and of the second place, and removes those that the ladder or the
+/// budget lets go.
+pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: BackupKind) -> Result<Taken, StoreError> {
+    let home = Folder::home(dir);
+    let choices = BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
+    let path = home.free_path(now, &choices.origin);
+    let failed = |error| StoreError::file(error, &path, dir);
+    let partial = files::partial(&home.path).map_err(failed)?;
+    copy(source, partial.path())?;
+    verify(partial.path())?;
+    let manifest = describe(partial.path(), kind, choices.origin.clone(), dir)?;
+    let missing = pool::fill(&pool::of(&home.path), &manifest.assets, &[dir.join(files::ASSETS)]).map_err(failed)?;
+    if missing > 0 {
+        tracing::warn!(missing, "the backup lacks files that the database names");
+    }
+    manifest.write(&path).map_err(failed)?;
+    files::keep(partial, &path).map_err(failed)?;
+    home.prune(choices.budget, None).map_err(failed)?;
+    let second_failed = choices.second_folder().and_then(|second| {
+        let copied = Folder::at(second).take_over(&path, &manifest, &home, choices.budget);
+        copied.err().map(|error| error.to_string())
+    });
+    Ok(Taken { path, second_failed })
+}
+
+/// Whether the database was written after the last backup, or there is none.
+pub(crate) fn outdated(dir: &Path, database: &Path) -> bool {
+    let newest =
+        list(dir).ok().and_then(|all| all.into_iter().find(|backup| backup.own && backup.kind != BackupKind::SetAside));
+    let written = fs::metadata(database).and_then(|file| file.modified()).ok();
+    let written = written.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    match (newest, written) {
+        (Some(newest), Some(written)) => written.as_millis() as i64 > newest.taken.0,
+        _ => true,
+    }
+}
+
+/// Removes one backup. What it alone named goes too.
+pub(crate) fn remove(dir: &Path, backup: &BackupFile) -> Result<(), StoreError> {
+    let failed = |error| StoreError::file(error, &backup.path, dir);
+    if backup.kind == BackupKind::SetAside {
+        let folder = backup.path.parent().ok_or(StoreError::NotFound { what: "backup" })?;
+        return fs::remove_dir_all(folder).map_err(failed);
+    }
+    let folder = match backup.place {
+        BackupPlace::DataFolder => Folder::home(dir),
+        BackupPlace::Second => Folder::at(backup.path.parent().unwrap_or(dir).to_owned()),
+    };
+    folder.remove(&backup.path).and_then(|()| folder.sweep()).map_err(failed)
+}
+
+/// Stores what the user chose; a new second place gets its folder.
+pub(crate) fn choose(dir: &Path, choices: &BackupChoices) -> Result<(), StoreError> {
+    if let Some(folder) = choices.second_folder() {
+        files::make_private_folder(&folder).map_err(|error| StoreError::file(error, &folder, &folder))?;
+    }
+    let origin = BackupChoices::read(dir).origin;
+    BackupChoices { origin, ..choices.clone() }.write(dir).map_err(|error| StoreError::file(error, dir, dir))
+}
+
+/// The folders that are there.
+fn places(dir: &Path) -> Vec<(BackupPlace, Folder)> {
+    let second = BackupChoices::read(dir).second_folder().map(Folder::at);
+    let all = [(BackupPlace::DataFolder, Some(Folder::home(dir))), (BackupPlace::Second, second)];
+    all.into_iter().filter_map(|(place, folder)| Some((place, folder.filter(|folder| folder.path.is_dir())?))).collect()
+}
+
+fn next_sequence(dir: &Path) -> Result<u64, StoreError> {
+    Ok(list(dir)?.iter().filter(|backup| backup.own).map(|backup| backup.sequence).max().unwrap_or(0) + 1)
+}
+
+/// The manifest of a copy that was checked.
+fn describe(database: &Path, kind: BackupKind, origin: String, dir: &Path) -> Result<Manifest, StoreError> {
+    let failed = |error| StoreError::file(error, database, dir);
+    let conn = verify::read_only(database)?;
+    Ok(Manifest {
+        kind,
+        origin,
+        sequence: next_sequence(dir)?,
+        format: migrate::format(&conn)?,
+        bytes: fs::metadata(database).map_err(failed)?.len(),
+        sha256: manifest::sha256(database).map_err(failed)?,
+        assets: manifest::assets_in(&conn).unwrap_or_default(),
+    })
+}
+
+fn copy(source: &Connection, path: &Path) -> rusqlite::Result<()> {
+    let mut target = Connection::open(path)?;
+    // One step: with a write-ahead log, writers go on meanwhile and cannot make it start over.
+    Backup::new(source, &mut target)?.step(-1)?;
+    // A copy is one file, without the log beside it.
+    target.pragma_update(None, "journal_mode", "DELETE")
+}

@@ -1,0 +1,52 @@
+//! A restore that was asked for while the store is open: it happens at the next start, before anything else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use domain::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::restore::{Restored, restore};
+use crate::{StoreError, files};
+
+const FILE: &str = "restore.json";
+
+#[derive(Serialize, Deserialize)]
+struct Pending {
+    backup: PathBuf,
+}
+
+/// Asks the next start to put `backup` back.
+pub(crate) fn request(dir: &Path, backup: &Path) -> Result<(), StoreError> {
+    let path = path(dir);
+    let pending = Pending { backup: backup.to_owned() };
+    let written = serde_json::to_vec(&pending).map_err(std::io::Error::other);
+    written.and_then(|json| files::write(&path, &json)).map_err(|error| StoreError::file(error, &path, dir))
+}
+
+/// Whether the next start restores a backup.
+pub(crate) fn is_requested(dir: &Path) -> bool {
+    path(dir).exists()
+}
+
+/// Does what was asked for, if anything was. Killed in between, the next start does it again.
+pub(crate) fn finish(dir: &Path, now: Timestamp) -> Result<Option<Result<Restored, StoreError>>, StoreError> {
+    let path = path(dir);
+    let Ok(json) = fs::read(&path) else { return Ok(None) };
+    let restored = match serde_json::from_slice::<Pending>(&json) {
+        Ok(pending) => restore(dir, &pending.backup, now),
+        Err(error) => Err(StoreError::BadBackup { path: path.clone(), detail: error.to_string() }),
+    };
+    match restored {
+        // Another process has the folder: whoever opens it next does the work.
+        Err(error @ StoreError::InUse { .. }) => Err(error),
+        done => {
+            fs::remove_file(&path).map_err(|error| StoreError::file(error, &path, dir))?;
+            Ok(Some(done))
+        }
+    }
+}
+
+fn path(dir: &Path) -> PathBuf {
+    dir.join(files::BACKUPS).join(FILE)
+}

@@ -1,0 +1,75 @@
+//! What a restore would change: which characters, chats and messages the backup has that the present data lacks, and the
+//! other way round.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::verify;
+use crate::StoreError;
+
+/// Names of things that are listed; the rest is counted.
+const NAMED: usize = 8;
+
+/// What would come back, and what would go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Difference {
+    pub gained: usize,
+    pub lost: usize,
+    /// Some of their names.
+    pub names_gained: Vec<String>,
+    pub names_lost: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Differences {
+    pub characters: Difference,
+    pub chats: Difference,
+    /// Without names.
+    pub messages: Difference,
+    /// Messages that are in both with other words.
+    pub reworded: usize,
+}
+
+const CHARACTERS: &str = "SELECT id, name FROM character WHERE deleted IS NULL";
+const CHATS: &str = "SELECT chat.id, chat.title FROM chat JOIN character ON character.id = chat.character
+     WHERE chat.deleted IS NULL AND character.deleted IS NULL";
+const MESSAGES: &str = "SELECT message.id, swipe.text FROM message
+     JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+     JOIN chat ON chat.id = message.chat JOIN character ON character.id = chat.character
+     WHERE message.deleted IS NULL AND chat.deleted IS NULL AND character.deleted IS NULL";
+
+/// Compares `backup` with what `present` sees.
+pub(crate) fn compare(present: &Connection, backup: &Path) -> Result<Differences, StoreError> {
+    let bad = |error: rusqlite::Error| StoreError::BadBackup { path: backup.to_owned(), detail: error.to_string() };
+    let past = verify::read_only(backup).map_err(bad)?;
+    let named = |conn: &Connection, sql: &str| read(conn, sql, |name| name.to_owned());
+    let texts = |conn: &Connection| read(conn, MESSAGES, crate::checksum::of);
+    let (now, then) = (texts(present)?, texts(&past).map_err(bad)?);
+    let reworded = then.iter().filter(|(id, sum)| now.get(*id).is_some_and(|present| present != *sum)).count();
+    Ok(Differences {
+        characters: difference(&named(present, CHARACTERS)?, &named(&past, CHARACTERS).map_err(bad)?, Clone::clone),
+        chats: difference(&named(present, CHATS)?, &named(&past, CHATS).map_err(bad)?, Clone::clone),
+        messages: difference(&now, &then, |_| String::new()),
+        reworded,
+    })
+}
+
+fn read<T>(conn: &Connection, sql: &str, keep: impl Fn(&str) -> T) -> rusqlite::Result<HashMap<[u8; 16], T>> {
+    conn.prepare(sql)?
+        .query_map([], |row| Ok((row.get(0)?, keep(row.get_ref(1)?.as_str().unwrap_or_default()))))?
+        .collect()
+}
+
+fn difference<T>(now: &HashMap<[u8; 16], T>, then: &HashMap<[u8; 16], T>, name: impl Fn(&T) -> String) -> Difference {
+    let only_in = |one: &HashMap<[u8; 16], T>, other: &HashMap<[u8; 16], T>| {
+        let mut names: Vec<String> =
+            one.iter().filter(|(id, _)| !other.contains_key(*id)).map(|(_, thing)| name(thing)).collect();
+        names.sort();
+        names
+    };
+    let (gained, lost) = (only_in(then, now), only_in(now, then));
+    let some = |names: &[String]| names.iter().filter(|name| !name.is_empty()).take(NAMED).cloned().collect();
+    Difference { gained: gained.len(), lost: lost.len(), names_gained: some(&gained), names_lost: some(&lost) }
+}

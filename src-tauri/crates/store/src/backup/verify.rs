@@ -1,0 +1,54 @@
+//! Whether a copy of the database can be put back.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::folder::assets_of;
+use super::manifest::{self, Manifest};
+use super::pool;
+use crate::connection::{guard, quick_check};
+use crate::{StoreError, checksum, identity, migrate};
+
+/// Opens a copy without the right to change it. A hostile file gets no more trust than the database itself.
+pub(super) fn read_only(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    guard(&conn)?;
+    Ok(conn)
+}
+
+/// [`verify`], and every picture and file that the backup names is beside it, unchanged.
+pub(crate) fn verify_with_files(path: &Path) -> Result<(), StoreError> {
+    verify(path)?;
+    let (Some(assets), Some(folder)) = (assets_of(path), path.parent()) else { return Ok(()) };
+    // Copies of earlier versions came without their files.
+    match Manifest::read(path).map_or(0, |_| pool::damaged(&pool::of(folder), &assets)) {
+        0 => Ok(()),
+        count => {
+            let detail = format!("{count} of its {} pictures and files are missing or changed", assets.len());
+            Err(StoreError::BadBackup { path: path.to_owned(), detail })
+        }
+    }
+}
+
+/// The structure is whole, it is a database of Inglenook in a format we know, every message text has its checksum, and the
+/// file is what was written.
+pub(crate) fn verify(path: &Path) -> Result<(), StoreError> {
+    let bad = |detail: String| StoreError::BadBackup { path: path.to_owned(), detail };
+    let conn = read_only(path).map_err(|error| bad(error.to_string()))?;
+    quick_check(&conn).map_err(bad)?;
+    let format = migrate::format(&conn).map_err(|error| bad(error.to_string()))?;
+    identity::ours(&conn)
+        .map_err(|error| bad(error.to_string()))?
+        .then_some(())
+        .ok_or_else(|| bad(identity::FOREIGN.into()))?;
+    migrate::refuse_newer(format, migrate::MIGRATIONS)?;
+    checksum::check(&conn).map_err(bad)?;
+    match Manifest::read(path) {
+        Some(manifest) if manifest::sha256(path).ok().as_ref() != Some(&manifest.sha256) => {
+            Err(bad("it has changed since it was made".into()))
+        }
+        _ => Ok(()),
+    }
+}

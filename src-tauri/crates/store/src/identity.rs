@@ -1,0 +1,88 @@
+//! Whether a database is ours. Another program's file, an empty one, or none at all in a folder that has backups or pictures is
+//! treated as damage: starting fresh over it would look as if everything was lost.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::lock::Lock;
+use crate::open::FILE;
+use crate::{StoreError, backup, files, migrate};
+
+/// "INGL", as migration 32 writes it. Older files have none.
+const OURS: i64 = 0x494E_474C;
+
+pub(crate) const FOREIGN: &str = "it is not a database of Inglenook";
+
+/// Whether the database in the folder has content.
+///
+/// # Errors
+/// `Damaged` if it should have and has not, or the content is not ours.
+pub(crate) fn examine(dir: &Path, lock: &Lock) -> Result<bool, StoreError> {
+    let path = dir.join(FILE);
+    let damaged = |detail: &str| StoreError::Damaged { path: path.clone(), detail: detail.into() };
+    let expected = || !lock.allows_fresh() && (has_assets(dir) || backup::is_there(dir));
+    match fs::metadata(&path) {
+        Err(_) if expected() => Err(damaged("the file is missing")),
+        Ok(file) if file.len() == 0 && expected() => Err(damaged("the file is empty")),
+        Err(_) => Ok(false),
+        Ok(file) if file.len() == 0 => Ok(false),
+        Ok(_) => match contents(&path).map_err(|error| StoreError::Sqlite(error).at(dir))? {
+            Contents::Ours => Ok(true),
+            Contents::Foreign => Err(damaged(FOREIGN)),
+            Contents::Nothing if expected() => Err(damaged("the file has no content")),
+            Contents::Nothing => Ok(false),
+        },
+    }
+}
+
+/// Whether an open database is ours, of whatever version.
+pub(crate) fn ours(conn: &Connection) -> rusqlite::Result<bool> {
+    let id: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables =
+        "SELECT count(*) = 3 FROM sqlite_schema WHERE type = 'table' AND name IN ('character', 'swipe', 'setting')";
+    let has_tables: bool = conn.query_row(tables, [], |row| row.get(0))?;
+    Ok(migrate::format(conn)? > 0 && has_tables && (id == OURS || id == 0))
+}
+
+/// Whether tables, triggers and views are those that our migrations make for that format: a file from outside must not bring
+/// code of its own.
+pub(crate) fn schema_is_ours(conn: &Connection) -> Result<bool, StoreError> {
+    let format = migrate::format(conn)? as usize;
+    let mut fresh = Connection::open_in_memory()?;
+    migrate::run(&mut fresh, migrate::MIGRATIONS.get(..format).unwrap_or(migrate::MIGRATIONS))?;
+    Ok(schema(conn)? == schema(&fresh)?)
+}
+
+/// Names of tables and indexes, whose texts differ by the version of SQLite that changed them, and texts of all that runs.
+fn schema(conn: &Connection) -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
+    let all = "SELECT type, name, iif(type IN ('trigger', 'view'), sql, NULL) FROM sqlite_schema
+         WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name";
+    conn.prepare(all)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+}
+
+enum Contents {
+    Ours,
+    Foreign,
+    Nothing,
+}
+
+/// Looks before anything is changed: the usual set-up would turn another program's file into one with a write-ahead log.
+fn contents(path: &Path) -> rusqlite::Result<Contents> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(std::time::Duration::from_secs(10))?;
+    let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(match tables {
+        0 if migrate::format(&conn)? == 0 => Contents::Nothing,
+        _ if ours(&conn)? => Contents::Ours,
+        _ => Contents::Foreign,
+    })
+}
+
+/// Whether some picture or imported file is there.
+fn has_assets(dir: &Path) -> bool {
+    let shelves = fs::read_dir(dir.join(files::ASSETS)).into_iter().flatten().flatten();
+    shelves.filter_map(|shelf| fs::read_dir(shelf.path()).ok()).any(|mut files| files.next().is_some())
+}

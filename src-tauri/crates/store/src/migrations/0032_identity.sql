@@ -1,0 +1,2 @@
+-- "INGL": tells our file from another program's database.
+PRAGMA application_id = 1229866828;

@@ -1,0 +1,95 @@
+//! The trash: chats, characters and lorebooks that were deleted and can be restored until they are purged.
+
+use domain::{CharacterId, ChatId, LorebookId, Timestamp};
+use rusqlite::{Connection, Row, params};
+use uuid::Uuid;
+
+use crate::StoreError;
+use crate::sql::{Col, one};
+
+/// Something in the trash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TrashId {
+    Chat(ChatId),
+    Character(CharacterId),
+    Lorebook(LorebookId),
+}
+
+impl TrashId {
+    /// Its table, and its id there.
+    pub(crate) fn row(self) -> (&'static str, Uuid) {
+        match self {
+            Self::Chat(id) => ("chat", id.0),
+            Self::Character(id) => ("character", id.0),
+            Self::Lorebook(id) => ("lorebook", id.0),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trashed {
+    pub id: TrashId,
+    pub name: String,
+    /// Of a chat: whom it is with.
+    pub with: Option<String>,
+    /// Of a chat, or of all chats of a character.
+    pub messages: u32,
+    pub created: Timestamp,
+    pub deleted: Timestamp,
+}
+
+pub struct Trash<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+/// A chat whose character is in the trash too comes back with it; it is listed if it was deleted by itself.
+const LIST: &str = "
+    SELECT 'chat' AS kind, chat.id, chat.title AS name, character.name AS with_name, chat.created, chat.deleted,
+        (SELECT count(*) FROM message WHERE message.chat = chat.id AND message.deleted IS NULL) AS messages
+    FROM chat JOIN character ON character.id = chat.character
+    WHERE chat.deleted IS NOT NULL AND character.deleted IS NULL
+    UNION ALL
+    SELECT 'character', id, name, NULL, created, deleted,
+        (SELECT count(*) FROM message JOIN chat ON chat.id = message.chat
+         WHERE chat.character = character.id AND message.deleted IS NULL)
+    FROM character WHERE deleted IS NOT NULL
+    UNION ALL
+    SELECT 'lorebook', id, name, NULL, created, deleted, 0 FROM lorebook WHERE deleted IS NOT NULL
+    ORDER BY deleted DESC, id DESC";
+
+impl Trash<'_> {
+    /// What was deleted last comes first.
+    pub fn list(&self) -> Result<Vec<Trashed>, StoreError> {
+        Ok(self.conn.prepare_cached(LIST)?.query_map([], from_row)?.collect::<Result<_, _>>()?)
+    }
+}
+
+pub struct TrashMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl TrashMut<'_> {
+    /// Lets the next purge of [`Before::ONLY_CONDEMNED`](crate::Before) take something that is in the trash.
+    pub fn condemn(&mut self, id: TrashId) -> Result<(), StoreError> {
+        let (table, id) = id.row();
+        let sql = format!("UPDATE {table} SET deleted = ?2 WHERE id = ?1 AND deleted IS NOT NULL");
+        one(self.conn.prepare_cached(&sql)?.execute(params![id.as_bytes(), crate::Before::CONDEMNED.0])?, table)
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Trashed> {
+    let id = Uuid::from_bytes(row.get("id")?);
+    let kind: String = row.get("kind")?;
+    Ok(Trashed {
+        id: match kind.as_str() {
+            "chat" => TrashId::Chat(ChatId(id)),
+            "character" => TrashId::Character(CharacterId(id)),
+            _ => TrashId::Lorebook(LorebookId(id)),
+        },
+        name: row.get("name")?,
+        with: row.get("with_name")?,
+        messages: row.get("messages")?,
+        created: row.get::<_, Col<_>>("created")?.0,
+        deleted: row.get::<_, Col<_>>("deleted")?.0,
+    })
+}

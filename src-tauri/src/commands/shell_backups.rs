@@ -1,0 +1,70 @@
+//! Backups need places that the user picks in a dialog of the system, and a restart to restore one.
+
+use engine::api::{ApiError, Backup, Backups};
+use tauri::{AppHandle, State, WebviewWindow};
+
+use super::shell::{answer, dialog};
+use crate::closing;
+use crate::core::Core;
+
+const ARCHIVE: &str = "Inglenook backup.zip";
+
+/// Lets the user pick the folder that gets a copy of every backup; `null` when nothing was picked.
+#[tauri::command]
+pub(crate) async fn pick_second_place(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+) -> Result<Option<Backups>, ApiError> {
+    let dialog = dialog(&window, "Second place for backups");
+    match answer(|tell| dialog.pick_folder(tell)).await.and_then(|folder| folder.into_path().ok()) {
+        Some(folder) => core.engine().await.set_second_place(folder).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Writes everything to one archive where the user says, and tells the page where that was; `null` when the dialog was
+/// cancelled.
+#[tauri::command]
+pub(crate) async fn export_archive(window: WebviewWindow, core: State<'_, Core>) -> Result<Option<String>, ApiError> {
+    let dialog = dialog(&window, "Export everything").set_file_name(ARCHIVE);
+    let Some(path) = answer(|tell| dialog.save_file(tell)).await.and_then(|file| file.into_path().ok()) else {
+        return Ok(None);
+    };
+    core.engine().await.export_archive(path.clone()).await?;
+    Ok(Some(path.display().to_string()))
+}
+
+/// Lets the user pick an exported archive, which becomes a backup; `null` when nothing was picked.
+#[tauri::command]
+pub(crate) async fn import_archive(window: WebviewWindow, core: State<'_, Core>) -> Result<Option<Backup>, ApiError> {
+    let dialog = dialog(&window, "Import an archive").add_filter("Archives", &["zip"]);
+    match answer(|tell| dialog.pick_file(tell)).await.and_then(|file| file.into_path().ok()) {
+        Some(path) => core.engine().await.import_archive(path).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Shows the folder of the backups in the file manager.
+#[tauri::command]
+pub(crate) async fn open_backups(core: State<'_, Core>) -> Result<(), ApiError> {
+    let folder = core.engine().await.backup_folder();
+    let program = if cfg!(windows) {
+        "explorer"
+    } else if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    // The file manager outlives the command, and Windows' answers with a failure when it works.
+    std::process::Command::new(program).arg(&folder).spawn().map(drop).map_err(|error| ApiError::Storage {
+        message: format!("The folder {} could not be shown: {error}.", folder.display()),
+        hint: "Open it in your file manager.".into(),
+    })
+}
+
+/// Ends the app in order and starts it again.
+#[tauri::command]
+pub(crate) async fn restart(app: AppHandle) -> Result<(), ApiError> {
+    closing::restart(&app);
+    Ok(())
+}
