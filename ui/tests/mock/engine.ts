@@ -90,6 +90,10 @@ export class MockEngine implements Transport {
 		return () => this.listeners.delete(listener);
 	}
 
+	/** The addresses that were opened. */
+	readonly opened: string[] = [];
+	readonly assetBase = null;
+	openLink = async (address: string) => void this.opened.push(address);
 	assetUrl = async (hash: string) => data.portrait(hash);
 	pickChats = async () => null;
 	/** A folder comes in as far as the scene wants it to. */

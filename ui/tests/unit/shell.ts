@@ -7,6 +7,9 @@ type Answer = (args: never) => unknown;
 export class FakeShell implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
+	readonly assetBase = null;
+	readonly opened: string[] = [];
+	openLink = async (address: string) => void this.opened.push(address);
 	readonly asked: { operation: string; args: Record<string, unknown> }[] = [];
 	listener: (event: Event) => void = () => {};
 	connection: (state: Connection) => void = () => {};

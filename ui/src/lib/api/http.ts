@@ -20,6 +20,8 @@ export function takeToken(): string {
 export class HttpTransport implements Transport {
 	readonly addsModelFiles = false;
 	readonly importsFolders = false;
+	/** A picture's address needs the token, which no address carries. */
+	readonly assetBase = null;
 	#pictures = new Map<string, Promise<string>>();
 
 	constructor(private readonly token: string) {}
@@ -39,6 +41,10 @@ export class HttpTransport implements Transport {
 		socket.open();
 		return () => socket.close();
 	}
+
+	openLink = async (address: string): Promise<void> => {
+		window.open(address, "_blank", "noopener,noreferrer");
+	};
 
 	/** An `<img>` sends no token, so the picture is fetched once and shown from memory. */
 	assetUrl(hash: string, small = false): Promise<string> {
