@@ -3,6 +3,7 @@
 //! Commands are private functions of this module, for Tauri exports the helper macro of a public one, and an exported
 //! macro that comes out of another macro cannot be named.
 
+pub(crate) mod links;
 pub(crate) mod shell;
 mod shell_commands;
 
@@ -37,7 +38,9 @@ macro_rules! engine_commands {
                 shell::export_characters,
                 shell::export_chat,
                 shell::export_lorebook,
-                shell::export_memories
+                shell::export_memories,
+                links::open_link,
+                links::set_zoom
             ]
         }
     };

@@ -92,6 +92,10 @@ export class MockEngine implements Transport {
 
 	/** The addresses that were opened. */
 	readonly opened: string[] = [];
+	readonly desktop = true;
+	/** How large the page was made. */
+	readonly zooms: number[] = [];
+	setZoom = async (factor: number) => void this.zooms.push(factor);
 	readonly assetBase = null;
 	openLink = async (address: string) => void this.opened.push(address);
 	assetUrl = async (hash: string) => data.portrait(hash);

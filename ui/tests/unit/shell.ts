@@ -7,6 +7,8 @@ type Answer = (args: never) => unknown;
 export class FakeShell implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
+	readonly desktop = true;
+	setZoom = async () => {};
 	readonly assetBase = null;
 	readonly opened: string[] = [];
 	openLink = async (address: string) => void this.opened.push(address);

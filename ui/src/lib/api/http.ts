@@ -20,6 +20,7 @@ export function takeToken(): string {
 export class HttpTransport implements Transport {
 	readonly addsModelFiles = false;
 	readonly importsFolders = false;
+	readonly desktop = false;
 	/** A picture's address needs the token, which no address carries. */
 	readonly assetBase = null;
 	#pictures = new Map<string, Promise<string>>();
@@ -45,6 +46,9 @@ export class HttpTransport implements Transport {
 	openLink = async (address: string): Promise<void> => {
 		window.open(address, "_blank", "noopener,noreferrer");
 	};
+
+	/** The browser zooms by itself. */
+	setZoom = async (_factor: number): Promise<void> => {};
 
 	/** An `<img>` sends no token, so the picture is fetched once and shown from memory. */
 	assetUrl(hash: string, small = false): Promise<string> {

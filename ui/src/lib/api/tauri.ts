@@ -16,6 +16,7 @@ async function ask<T>(command: string, args: Record<string, unknown> = {}): Prom
 export class TauriTransport implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
+	readonly desktop = true;
 	/** `nook://localhost/`, or `http://nook.localhost/` where the system's webview wants that: on Windows, and nowhere else. */
 	readonly assetBase = convertFileSrc("", "nook");
 
@@ -46,6 +47,8 @@ export class TauriTransport implements Transport {
 	pickTokenizer = (endpoint: string) => ask<Endpoint | null>("pick_tokenizer", { endpoint });
 
 	openLink = async (address: string) => void (await ask<null>("open_link", { address }));
+
+	setZoom = async (factor: number) => void (await ask<null>("set_zoom", { factor }));
 
 	/** Never asked for: the shell imports what is dropped on the window. */
 	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });

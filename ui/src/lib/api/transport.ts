@@ -20,6 +20,8 @@ export interface Transport {
 	readonly addsModelFiles: boolean;
 	/** A whole folder of this machine can be imported. */
 	readonly importsFolders: boolean;
+	/** The page is the whole of a window of ours, and no page in a browser. */
+	readonly desktop: boolean;
 	/** How the addresses of stored pictures begin; `null` where a page cannot show one by its address alone. */
 	readonly assetBase: string | null;
 	/** Sends one operation; rejects with an `ApiError`. */
@@ -42,6 +44,8 @@ export interface Transport {
 	pickTokenizer(endpoint: string): Promise<Endpoint | null>;
 	/** Opens a web or mail address in the system's own program for it. */
 	openLink(address: string): Promise<void>;
+	/** Makes all of the page larger or smaller; only in the desktop window. */
+	setZoom(factor: number): Promise<void>;
 	importFiles(files: File[]): Promise<ImportReport>;
 	/** Where the card went; `null` when the user thought better of it. */
 	exportCharacter(id: string, format: CardFormat): Promise<string | null>;

@@ -20,6 +20,7 @@ import { Memories } from "./memory/memories.svelte";
 import { Models } from "./models.svelte";
 import { SettingsState } from "./settings.svelte";
 import { Links } from "./links.svelte";
+import { Zoom } from "./zoom";
 import { Toasts } from "./toasts.svelte";
 import { allowPictures } from "../text/pictures";
 import { Formats } from "./prompts/formats.svelte";
@@ -53,6 +54,8 @@ export class App {
 	readonly folder: FolderImport;
 	readonly deletion: ChatDeletion;
 	readonly links: Links;
+	/** In the desktop window. */
+	readonly zoom: Zoom | null;
 
 	screen = $state<Screen>("chats");
 	chat = $state.raw<ChatState | null>(null);
@@ -99,6 +102,7 @@ export class App {
 		this.formats = new Formats(this.api);
 		this.books = new Books(this.api);
 		this.folder = new FolderImport(this.api, { announce: (text) => (this.announced = text), attempt: (action) => this.attempt(action) });
+		this.zoom = shell.desktop ? new Zoom((factor) => this.attempt(() => shell.setZoom(factor))) : null;
 		this.links = new Links((address) => this.attempt(() => shell.openLink(address)));
 		allowPictures(shell.assetBase);
 		this.deletion = new ChatDeletion(this.api, { attempt: (action) => this.attempt(action), deleted: (id, title) => this.#chatDeleted(id, title) });

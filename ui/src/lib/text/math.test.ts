@@ -14,7 +14,7 @@ test.each(["$5 and $10", "$x$", "R$ 12,29", "$$5 and $$10", "$$$", "$$ and $$", 
 });
 
 test("prices are shown as they were written", () => {
-	expect(html("It costs $5 here and $$10 there, **$1.50** or R$ 12,29.")).toBe('<p dir="auto">It costs $5 here and $$10 there, <strong>$1.50</strong> or R$ 12,29.</p>');
+	expect(html("It costs $5 here and $$10 there, **$1.50** or R$ 12,29.").trim()).toBe('<p dir="auto">It costs $5 here and $$10 there, <strong>$1.50</strong> or R$ 12,29.</p>');
 });
 
 test("wrong LaTeX is shown as it was written", () => {
