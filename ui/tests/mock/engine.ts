@@ -131,6 +131,13 @@ export class MockEngine implements Transport {
 		return () => {};
 	}
 
+	/** The character says something at the end of the first chat. */
+	say(text: string, over: Partial<Message> = {}): void {
+		const { messages } = this.chats[0] as MockChat;
+		const id = `s${messages.length}`;
+		messages.push(data.message(id, "character", [data.swipe(`${id}s`, text)], over));
+	}
+
 	emit(event: Event): void {
 		for (const listener of this.listeners) listener(structuredClone(event));
 	}

@@ -22,7 +22,7 @@ const MOST_NODES = 4_000;
 /** Nodes of a block of code with its head. */
 const CODE_NODES = 8;
 /** What a formula costs besides its own parts, and any part of a message besides its own. */
-const FORMULA_NODES = 12;
+const FORMULA_NODES = 18;
 const PART_NODES = 4;
 
 const MARKER = /^ {0,99}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
@@ -231,7 +231,7 @@ function formulaNodes(text: string): number {
 	let [nodes, open] = [0, -1];
 	for (const { 0: mark, index } of text.matchAll(/\$\$|\\[[\]()]/g)) {
 		const closes = open >= 0 && (mark === "$$" || mark === "\\)" || mark === "\\]");
-		if (closes) nodes += FORMULA_NODES + (index - open) / 4;
+		if (closes) nodes += FORMULA_NODES + (index - open) / 2;
 		open = closes ? -1 : index;
 	}
 	return nodes;

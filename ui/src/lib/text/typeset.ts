@@ -14,8 +14,22 @@ purifier.addHook("uponSanitizeAttribute", (_, attribute) => {
 	if (/^(?:href|src|xlink:href|id|name|action|mathbackground)$/.test(attribute.attrName)) attribute.keepAttr = false;
 });
 
+/** A text that grows draws its last block again and again, and repeats its formulas. */
+const known = new Map<string, string | null>();
+const MOST_KNOWN = 256;
+
 /** A formula as MathML, which needs no font of its own; `null` for one that LaTeX does not understand. */
 export function typeset(tex: string, display: boolean): string | null {
+	const key = `${display} ${tex}`;
+	const before = known.get(key);
+	if (before !== undefined) return before;
+	if (known.size >= MOST_KNOWN) known.clear();
+	const math = fresh(tex, display);
+	known.set(key, math);
+	return math;
+}
+
+function fresh(tex: string, display: boolean): string | null {
 	try {
 		const options = { displayMode: display, throwOnError: true, trust: false, strict: false, maxExpand: 200, maxSize: [WIDEST, WIDEST] as [number, number] };
 		const math = purifier.sanitize(temml.renderToString(tex, options), { USE_PROFILES: { mathMl: true }, ADD_TAGS: ["menclose"], ADD_ATTR: ["class", "style"], ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false });
