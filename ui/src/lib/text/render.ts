@@ -13,6 +13,8 @@ const EASY = /^\p{L}[\p{L}\p{N}\p{M} ,.;!?'’…—–-]*$/u;
 const purifier = DOMPurify(window);
 /** Marks the places of our own pieces. No text can foresee it, so none can pretend to be one. */
 const secret = crypto.getRandomValues(new Uint32Array(4)).join("-");
+/** Stands between texts that are sanitized together. */
+const BETWEEN = `<p>${secret}</p>`;
 const PLACE = new RegExp(`\uE000${secret}:(\\d+)\uE001`);
 
 purifier.addHook("uponSanitizeAttribute", (_, attribute) => {
@@ -29,18 +31,42 @@ purifier.addHook("uponSanitizeAttribute", (_, attribute) => {
 export function render(text: string, extras: Extras = PLAIN_EXTRAS): string {
 	const words = text.trim();
 	if (EASY.test(words) && !/www\./i.test(words)) return `<p dir="auto">${words}</p>`;
+	return together([text], extras)[0] ?? plain(text);
+}
+
+/** Renders each of many texts as `render` does. Sanitizing them at once is several times as fast. */
+export function renderAll(texts: string[], extras: Extras = PLAIN_EXTRAS): string[] {
+	// Raw HTML may leave an element open, which the next text must not fall into.
+	const many = texts.filter((text) => !text.includes("<"));
+	const done = many.length < 2 ? [] : together(many, extras);
+	const known = new Map(many.map((text, at) => [text, done[at]]));
+	return texts.map((text) => known.get(text) ?? render(text, extras));
+}
+
+function together(texts: string[], extras: Extras): string[] {
+	const pieces: string[] = [];
+	const keep = (html: string) => `\uE000${secret}:${pieces.push(html) - 1}\uE001`;
 	try {
-		const pieces: string[] = [];
-		const keep = (html: string) => `\uE000${secret}:${pieces.push(html) - 1}\uE001`;
-		const body = sanitized(toHtml(text, { keep }, extras));
+		const body = sanitized(texts.map((text) => toHtml(text, { keep }, extras)).join(BETWEEN));
 		finish(body);
 		place(body, pieces);
-		const page = document.createElement("template");
-		page.content.append(body);
-		return page.innerHTML;
+		return apart(body);
 	} catch {
-		return plain(text);
+		return texts.length === 1 ? texts.map(plain) : texts.map((text) => render(text, extras));
 	}
+}
+
+/** The HTML of each text. */
+function apart(body: DocumentFragment): string[] {
+	const page = document.createElement("template");
+	const all: string[] = [];
+	for (const node of [...body.childNodes]) {
+		if (node.textContent === secret) {
+			all.push(page.innerHTML);
+			page.content.replaceChildren();
+		} else page.content.append(node);
+	}
+	return [...all, page.innerHTML];
 }
 
 /** A text as it was written. */

@@ -24,6 +24,8 @@ const CODE_NODES = 8;
 /** What a formula costs besides its own parts, and any part of a message besides its own. */
 const FORMULA_NODES = 18;
 const PART_NODES = 4;
+/** What a part costs more that may be raw HTML, for it is sanitized alone. */
+const HTML_NODES = 8;
 
 const MARKER = /^ {0,99}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
 const FENCE = /^ {0,99}(`{3,99}|~{3,99})/;
@@ -223,7 +225,7 @@ function weigh(text: string, list: boolean): { nodes: number; seeking: number } 
 		if (line) lines += 1;
 		else if (isMark(text.charCodeAt(at))) inside += 1;
 	}
-	return { nodes: PART_NODES + lines * (list ? 3 : 1) + marks / 2 + formulaNodes(text), seeking };
+	return { nodes: PART_NODES + (text.includes("<") ? HTML_NODES : 0) + lines * (list ? 3 : 1) + marks / 2 + formulaNodes(text), seeking };
 }
 
 /** About how many nodes the formulas of a text become. */

@@ -1,6 +1,6 @@
 import { closed, sources } from "./emphasis";
 import type { Extras } from "./markdown";
-import { plain, render } from "./render";
+import { plain, renderAll } from "./render";
 import { split } from "./split";
 
 export interface Block {
@@ -15,6 +15,8 @@ interface Known extends Block {
 	source: string;
 	version: string;
 }
+
+type Undrawn = Omit<Known, "html"> & { html: string | null };
 
 /** A last block longer than this is drawn again only when it has grown by a share of its length. */
 const LONG = 8 * 1024;
@@ -33,19 +35,23 @@ export class Streamed {
 	blocks(text: string, live = false, version = ""): Block[] {
 		const parts = split(text.replace(/\r\n?/g, "\n"));
 		const texts = sources(parts, live);
-		const known = new Map<number, Known>();
 		const blocks = parts.map(({ at, kind, joined }, index) => {
 			const last = index === parts.length - 1;
 			const text = texts[index] ?? "";
 			const source = live && last && kind !== "plain" ? closed(text) : text;
 			const before = this.#known.get(at);
 			const same = before?.version === version && before.joined === joined && (before.source === source || (live && last && isEnough(before.source, source)));
-			const block = before && same ? before : { at, joined, source, version, html: kind === "plain" ? plain(source) : render(source, this.extras) };
-			known.set(at, block);
-			return block;
+			return before && same ? before : { at, joined, source, version, html: kind === "plain" ? plain(source) : null };
 		});
-		this.#known = known;
-		return blocks;
+		this.#draw(blocks);
+		this.#known = new Map(blocks.map((block) => [block.at, block as Known]));
+		return blocks as Known[];
+	}
+
+	#draw(blocks: (Known | Undrawn)[]): void {
+		const fresh = blocks.filter((block) => block.html === null);
+		const drawn = renderAll(fresh.map((block) => block.source), this.extras);
+		fresh.forEach((block, index) => (block.html = drawn[index] ?? plain(block.source)));
 	}
 }
 
