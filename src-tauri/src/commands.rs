@@ -3,6 +3,7 @@
 //! Commands are private functions of this module, for Tauri exports the helper macro of a public one, and an exported
 //! macro that comes out of another macro cannot be named.
 
+pub(crate) mod links;
 pub(crate) mod shell;
 mod shell_backups;
 mod shell_commands;
@@ -44,7 +45,9 @@ macro_rules! engine_commands {
                 shell_backups::export_archive,
                 shell_backups::import_archive,
                 shell_backups::open_backups,
-                shell_backups::restart
+                shell_backups::restart,
+                links::open_link,
+                links::set_zoom
             ]
         }
     };

@@ -8,7 +8,7 @@ const ui = fileURLToPath(new URL("../..", import.meta.url));
 /** Every scene of the scripted engine; tests/mock/scenes.ts says what each is about. */
 export const SCENES = [
 	...["chat", "first", "crowd", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
-	...["failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents"],
+	...["failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents"],
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover"],
 	...["memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge"],
 	...["tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop"],

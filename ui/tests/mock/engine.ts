@@ -96,6 +96,14 @@ export class MockEngine implements Transport {
 		return () => this.listeners.delete(listener);
 	}
 
+	/** The addresses that were opened. */
+	readonly opened: string[] = [];
+	readonly desktop = true;
+	/** How large the page was made. */
+	readonly zooms: number[] = [];
+	setZoom = async (factor: number) => void this.zooms.push(factor);
+	readonly assetBase = null;
+	openLink = async (address: string) => void this.opened.push(address);
 	assetUrl = async (hash: string) => data.portrait(hash);
 	pickSecondPlace = async () => this.backups.choose("/media/sam/Archive");
 	exportArchive = async () => "/home/sam/Documents/Inglenook backup.zip";
@@ -132,6 +140,13 @@ export class MockEngine implements Transport {
 	watchDrops(drops: Drops): () => void {
 		this.drops = drops;
 		return () => {};
+	}
+
+	/** The character says something at the end of the first chat. */
+	say(text: string, over: Partial<Message> = {}): void {
+		const { messages } = this.chats[0] as MockChat;
+		const id = `s${messages.length}`;
+		messages.push(data.message(id, "character", [data.swipe(`${id}s`, text)], over));
 	}
 
 	emit(event: Event): void {

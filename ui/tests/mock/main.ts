@@ -1,5 +1,8 @@
 import { start } from "../../src/start";
+import { extras } from "../../src/lib/text/extras.svelte";
+import { Streamed } from "../../src/lib/text/streamed";
 import { MockEngine } from "./engine";
+import { patterns } from "./patterns";
 import { play, type Scene } from "./scenes";
 
 const query = new URLSearchParams(location.search);
@@ -11,5 +14,5 @@ localStorage.setItem("inglenook.look", JSON.stringify({ theme, layout: query.get
 const engine = new MockEngine(scene, theme as "light" | "dark", query.get("language") ?? "en");
 const app = start(engine);
 // Tests lead the window to where no click does.
-Object.assign(window, { app });
+Object.assign(window, { app, engine, text: { extras, patterns, Streamed } });
 void play(scene, engine, app);

@@ -2,12 +2,14 @@ import type { ApiError, Message } from "../../src/lib/api/generated";
 import type { App } from "../../src/lib/state/app.svelte";
 import type { TextField } from "../../src/lib/state/fields";
 import type { Tab } from "../../src/lib/state/xray/xray.svelte";
+import { extras } from "../../src/lib/text/extras.svelte";
 import { message, REPLY, swipe } from "./data";
+import { RICH } from "./rich";
 import type { MockChat, MockEngine } from "./engine";
 
 export const SCENES = [
 	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
-	"failed", "unanswered", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
+	"failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
@@ -59,6 +61,11 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene === "pictures" && chat) await pictures(chat, app);
 	if (scene === "documents" && chat) await documents(engine, chat, app);
+	if (scene === "rich" && chat) {
+		chat.messages.push(...RICH.map((text, index) => message(`r${index}`, index % 3 === 2 ? "user" : "character", [swipe(`r${index}s`, text)])));
+		await app.chat?.load();
+		await extras.loadMath();
+	}
 	if (scene === "editing") app.chat?.editLastOwn();
 	if (scene === "window") await app.chat?.pin(app.chat.messages[0] as Message, true);
 	if (scene === "command") app.chat?.type("/mode ");

@@ -8,6 +8,10 @@ export class FakeShell implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
 	readonly desktop = true;
+	setZoom = async () => {};
+	readonly assetBase = null;
+	readonly opened: string[] = [];
+	openLink = async (address: string) => void this.opened.push(address);
 	readonly asked: { operation: string; args: Record<string, unknown> }[] = [];
 	listener: (event: Event) => void = () => {};
 	connection: (state: Connection) => void = () => {};

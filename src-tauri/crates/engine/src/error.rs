@@ -79,9 +79,18 @@ impl From<TemplateError> for ApiError {
 /// Errors of the crates below are clauses that can stand inside a sentence; on a screen they stand alone.
 fn sentence(clause: &str) -> String {
     let mut letters = clause.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let first: String = match letters.next() {
+        Some(first) if is_word(clause) => first.to_uppercase().collect(),
+        first => first.into_iter().collect(),
+    };
     let end = if clause.ends_with(['.', '!', '?', '…']) || clause.is_empty() { "" } else { "." };
-    first.chain(letters.by_ref()).chain(end.chars()).collect()
+    first + letters.as_str() + end
+}
+
+/// Whether the clause begins with a word of ours: an address, a path, a file or a name keeps its letters.
+fn is_word(clause: &str) -> bool {
+    let first = clause.split_whitespace().next().unwrap_or_default().trim_end_matches([',', ':', ';', '.']);
+    first.chars().all(|letter| letter.is_alphabetic() || matches!(letter, '\'' | '’'))
 }
 
 /// A defect of ours.
@@ -109,5 +118,21 @@ mod tests {
         );
         assert_eq!(sentence("the worker died"), "The worker died.");
         assert_eq!(sentence(""), "");
+    }
+
+    #[test]
+    fn an_address_or_path_keeps_its_case() {
+        for clause in [
+            "http://127.0.0.1:8099/v1 wants a key (status 401).",
+            "localhost:8080 wants a key.",
+            "example.org does not answer.",
+            "mira.png is no picture.",
+            "models/tiny.gguf is gone.",
+            "c:\\users\\sam is no folder.",
+            "`temperature` is unknown.",
+            "llama-3.gguf is damaged.",
+        ] {
+            assert_eq!(sentence(clause), clause);
+        }
     }
 }

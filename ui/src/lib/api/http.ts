@@ -21,6 +21,8 @@ export class HttpTransport implements Transport {
 	readonly addsModelFiles = false;
 	readonly importsFolders = false;
 	readonly desktop = false;
+	/** A picture's address needs the token, which no address carries. */
+	readonly assetBase = null;
 	#pictures = new Map<string, Promise<string>>();
 
 	constructor(private readonly token: string) {}
@@ -40,6 +42,13 @@ export class HttpTransport implements Transport {
 		socket.open();
 		return () => socket.close();
 	}
+
+	openLink = async (address: string): Promise<void> => {
+		window.open(address, "_blank", "noopener,noreferrer");
+	};
+
+	/** The browser zooms by itself. */
+	setZoom = async (_factor: number): Promise<void> => {};
 
 	/** An `<img>` sends no token, so the picture is fetched once and shown from memory. */
 	assetUrl(hash: string, small = false): Promise<string> {

@@ -17,6 +17,8 @@ export class TauriTransport implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
 	readonly desktop = true;
+	/** `nook://localhost/`, or `http://nook.localhost/` where the system's webview wants that: on Windows, and nowhere else. */
+	readonly assetBase = convertFileSrc("", "nook");
 
 	call = (operation: string, args: Record<string, unknown>) => ask<unknown>(operation, args);
 
@@ -30,8 +32,7 @@ export class TauriTransport implements Transport {
 		return () => (events.onmessage = () => {});
 	}
 
-	/** `nook://localhost/asset/…`, or `http://nook.localhost/asset/…` where the system's webview wants that. */
-	assetUrl = async (hash: string, small = false) => `${convertFileSrc("", "nook")}${small ? "thumbnail" : "asset"}/${hash}`;
+	assetUrl = async (hash: string, small = false) => `${this.assetBase}${small ? "thumbnail" : "asset"}/${hash}`;
 
 	pickImport = () => ask<ImportReport | null>("pick_import");
 
@@ -44,6 +45,10 @@ export class TauriTransport implements Transport {
 	pickModel = () => ask<Model | null>("pick_model");
 
 	pickTokenizer = (endpoint: string) => ask<Endpoint | null>("pick_tokenizer", { endpoint });
+
+	openLink = async (address: string) => void (await ask<null>("open_link", { address }));
+
+	setZoom = async (factor: number) => void (await ask<null>("set_zoom", { factor }));
 
 	/** Never asked for: the shell imports what is dropped on the window. */
 	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });

@@ -22,6 +22,8 @@ export interface Transport {
 	readonly importsFolders: boolean;
 	/** The page runs in the desktop window: folders can be chosen and opened, and the app can restart itself. */
 	readonly desktop: boolean;
+	/** How the addresses of stored pictures begin; `null` where a page cannot show one by its address alone. */
+	readonly assetBase: string | null;
 	/** Sends one operation; rejects with an `ApiError`. */
 	call(operation: string, args: Record<string, unknown>): Promise<unknown>;
 	/** Hears all events until the returned function is called. After a lost connection it says `missed`. */
@@ -40,6 +42,10 @@ export interface Transport {
 	pickModel(): Promise<Model | null>;
 	/** Lets the user choose the `tokenizer.json` of an endpoint's model; `null` when nothing was chosen. */
 	pickTokenizer(endpoint: string): Promise<Endpoint | null>;
+	/** Opens a web or mail address in the system's own program for it. */
+	openLink(address: string): Promise<void>;
+	/** Makes all of the page larger or smaller; only in the desktop window. */
+	setZoom(factor: number): Promise<void>;
 	importFiles(files: File[]): Promise<ImportReport>;
 	/** Where the card went; `null` when the user thought better of it. */
 	exportCharacter(id: string, format: CardFormat): Promise<string | null>;

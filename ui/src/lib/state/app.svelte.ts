@@ -19,7 +19,10 @@ import { takeFirstLearned } from "./memory/firstLearned";
 import { Memories } from "./memory/memories.svelte";
 import { Models } from "./models.svelte";
 import { SettingsState } from "./settings.svelte";
+import { Links } from "./links.svelte";
+import { Zoom } from "./zoom";
 import { Toasts } from "./toasts.svelte";
+import { allowPictures } from "../text/pictures";
 import { Formats } from "./prompts/formats.svelte";
 import { Samplers } from "./prompts/samplers.svelte";
 import { Shelf } from "./prompts/shelf.svelte";
@@ -50,6 +53,9 @@ export class App {
 	readonly books: Books;
 	readonly folder: FolderImport;
 	readonly deletion: ChatDeletion;
+	readonly links: Links;
+	/** In the desktop window. */
+	readonly zoom: Zoom | null;
 
 	screen = $state<Screen>("chats");
 	chat = $state.raw<ChatState | null>(null);
@@ -96,6 +102,9 @@ export class App {
 		this.formats = new Formats(this.api);
 		this.books = new Books(this.api);
 		this.folder = new FolderImport(this.api, { announce: (text) => (this.announced = text), attempt: (action) => this.attempt(action) });
+		this.zoom = shell.desktop ? new Zoom((factor) => this.attempt(() => shell.setZoom(factor))) : null;
+		this.links = new Links((address) => this.attempt(() => shell.openLink(address)));
+		allowPictures(shell.assetBase);
 		this.deletion = new ChatDeletion(this.api, { attempt: (action) => this.attempt(action), deleted: (id, title) => this.#chatDeleted(id, title) });
 	}
 
@@ -113,6 +122,13 @@ export class App {
 			unwatch();
 		};
 	}
+
+	/** Puts `text` on the clipboard and says so. */
+	copy = (text: string): Promise<unknown> =>
+		this.attempt(async () => {
+			await navigator.clipboard.writeText(text);
+			this.toasts.show({ kind: "news", text: t("toast.copied") }, 2_500);
+		});
 
 	load = async (): Promise<void> => {
 		this.startFailure = null;

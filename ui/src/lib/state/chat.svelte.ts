@@ -263,14 +263,25 @@ export class ChatState {
 
 	/** Brings a message into view, however old it is. */
 	async reveal(id: string): Promise<void> {
-		const at = () => this.messages.findIndex((message) => message.id === id);
 		// With some before it, too: a list that grows while it scrolls would lose its place.
-		while (this.more && at() < MARGIN) {
-			const before = this.messages.length;
-			await this.loadOlder(WIDE_PAGE);
-			if (this.messages.length === before) break;
-		}
+		await this.#loadWhile(() => this.messages.findIndex((message) => message.id === id) < MARGIN);
 		this.target = { id };
+	}
+
+	/** Brings the chat's first message into view. */
+	async revealFirst(): Promise<void> {
+		await this.#loadWhile(() => true);
+		const [first] = this.messages;
+		if (first) this.target = { id: first.id };
+	}
+
+	/** Brings the first message of a day into view, or the next one after it; the last one where none is. */
+	async revealDate(day: Date): Promise<void> {
+		const from = day.getTime();
+		const before = ({ created }: Message) => Date.parse(created) < from;
+		await this.#loadWhile(() => !this.messages.slice(0, 1).some(before));
+		const found = this.messages.find((message) => !before(message)) ?? this.last;
+		if (found) await this.reveal(found.id);
 	}
 
 	async pin(message: Message, pinned: boolean): Promise<void> {
@@ -318,6 +329,14 @@ export class ChatState {
 		this.#silence.cancel();
 		this.reply?.discard();
 		await this.#saver.now();
+	}
+
+	async #loadWhile(wanted: () => boolean): Promise<void> {
+		while (this.more && wanted()) {
+			const before = this.messages.length;
+			await this.loadOlder(WIDE_PAGE);
+			if (this.messages.length === before) break;
+		}
 	}
 
 	async #read(): Promise<void> {

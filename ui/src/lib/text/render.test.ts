@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
+import { allowPictures } from "./pictures";
 import { render } from "./render";
 
-const check = (text: string, html: string) => expect(render(text).trim()).toBe(html);
+/** Every block has its own direction; the tests read easier without. */
+const shown = (text: string) => render(text).replaceAll(' dir="auto"', "").trim();
+const check = (text: string, html: string) => expect(shown(text)).toBe(html);
 
 test("dialogue is marked in the quotes of many languages", () => {
 	check("“Sit,” she says.", "<p><q>“Sit,”</q> she says.</p>");
@@ -28,9 +31,11 @@ test("single line breaks stay", () => {
 	check("one\ntwo", "<p>one<br>two</p>");
 });
 
-test("links lead nowhere and show where they would", () => {
-	check("[here](https://evil.example/x)", '<p><a title="https://evil.example/x">here</a></p>');
-	expect(render('<a href="https://evil.example" onclick="x()">here</a>')).not.toMatch(/href|onclick/);
+test("a link is only a note of its address", () => {
+	check("[here](https://evil.example/x)", '<p><a title="https://evil.example/x" data-address="https://evil.example/x" role="link" tabindex="0">here</a></p>');
+	expect(render("[x](https://аpple.example)")).toContain('data-address="https://xn--pple-43d.example/"');
+	expect(render("[x](file:///etc/passwd) [y](nook://localhost/) [z](vbscript:x)")).not.toMatch(/data-address/);
+	expect(render('<a href="https://evil.example" onclick="x()" data-address="javascript:x">here</a>')).not.toMatch(/href|onclick|javascript/);
 	expect(render("[x](javascript:alert(1))")).not.toMatch(/href/);
 });
 
@@ -40,6 +45,65 @@ test("pictures from elsewhere never load", () => {
 	expect(html).not.toMatch(/evil|onerror|srcset/);
 	expect(render('<img src="data:image/svg+xml,<svg onload=x()>">')).not.toMatch(/svg/);
 	expect(render("![dot](data:image/png;base64,AAAA)")).toContain('src="data:image/png;base64,AAAA"');
+});
+
+test("a stored picture shows by the address of this system alone", () => {
+	const hash = "a".repeat(64);
+	const windows = `http://nook.localhost/asset/${hash}`;
+	const linux = `nook://localhost/asset/${hash}`;
+	const shows = (address: string) => render(`![a](${address})`).includes("<img");
+	expect([shows(windows), shows(linux)]).toEqual([false, false]);
+	allowPictures("nook://localhost/");
+	expect([shows(windows), shows(linux), shows("nook://localhost/leak?secret=x"), shows(`nook://localhost.evil/asset/${hash}`)]).toEqual([false, true, false, false]);
+	allowPictures("http://nook.localhost/");
+	expect([shows(windows), shows(linux), shows("http://nook.localhost/leak?x"), shows(`http://nook.localhost:81/asset/${hash}`)]).toEqual([true, false, false, false]);
+	allowPictures(null);
+});
+
+test("a list keeps the numbers that it was written with", () => {
+	const numbers = (text: string) => [...render(text).matchAll(/value="(\d+)"/g)].map((found) => Number(found[1]));
+	expect(numbers("1. one\n5. five\n\n2023. A year.")).toEqual([1, 5, 2023]);
+	expect(numbers("1. a\n1. b\n1. c")).toEqual([1, 2, 3]);
+	expect(numbers("7. a\n8. b")).toEqual([7, 8]);
+	expect(numbers("0. a\n1. b")).toEqual([0, 1]);
+	expect(numbers("2023. A year.")).toEqual([2023]);
+});
+
+test("tasks have boxes, and raw inputs have none", () => {
+	expect(render("- [x] done\n- [ ] open").match(/<input type="checkbox" disabled=""( checked="")?>/g)).toHaveLength(2);
+	expect(render('<input type="checkbox">')).not.toContain("input");
+});
+
+test("a table scrolls in a box and keeps its alignment", () => {
+	const html = render("|a|b|\n|:-:|-:|\n|1|2|");
+	expect(html).toMatch(/^<div class="table" tabindex="0"><table>/);
+	expect(html).toContain('align="right"');
+});
+
+test("code shows its language and what it was written with", () => {
+	const html = render("```python title=x\na < b\n```");
+	expect(html).toMatch(/^<figure class="code"><figcaption><span>python<\/span><button type="button" data-copy="">Copy<\/button>/);
+	expect(html).toContain("a &lt; b");
+	expect(render("- x\n\n  ```\n  y\n  ```")).toMatch(/<li.*<figure class="code">/s);
+});
+
+test("definitions of links stay readable", () => {
+	expect(shown("[1]: https://example.org/Path")).toMatch(/\[1\]: .*Path/);
+});
+
+test("addresses and paths keep their case", () => {
+	const html = render("HTTPS://Example.org/Some/Path?Q=A and /Home/Sam/File.TXT and C:\\Users\\Sam");
+	for (const kept of ["HTTPS://Example.org/Some/Path?Q=A", "/Home/Sam/File.TXT", "C:\\Users\\Sam"]) expect(html).toContain(kept);
+	expect(html).toContain('data-address="https://example.org/Some/Path?Q=A"');
+});
+
+test("raw HTML cannot swallow a piece of ours and break out of its attribute", () => {
+	for (const piece of ["$$x$$", "```js\n1\n```", "- [ ] a"]) {
+		const html = render(`<p title="\n\n${piece}\n\n" onclick=x() y="<img src=x onerror=x()>`);
+		const page = document.createElement("div");
+		page.innerHTML = html;
+		expect(page.querySelector("[onclick], [onerror], img")).toBeNull();
+	}
 });
 
 test.each([

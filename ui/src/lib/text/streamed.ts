@@ -1,46 +1,61 @@
-import { lastBlock, render } from "./render";
+import { closed, sources } from "./emphasis";
+import type { Extras } from "./markdown";
+import { plain, renderAll } from "./render";
+import { split } from "./split";
 
 export interface Block {
 	/** Where it begins in the text: its key. */
 	at: number;
+	/** It follows the block before it without a blank line. */
+	joined: boolean;
 	html: string;
 }
 
+interface Known extends Block {
+	source: string;
+	version: string;
+}
+
+type Undrawn = Omit<Known, "html"> & { html: string | null };
+
+/** A last block longer than this is drawn again only when it has grown by a share of its length. */
+const LONG = 8 * 1024;
+const SHARE = 1 / 16;
+
 /** A growing text as HTML: finished blocks are rendered once, and only the last is rendered again. */
 export class Streamed {
-	#text = "";
-	#done = 0;
-	#blocks: Block[] = [];
+	#known = new Map<number, Known>();
 
-	/** The blocks of `text`; those that have not changed since the last call are the same objects. `live` text may yet grow. */
-	blocks(text: string, live = false): Block[] {
-		const clean = text.replaceAll("\r\n", "\n");
-		if (!clean.startsWith(this.#text)) this.#restart();
-		this.#text = clean;
-		const cut = this.#done + lastBlock(clean.slice(this.#done));
-		if (cut > this.#done) {
-			this.#blocks = [...this.#blocks, { at: this.#done, html: render(clean.slice(this.#done, cut)) }];
-			this.#done = cut;
-		}
-		const tail = clean.slice(cut);
-		if (tail.trim() === "") return this.#blocks;
-		return [...this.#blocks, { at: cut, html: render(live ? closed(tail) : tail) }];
+	constructor(private readonly extras?: Extras) {}
+
+	/**
+	 * The blocks of `text`; those that have not changed since the last call are the same objects. `live` text may yet grow.
+	 * Another `version` of the extras draws all of them again.
+	 */
+	blocks(text: string, live = false, version = ""): Block[] {
+		const parts = split(text.replace(/\r\n?/g, "\n"));
+		const texts = sources(parts, live);
+		const blocks = parts.map(({ at, kind, joined }, index) => {
+			const last = index === parts.length - 1;
+			const text = texts[index] ?? "";
+			const source = live && last && kind !== "plain" ? closed(text) : text;
+			const before = this.#known.get(at);
+			const same = before?.version === version && before.joined === joined && (before.source === source || (live && last && isEnough(before.source, source)));
+			return before && same ? before : { at, joined, source, version, html: kind === "plain" ? plain(source) : null };
+		});
+		this.#draw(blocks);
+		this.#known = new Map(blocks.map((block) => [block.at, block as Known]));
+		return blocks as Known[];
 	}
 
-	#restart(): void {
-		[this.#done, this.#blocks] = [0, []];
+	#draw(blocks: (Known | Undrawn)[]): void {
+		const fresh = blocks.filter((block) => block.html === null);
+		const drawn = renderAll(fresh.map((block) => block.source), this.extras);
+		fresh.forEach((block, index) => (block.html = drawn[index] ?? plain(block.source)));
 	}
 }
 
-/** Ends an emphasis that the text has begun but not ended yet, so that no bare asterisk flashes up while it streams. */
-function closed(tail: string): string {
-	const text = tail.trimEnd();
-	if (text.includes("`")) return tail;
-	const strong = (text.match(/\*\*/g) ?? []).length % 2 === 1;
-	const slight = (text.replaceAll("**", "").match(/\*/g) ?? []).length % 2 === 1;
-	if (!strong && !slight) return tail;
-	// A lone mark at the very end has nothing to emphasise yet.
-	const begun = text.replace(/\s*\*+$/, "");
-	if (begun !== text) return begun;
-	return text + (slight ? "*" : "") + (strong ? "**" : "");
+/** Whether a long block may stay as it is for now, so that the work does not grow with the square of its length. */
+function isEnough(before: string, now: string): boolean {
+	return before.length > LONG && now.startsWith(before.slice(0, LONG)) && now.length >= before.length && now.length < before.length * (1 + SHARE);
 }

@@ -1,0 +1,82 @@
+//! What the page asks of the system and of its own window: opening a link that the user has seen, and the zoom.
+
+use engine::api::ApiError;
+use tauri::{Url, WebviewWindow};
+
+/// The longest address that is opened. Longer ones are cut by some systems, and then lead elsewhere.
+const LONGEST: usize = 2048;
+const ZOOM: std::ops::RangeInclusive<f64> = 0.3..=3.0;
+
+/// Opens a web or mail address in the system's own program for it.
+#[tauri::command]
+pub(crate) async fn open_link(address: String) -> Result<(), ApiError> {
+    let url = openable(&address)?;
+    let opened = tauri::async_runtime::spawn_blocking(move || open::that_detached(url.as_str())).await;
+    match opened {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(not_opened(&error.to_string())),
+        Err(error) => Err(not_opened(&error.to_string())),
+    }
+}
+
+/// Makes all of the page larger or smaller.
+#[tauri::command]
+pub(crate) async fn set_zoom(window: WebviewWindow, factor: f64) -> Result<(), ApiError> {
+    let factor = if factor.is_finite() { factor.clamp(*ZOOM.start(), *ZOOM.end()) } else { 1.0 };
+    window.set_zoom(factor).map_err(|error| ApiError::Internal { message: format!("The window cannot zoom: {error}.") })
+}
+
+/// The page asks the user first, but any script on it could call this: files and programs are never opened.
+fn openable(address: &str) -> Result<Url, ApiError> {
+    let refused = || ApiError::BadInput {
+        message: "Only web and mail addresses can be opened.".into(),
+        hint: "Copy the address instead.".into(),
+    };
+    if address.len() > LONGEST {
+        return Err(refused());
+    }
+    let url = Url::parse(address).map_err(|_| refused())?;
+    match url.scheme() {
+        "http" | "https" if url.has_host() => Ok(url),
+        "mailto" => Ok(url),
+        _ => Err(refused()),
+    }
+}
+
+fn not_opened(error: &str) -> ApiError {
+    ApiError::Internal { message: format!("The system could not open the link: {error}.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::openable;
+
+    #[test]
+    fn only_web_and_mail_addresses_are_opened() {
+        for address in ["https://example.org/a?b=c#d", "http://127.0.0.1:8080/", "mailto:sam@example.org"] {
+            assert_eq!(openable(address).unwrap().as_str(), address);
+        }
+        for address in [
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "nook://localhost/asset/00",
+            "tauri://localhost/",
+            "ssh://host",
+            "smb://host/share",
+            "vscode://file/x",
+            "/etc/passwd",
+            "example.org",
+            "--help",
+            "",
+        ] {
+            openable(address).unwrap_err();
+        }
+        openable(&format!("https://example.org/{}", "a".repeat(2048))).unwrap_err();
+    }
+
+    #[test]
+    fn a_host_that_looks_like_another_is_spelled_out() {
+        assert_eq!(openable("https://аpple.example/").unwrap().host_str(), Some("xn--pple-43d.example"));
+    }
+}

@@ -1,0 +1,21 @@
+/** Links in messages: one is opened only after the user has seen its whole address. */
+export class Links {
+	/** The address that the user is asked about. */
+	asked = $state<string | null>(null);
+
+	constructor(private readonly open: (address: string) => Promise<unknown>) {}
+
+	ask = (address: string): void => {
+		this.asked = address;
+	};
+
+	close = (): void => {
+		this.asked = null;
+	};
+
+	follow = (): void => {
+		const address = this.asked;
+		this.asked = null;
+		if (address !== null) void this.open(address);
+	};
+}

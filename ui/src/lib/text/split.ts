@@ -1,0 +1,247 @@
+/** A stretch of a message that is rendered by itself. */
+export interface Part {
+	/** Where it begins in the text. */
+	at: number;
+	text: string;
+	/** `plain` is shown as it was written: reading it as Markdown could take too long. */
+	kind: "prose" | "block" | "plain";
+	/** It follows the part before it without a blank line. */
+	joined: boolean;
+}
+
+/** The longest text that is read as Markdown. The rest of a longer one is plain. */
+export const MARKDOWN_LIMIT = 64 * 1024;
+/** A longer paragraph, list or quotation ends at its next line, and the rest follows as a part of its own. */
+const LONG = 2 * 1024;
+/** The deepest nesting of lists and quotations. A recursive parser runs out of stack far beyond it. */
+const DEEPEST = 16;
+/** Marks times length within one paragraph. The parser looks for the end of each mark in all that follows. */
+const MOST_SEEKING = 1_500_000;
+/** About the most nodes of the page that a message may become. */
+const MOST_NODES = 4_000;
+/** Nodes of a block of code with its head. */
+const CODE_NODES = 8;
+/** What a formula costs besides its own parts, and any part of a message besides its own. */
+const FORMULA_NODES = 18;
+const PART_NODES = 4;
+/** What a part costs more that may be raw HTML, for it is sanitized alone. */
+const HTML_NODES = 8;
+
+const MARKER = /^ {0,99}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
+const FENCE = /^ {0,99}(`{3,99}|~{3,99})/;
+const RAW = /^ {0,3}<(script|style|pre|textarea|!--)/i;
+
+/**
+ * Cuts a text into parts that can be rendered one by one, in one pass over its lines. What comes later never changes a
+ * part that is followed by another, so a growing text renders only its last part again.
+ */
+export function split(text: string): Part[] {
+	const parts = new Splitter(text.slice(0, MARKDOWN_LIMIT)).run();
+	return text.length > MARKDOWN_LIMIT ? [...parts, ...plainly(text, MARKDOWN_LIMIT, text.length, true)] : parts;
+}
+
+class Splitter {
+	#parts: Part[] = [];
+	#nodes = 0;
+	/** Where the open part begins; -1 between parts. */
+	#start = -1;
+	#joined = false;
+	/** A list or a quotation stays open over blank lines. */
+	#list = false;
+	#indented = false;
+	#prose = true;
+	#blank = false;
+	#deepest = 0;
+	#fence: { mark: string; alone: boolean } | null = null;
+	/** What ends the raw HTML that the part is in. */
+	#raw = "";
+
+	constructor(private readonly text: string) {}
+
+	run(): Part[] {
+		for (let at = 0; at < this.text.length; ) {
+			const end = this.text.indexOf("\n", at);
+			const next = end < 0 ? this.text.length : end + 1;
+			this.#line(at, this.text.slice(at, end < 0 ? next : end), next);
+			at = next;
+		}
+		this.#flush(this.text.length);
+		return this.#parts;
+	}
+
+	#line(at: number, line: string, next: number): void {
+		if (this.#fence) return this.#inFence(line, next);
+		if (this.#raw !== "") {
+			if (line.toLowerCase().includes(this.#raw)) this.#raw = "";
+			return;
+		}
+		if (line.trim() === "") {
+			this.#blank = this.#start >= 0;
+			return;
+		}
+		const marker = MARKER.test(line);
+		const indent = indentation(line);
+		if (this.#blank && !(this.#list && (marker || indent >= 2)) && !(this.#indented && indent >= 4)) this.#flush(at);
+		if (at - this.#start > LONG && this.#canBreak(line, marker, indent)) this.#breakAt(at);
+		this.#blank = false;
+		if (this.#fenced(at, line, indent)) return;
+		if (this.#start < 0) this.#begin(at, line, indent);
+		if (marker) this.#list = true;
+		if (marker || /^\s*[|>#]/.test(line)) this.#prose = false;
+		this.#deepest = Math.max(this.#deepest, depth(line));
+	}
+
+	#begin(at: number, line: string, indent: number): void {
+		this.#start = at;
+		this.#indented = indent >= 4;
+		if (this.#indented) this.#prose = false;
+		const raw = RAW.exec(line)?.[1]?.toLowerCase();
+		if (raw === undefined) return;
+		this.#prose = false;
+		const end = raw === "!--" ? "-->" : `</${raw}`;
+		if (!line.toLowerCase().includes(end)) this.#raw = end;
+	}
+
+	#inFence(line: string, next: number): void {
+		const { mark, alone } = this.#fence ?? { mark: "", alone: false };
+		const closing = line.trim();
+		if (!closing.startsWith(mark) || closing.replaceAll(mark.charAt(0), "") !== "") return;
+		this.#fence = null;
+		if (alone) this.#flush(next);
+	}
+
+	/** Whether the line opens a block of code. Outside lists such a block is a part of its own. */
+	#fenced(at: number, line: string, indent: number): boolean {
+		const mark = FENCE.exec(line)?.[1];
+		if (mark === undefined || (mark.startsWith("`") && line.trim().slice(mark.length).includes("`"))) return false;
+		const inList = this.#list && indent >= 2;
+		if (indent >= 4 && !inList) return false;
+		if (!inList) {
+			this.#flush(at);
+			this.#start = at;
+		}
+		this.#prose = false;
+		this.#fence = { mark, alone: !inList };
+		return true;
+	}
+
+	#canBreak(line: string, marker: boolean, indent: number): boolean {
+		if (this.#start < 0) return false;
+		if (this.#list) return marker && indent < 2;
+		return this.#prose || line.startsWith(">");
+	}
+
+	#breakAt(at: number): void {
+		this.#flush(at);
+		this.#joined = true;
+	}
+
+	#flush(end: number): void {
+		if (this.#start >= 0) this.#push(this.#start, end);
+		[this.#start, this.#list, this.#indented, this.#prose, this.#blank, this.#deepest] = [-1, false, false, true, false, 0];
+	}
+
+	#push(at: number, end: number): void {
+		const text = this.text.slice(at, end);
+		const isCode = (this.#fence !== null || FENCE.test(text)) && !this.#list;
+		const { nodes, seeking } = isCode ? { nodes: CODE_NODES, seeking: 0 } : weigh(text, this.#list);
+		this.#nodes += nodes;
+		const joined = this.#joined;
+		this.#joined = false;
+		if (this.#deepest > DEEPEST || seeking > MOST_SEEKING || this.#nodes > MOST_NODES) this.#pushPlain(at, end, joined);
+		else this.#parts.push({ at, text, kind: this.#prose ? "prose" : "block", joined });
+	}
+
+	/** Short plain parts become one, or a soup of blank lines would be as slow as a soup of marks. */
+	#pushPlain(at: number, end: number, joined: boolean): void {
+		const before = this.#parts.at(-1);
+		const merged = before?.kind === "plain" && end - before.at <= LONG ? this.#parts.pop() : undefined;
+		this.#parts.push(...plainly(this.text, merged?.at ?? at, end, merged?.joined ?? joined));
+	}
+}
+
+/** A stretch of text in plain parts, each of which ends at a line or a word where it can. */
+function plainly(text: string, from: number, end: number, joined: boolean): Part[] {
+	const parts: Part[] = [];
+	for (let at = from; at < end; ) {
+		const most = Math.min(end, at + LONG);
+		const stop = most === end ? end : (gap(text, "\n", at, most) ?? gap(text, " ", at, most) ?? whole(text, most));
+		parts.push({ at, text: text.slice(at, stop), kind: "plain", joined: joined || at > from });
+		at = stop;
+	}
+	return parts;
+}
+
+function gap(text: string, mark: string, from: number, most: number): number | undefined {
+	const at = text.lastIndexOf(mark, most - 1);
+	return at > from ? at + 1 : undefined;
+}
+
+/** Never between the halves of a character. */
+function whole(text: string, at: number): number {
+	return /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
+}
+
+function indentation(line: string): number {
+	let width = 0;
+	for (const character of line) {
+		if (character === " ") width += 1;
+		else if (character === "\t") width += 4;
+		else break;
+	}
+	return width;
+}
+
+/** How many lists and quotations the line begins or is inside of. */
+function depth(line: string): number {
+	let [found, at, blanks] = [0, 0, 0];
+	for (;;) {
+		while (line[at] === " " || line[at] === "\t") {
+			at += 1;
+			blanks += 1;
+		}
+		if (line[at] === ">") at += 1;
+		else if (/[-+*]/.test(line[at] ?? "") && /[ \t]/.test(line[at + 1] ?? " ")) at += 1;
+		else {
+			const number = /^\d{1,9}[.)](?=[ \t]|$)/.exec(line.slice(at, at + 11));
+			if (!number) break;
+			at += number[0].length;
+		}
+		found += 1;
+	}
+	return found === 0 ? 0 : found + Math.floor(blanks / 4);
+}
+
+/** About how many nodes a text may become, and how far a parser may have to look for the ends of all its marks. */
+function weigh(text: string, list: boolean): { nodes: number; seeking: number } {
+	let [marks, lines, seeking, inside, begun] = [0, 0, 0, 0, 0];
+	for (let at = 0; at <= text.length; at++) {
+		const line = text[at] === "\n";
+		if (at === text.length || (line && /[-+*|\d]/.test(text[at + 1] ?? ""))) {
+			seeking = Math.max(seeking, inside * (at - begun));
+			marks += inside;
+			[inside, begun] = [0, at];
+		}
+		if (line) lines += 1;
+		else if (isMark(text.charCodeAt(at))) inside += 1;
+	}
+	return { nodes: PART_NODES + (text.includes("<") ? HTML_NODES : 0) + lines * (list ? 3 : 1) + marks / 2 + formulaNodes(text), seeking };
+}
+
+/** About how many nodes the formulas of a text become. */
+function formulaNodes(text: string): number {
+	let [nodes, open] = [0, -1];
+	for (const { 0: mark, index } of text.matchAll(/\$\$|\\[[\]()]/g)) {
+		const closes = open >= 0 && (mark === "$$" || mark === "\\)" || mark === "\\]");
+		if (closes) nodes += FORMULA_NODES + (index - open) / 2;
+		open = closes ? -1 : index;
+	}
+	return nodes;
+}
+
+/** Letters, digits and ordinary punctuation are no marks; nor is anything beyond ASCII but quotes. */
+function isMark(code: number): boolean {
+	return MARKS.has(code);
+}
+
+const MARKS = new Set([..."*_`~[]()<>!|&\\$\"“”„«»「」『』‹›:@#"].map((mark) => mark.charCodeAt(0)));
