@@ -31,6 +31,8 @@ mod counting;
 mod document_files;
 mod documents;
 mod drafts;
+mod endpoint_models;
+mod endpoint_secrets;
 mod endpoint_tokenizer;
 mod endpoints;
 mod engine;

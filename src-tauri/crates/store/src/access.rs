@@ -14,6 +14,7 @@ use crate::table::chat::{Chats, ChatsMut};
 use crate::table::chat_text::{ChatTexts, ChatTextsMut};
 use crate::table::document::{Documents, DocumentsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
+use crate::table::endpoint_model::{EndpointModels, EndpointModelsMut};
 use crate::table::favourite::{Favourites, FavouritesMut};
 use crate::table::group::{Groups, GroupsMut};
 use crate::table::keyframe::{Keyframes, KeyframesMut};
@@ -107,6 +108,7 @@ tables! {
     calibrations: Calibrations, calibrations_mut: CalibrationsMut;
     models: Models, models_mut: ModelsMut;
     endpoints: Endpoints, endpoints_mut: EndpointsMut;
+    endpoint_models: EndpointModels, endpoint_models_mut: EndpointModelsMut;
     settings: Settings, settings_mut: SettingsMut;
     presets: Presets, presets_mut: PresetsMut;
     sources: Sources, sources_mut: SourcesMut;

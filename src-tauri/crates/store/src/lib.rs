@@ -48,6 +48,7 @@ pub use table::chat::{ChatSummary, Chats, ChatsMut};
 pub use table::chat_text::{ChatTexts, ChatTextsMut};
 pub use table::document::{Documents, DocumentsMut, FoundPassage};
 pub use table::endpoint::{Endpoints, EndpointsMut};
+pub use table::endpoint_model::{EndpointModels, EndpointModelsMut};
 pub use table::favourite::{Favourites, FavouritesMut};
 pub use table::group::{Groups, GroupsMut};
 pub use table::keyframe::{Keyframes, KeyframesMut};

@@ -3,6 +3,7 @@
 mod chat;
 mod data;
 mod doctor;
+mod endpoints;
 mod export;
 mod library;
 mod lore;
@@ -41,8 +42,8 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
         return data::restore(&options, file, out).await;
     }
     let opened = Engine::open(options).await;
-    if matches!(cli.verb, Verb::Doctor) {
-        return doctor::doctor(opened, out).await;
+    if let Verb::Doctor { endpoints } = cli.verb {
+        return doctor::doctor(opened, endpoints, out).await;
     }
     let engine = opened?;
     let result = verb(&engine, cli.verb, out).await;
@@ -64,11 +65,12 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
         Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
         Verb::Template { verb } => templates::templates(engine, verb, out).await,
+        Verb::Endpoints { verb } => endpoints::endpoints(engine, verb, out).await,
         Verb::Models { verb } => models::models(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
         Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,
         Verb::Backup { list } => data::backup(engine, list, out).await,
         Verb::Check => data::check(engine, out).await,
-        Verb::Doctor | Verb::Restore { .. } | Verb::Lore { .. } => Ok(()),
+        Verb::Doctor { .. } | Verb::Restore { .. } | Verb::Lore { .. } => Ok(()),
     }
 }

@@ -17,6 +17,7 @@ mod config;
 mod diagnose;
 mod dialect;
 mod exchange;
+mod headers;
 mod probe;
 mod reply;
 mod retry;

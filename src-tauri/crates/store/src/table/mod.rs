@@ -10,6 +10,7 @@ pub(crate) mod chat_branches;
 pub(crate) mod chat_text;
 pub(crate) mod document;
 pub(crate) mod endpoint;
+pub(crate) mod endpoint_model;
 pub(crate) mod favourite;
 pub(crate) mod group;
 pub(crate) mod keyframe;

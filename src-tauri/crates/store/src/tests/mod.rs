@@ -5,6 +5,7 @@ mod assets;
 mod child;
 mod damage;
 mod documents;
+mod endpoint_models;
 mod faults;
 mod groups;
 mod keyframes;
