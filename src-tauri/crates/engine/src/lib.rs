@@ -54,6 +54,7 @@ mod import_groups;
 mod import_lorebook;
 mod import_pictures;
 mod import_preset;
+mod import_reports;
 mod import_settings;
 mod import_sillytavern;
 mod import_tags;

@@ -89,6 +89,11 @@ macro_rules! operations {
             import_progress() -> Option<ImportProgress>;
             /// Ends the import of a folder after what it is at. What came in stays.
             cancel_import() -> ();
+            /// The kept reports of imports, the newest first.
+            list_import_reports() -> Vec<ImportRecord>;
+            get_import_report(id: String) -> ImportReport;
+            /// Keeps the report of files that were sent one by one as one selection, and tells listeners.
+            keep_import_report(report: ImportReport) -> ();
 
             list_personas() -> Vec<Persona>;
             /// An empty `id` makes a new one.

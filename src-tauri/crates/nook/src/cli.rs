@@ -200,6 +200,9 @@ pub(crate) struct PromptArgs {
     /// The prompt of a job beside the chat, instead of the next turn's
     #[arg(long, value_name = "JOB", conflicts_with = "message")]
     pub(crate) ask: Option<Job>,
+    /// Another version of the last reply instead of the next turn
+    #[arg(long, conflicts_with_all = ["message", "ask"])]
+    pub(crate) regenerate: bool,
     /// Plan for a context of so many tokens
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,

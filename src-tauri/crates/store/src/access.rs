@@ -17,6 +17,7 @@ use crate::table::endpoint::{Endpoints, EndpointsMut};
 use crate::table::endpoint_model::{EndpointModels, EndpointModelsMut};
 use crate::table::favourite::{Favourites, FavouritesMut};
 use crate::table::group::{Groups, GroupsMut};
+use crate::table::import_report::{ImportReports, ImportReportsMut};
 use crate::table::keyframe::{Keyframes, KeyframesMut};
 use crate::table::listing::{Listings, ListingsMut};
 use crate::table::lorebook::{Lorebooks, LorebooksMut};
@@ -109,6 +110,7 @@ tables! {
     models: Models, models_mut: ModelsMut;
     endpoints: Endpoints, endpoints_mut: EndpointsMut;
     endpoint_models: EndpointModels, endpoint_models_mut: EndpointModelsMut;
+    import_reports: ImportReports, import_reports_mut: ImportReportsMut;
     settings: Settings, settings_mut: SettingsMut;
     presets: Presets, presets_mut: PresetsMut;
     sources: Sources, sources_mut: SourcesMut;

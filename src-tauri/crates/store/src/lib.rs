@@ -51,6 +51,7 @@ pub use table::endpoint::{Endpoints, EndpointsMut};
 pub use table::endpoint_model::{EndpointModels, EndpointModelsMut};
 pub use table::favourite::{Favourites, FavouritesMut};
 pub use table::group::{Groups, GroupsMut};
+pub use table::import_report::{ImportRecord, ImportReports, ImportReportsMut};
 pub use table::keyframe::{Keyframes, KeyframesMut};
 pub use table::listing::{Listed, Listing, Listings, ListingsMut};
 pub use table::lorebook::{BoundLorebook, Company, Lorebook, Lorebooks, LorebooksMut};

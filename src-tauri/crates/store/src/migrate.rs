@@ -35,6 +35,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0027_stale_cache.sql"),
     include_str!("migrations/0028_beginnings.sql"),
     include_str!("migrations/0035_endpoint_models.sql"),
+    include_str!("migrations/0036_import_reports.sql"),
 ];
 
 /// 0 in an empty file.

@@ -13,6 +13,7 @@ pub(crate) mod endpoint;
 pub(crate) mod endpoint_model;
 pub(crate) mod favourite;
 pub(crate) mod group;
+pub(crate) mod import_report;
 pub(crate) mod keyframe;
 pub(crate) mod listing;
 pub(crate) mod lorebook;
