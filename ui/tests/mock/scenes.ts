@@ -132,7 +132,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "endpoint") await endpoint(app);
 	if (scene === "endpointedit") await editEndpoint(app);
 	if (scene === "picker" || scene === "pickersearch") await pickModel(scene);
-	if (["settings", "writing", "personas", "health"].includes(scene)) await settings(scene, app);
+	if (["settings", "writing", "personas", "imports", "health"].includes(scene)) await settings(scene, app);
 	document.documentElement.dataset.ready = "yes";
 }
 
