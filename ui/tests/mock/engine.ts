@@ -438,7 +438,7 @@ export class MockEngine implements Transport {
 	op_delete_endpoint = ({ id }: { id: string }) => this.#delete(this.endpoints, id);
 	op_save_endpoint = ({ draft }: { draft: EndpointDraft }): Endpoint => {
 		const known = this.endpoints.find(({ id }) => id === draft.id);
-		const id = known?.id ?? `e${this.#next++}`;
+		const id = known?.id ?? `endpoint${this.#next++}`;
 		const { name, dialect = "openai", url, model, context } = draft;
 		const models = draft.models?.map((one, index) => ({ id: `${id}-${index}`, ...one })) ?? known?.models ?? [];
 		const headers = draft.headers?.map((header) => header.name) ?? known?.headers ?? [];
