@@ -27,13 +27,15 @@ impl EndpointModels<'_> {
         Ok(rows)
     }
 
-    /// The endpoint that `id` names, with the model to ask: its preset one, or the one whose own id that is.
+    /// The endpoint that `id` names, with the model to ask: its preset one, or the one whose own id that is. The endpoint's
+    /// context size is the most that any of its models is planned for.
     pub fn resolve(&self, id: EndpointId) -> Result<Option<Endpoint>, StoreError> {
         let endpoint = self
             .conn
             .prepare_cached(
-                "SELECT e.id, e.name, e.dialect, e.url, e.headers, coalesce(m.name, e.model) AS model, \
-                 coalesce(m.context, e.context) AS context FROM endpoint e \
+                "SELECT e.id AS id, e.name AS name, e.dialect AS dialect, e.url AS url, e.headers AS headers, \
+                 coalesce(m.name, e.model) AS model, \
+                 min(coalesce(m.context, e.context), e.context) AS context FROM endpoint e \
                  LEFT JOIN endpoint_model m ON m.endpoint = e.id AND m.id = ?1 WHERE e.id = ?1 OR m.id = ?1",
             )?
             .query_row([Col(id)], endpoint::from_row)
