@@ -192,7 +192,7 @@ impl Engine {
             setting(key).map(|setting| format!("{}={value} overrides {key}", setting.variable()))
         };
         let overridden: Vec<_> = layer.iter().filter_map(shown).collect();
-        Ok(if overridden.is_empty() { "the environment overrides none".to_owned() } else { overridden.join(", ") })
+        Ok(if overridden.is_empty() { "No environment overrides".to_owned() } else { overridden.join(", ") })
     }
 
     async fn stack(&self, owner: Owner) -> Answer<Stack> {
