@@ -23,15 +23,52 @@ pub(crate) struct Place {
     pub(crate) maximized: bool,
 }
 
+/// A monitor's place and size: x, y, width, height, in physical pixels.
+pub(crate) type Screen = (i32, i32, u32, u32);
+
+/// The size of a window whose stored one is unusable, as in `tauri.conf.json`.
+const USUAL: (u32, u32) = (1280, 820);
+/// The smallest window, as in `tauri.conf.json`.
+const SMALLEST: (u32, u32) = (360, 480);
+
 impl Place {
-    /// Whether enough of the title bar is inside `monitor` (x, y, width, height) to be grabbed.
-    pub(crate) fn is_within_reach(&self, monitor: (i32, i32, u32, u32)) -> bool {
+    /// Whether this is where a window can be: a minimized one stands at -32000 on Windows, and some report no size.
+    pub(crate) fn is_real(&self) -> bool {
+        const HIDDEN: i32 = -31_000;
+        self.width >= SMALLEST.0 && self.height >= SMALLEST.1 && self.x > HIDDEN && self.y > HIDDEN
+    }
+
+    /// The place as it can be seen on these screens, of which the first is the main one. Without screens nothing is known,
+    /// and only the size is mended.
+    pub(crate) fn in_view(self, screens: &[Screen]) -> Self {
+        let size = match self.width >= SMALLEST.0 && self.height >= SMALLEST.1 {
+            true => (self.width, self.height),
+            false => USUAL,
+        };
+        let sized = Self { width: size.0, height: size.1, ..self };
+        let Some(screen) = screens.iter().find(|screen| sized.is_within_reach(**screen)).or(screens.first()) else {
+            return sized;
+        };
+        let fitted = Self { width: size.0.min(screen.2.max(1)), height: size.1.min(screen.3.max(1)), ..self };
+        if sized.is_within_reach(*screen) { fitted } else { fitted.centered(*screen) }
+    }
+
+    fn centered(self, (x, y, width, height): Screen) -> Self {
+        let middle =
+            |start: i32, outer: u32, inner: u32| start.saturating_add((outer.saturating_sub(inner) / 2) as i32);
+        Self { x: middle(x, width, self.width), y: middle(y, height, self.height), ..self }
+    }
+
+    /// Whether enough of the title bar is inside `screen` to be grabbed.
+    fn is_within_reach(&self, screen: Screen) -> bool {
         const GRIP: i64 = 48;
-        let (left, top) = (i64::from(monitor.0), i64::from(monitor.1));
-        let (right, bottom) = (left + i64::from(monitor.2), top + i64::from(monitor.3));
+        /// Of a maximized window, whose frame lies outside.
+        const FRAME: i64 = 16;
+        let (left, top) = (i64::from(screen.0), i64::from(screen.1));
+        let (right, bottom) = (left + i64::from(screen.2), top + i64::from(screen.3));
         let (x, y) = (i64::from(self.x), i64::from(self.y));
         let grabbable = x + i64::from(self.width) >= left + GRIP && x + GRIP <= right;
-        grabbable && y + GRIP > top && y + GRIP <= bottom
+        grabbable && y + FRAME >= top && y + GRIP <= bottom
     }
 }
 
@@ -74,13 +111,42 @@ mod tests {
         Place { x, y, width: 1280, height: 820, maximized: false }
     }
 
+    const SCREEN: Screen = (0, 0, 1920, 1080);
+
     #[test]
-    fn a_window_on_an_unplugged_monitor_is_out_of_reach() {
-        let left_monitor = (0, 0, 1920, 1080);
-        assert!(at(100, 100).is_within_reach(left_monitor));
-        assert!(at(-1200, 0).is_within_reach(left_monitor));
-        assert!(!at(1920, 100).is_within_reach(left_monitor));
-        assert!(!at(100, 1080).is_within_reach(left_monitor));
-        assert!(!at(i32::MIN, i32::MAX).is_within_reach(left_monitor));
+    fn a_reachable_window_stays_where_it_was() {
+        for place in [at(100, 100), at(-1200, 0), at(-8, -8), at(1800, 1000)] {
+            assert_eq!(place.in_view(&[SCREEN]), place);
+        }
+        let second = at(2000, 100);
+        assert_eq!(second.in_view(&[SCREEN, (1920, 0, 1920, 1080)]), second);
+    }
+
+    #[test]
+    fn a_window_out_of_reach_comes_to_the_middle() {
+        let far = [(9000, 9000), (-32_000, -32_000), (1920, 100), (100, 1080), (100, -400), (i32::MIN, i32::MAX)];
+        for (x, y) in far {
+            assert_eq!(at(x, y).in_view(&[SCREEN]), at(320, 130), "{x}, {y}");
+        }
+        let small = (100, 50, 800, 600);
+        let fitted = at(9000, 9000).in_view(&[small]);
+        assert_eq!(fitted, Place { x: 100, y: 50, width: 800, height: 600, maximized: false });
+    }
+
+    #[test]
+    fn a_window_without_size_gets_the_usual_one() {
+        for (width, height) in [(0, 0), (0, 820), (1280, 3), (1, 1)] {
+            let place = Place { width, height, ..at(100, 100) };
+            assert_eq!(place.in_view(&[SCREEN]), at(100, 100));
+            assert!(!place.is_real());
+        }
+        let huge = Place { width: u32::MAX, height: u32::MAX, ..at(0, 0) };
+        assert_eq!((huge.in_view(&[SCREEN]).width, huge.in_view(&[SCREEN]).height), (1920, 1080));
+        assert_eq!(Place { width: 0, ..at(5, 5) }.in_view(&[]), at(5, 5));
+    }
+
+    #[test]
+    fn a_minimized_window_has_no_place_to_keep() {
+        assert!(at(-1200, 0).is_real() && !at(-32_000, -32_000).is_real());
     }
 }

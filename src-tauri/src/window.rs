@@ -6,7 +6,8 @@ use engine::api::Theme;
 use tauri::webview::{NewWindowResponse, PageLoadEvent};
 use tauri::window::Color;
 use tauri::{
-    App, AppHandle, Manager, PhysicalPosition, PhysicalSize, Url, WebviewWindow, WebviewWindowBuilder, WindowEvent,
+    App, AppHandle, Manager, Monitor, PhysicalPosition, PhysicalSize, Url, WebviewWindow, WebviewWindowBuilder,
+    WindowEvent,
 };
 
 use crate::core::Core;
@@ -99,13 +100,16 @@ fn is_ours(url: &Url) -> bool {
 }
 
 fn put(window: &WebviewWindow, place: Place) -> tauri::Result<()> {
-    window.set_size(PhysicalSize::new(place.width, place.height))?;
-    let monitors = window.available_monitors()?;
-    let in_reach = monitors.iter().any(|monitor| {
+    let main = window.primary_monitor()?;
+    let others = window.available_monitors()?;
+    let screen = |monitor: &Monitor| {
         let (position, size) = (monitor.position(), monitor.size());
-        place.is_within_reach((position.x, position.y, size.width, size.height))
-    });
-    if in_reach {
+        (position.x, position.y, size.width, size.height)
+    };
+    let screens: Vec<_> = main.iter().chain(&others).map(screen).collect();
+    let place = place.in_view(&screens);
+    window.set_size(PhysicalSize::new(place.width, place.height))?;
+    if !screens.is_empty() {
         window.set_position(PhysicalPosition::new(place.x, place.y))?;
     }
     if place.maximized {
@@ -124,7 +128,8 @@ fn place(window: &tauri::Window, before: Option<Place>) -> tauri::Result<Option<
         return Ok(Some(Place { maximized, ..before }));
     }
     let (position, size) = (window.outer_position()?, window.inner_size()?);
-    Ok(Some(Place { x: position.x, y: position.y, width: size.width, height: size.height, maximized }))
+    let place = Place { x: position.x, y: position.y, width: size.width, height: size.height, maximized };
+    Ok(Some(place).filter(Place::is_real))
 }
 
 fn native(theme: Theme) -> Option<tauri::Theme> {

@@ -50,6 +50,7 @@ impl Recorder {
             model: model.into(),
             context: 16_384,
             key: None,
+            ..EndpointDraft::default()
         };
         ModelRef::Remote { id: engine.save_endpoint(draft).await.expect("an endpoint").id }
     }

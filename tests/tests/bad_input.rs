@@ -130,6 +130,7 @@ async fn an_endpoint_that_is_down_is_diagnosed_by_name() {
         model: String::new(),
         context: 8_192,
         key: Some("canary-key".into()),
+        ..EndpointDraft::default()
     };
     let error = app.engine.test_endpoint(draft.clone()).await.unwrap_err();
     let ApiError::Provider { message, class: ProviderClass::Unreachable, .. } = error else { panic!("{error:?}") };
@@ -174,6 +175,7 @@ async fn a_stored_key_does_not_follow_to_another_address() {
         model: String::new(),
         context: 8_192,
         key: key.map(Into::into),
+        ..EndpointDraft::default()
     };
     let saved = app.engine.save_endpoint(draft(None, "https://127.0.0.1:1/v1", Some("canary"))).await.unwrap();
     let elsewhere = draft(Some(saved.id.clone()), "https://127.0.0.1:2/v1", None);

@@ -229,7 +229,15 @@ async fn an_endpoint_gets_the_words_and_the_picture() {
     let options = Options { data_dir: dir.path().to_owned(), without_keychain: true, ..Options::default() };
     let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
     let (url, mut bodies) = endpoint().await;
-    let draft = EndpointDraft { id: None, name: "Eyes".into(), url, model: "seer".into(), context: 8_192, key: None };
+    let draft = EndpointDraft {
+        id: None,
+        name: "Eyes".into(),
+        url,
+        model: "seer".into(),
+        context: 8_192,
+        key: None,
+        ..EndpointDraft::default()
+    };
     let model = ModelRef::Remote { id: engine.save_endpoint(draft).await.unwrap().id };
     let default_model = Some(model.clone());
     engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await.unwrap();

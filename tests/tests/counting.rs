@@ -25,6 +25,7 @@ async fn connect(engine: &Engine, url: &str, model: &str) -> Endpoint {
         model: model.into(),
         context: 8_192,
         key: None,
+        ..EndpointDraft::default()
     };
     let saved = engine.save_endpoint(draft).await.unwrap();
     let default_model = Some(ModelRef::Remote { id: saved.id.clone() });
@@ -251,7 +252,15 @@ async fn again(engine: Engine, dir: &TempDir) -> Engine {
     endpoint.name = "Mine".into();
     let Endpoint { id, name, url, model, context, .. } = endpoint;
     engine
-        .save_endpoint(EndpointDraft { id: Some(id), name, url, model, context: context + 1, key: None })
+        .save_endpoint(EndpointDraft {
+            id: Some(id),
+            name,
+            url,
+            model,
+            context: context + 1,
+            key: None,
+            ..EndpointDraft::default()
+        })
         .await
         .unwrap();
     engine.shutdown().await;

@@ -1,279 +1,219 @@
-//! Whole turns with endpoints that are careless or strict: what is shown, stored, sent again and remembered.
+//! One endpoint, many models: listed, chosen in a chat, asked with the endpoint's headers.
 
-#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
-
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-use engine::api::{ApiError, EndReason, EndpointDraft, Event, Message, ModelRef, Quirk, SettingsChange};
-use engine::{Engine, Options};
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use tests::headless::ended;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use engine::api::{ApiError, EndpointDraft, HeaderDraft, ModelRef, OfferedModel, SettingOwner, SettingValue};
+use tests::headless::Headless;
 
-/// The status and the body that a server answers a request with.
-type Script = dyn Fn(&Value) -> (&'static str, String) + Send + Sync;
+const LIST: &str = r#"{"data":[{"id":"large","context_length":32768},{"id":"small","context_length":2048}]}"#;
+const REPLY: &str =
+    "data: {\"choices\":[{\"delta\":{\"content\":\"Good evening.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-/// A server that answers as a script says, and keeps what it was asked.
+/// An endpoint that answers everything, and keeps what it was sent.
 struct Server {
     url: String,
-    asked: Arc<Mutex<Vec<Value>>>,
+    received: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    async fn start(script: impl Fn(&Value) -> (&'static str, String) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let (asked, script): (Arc<Mutex<Vec<Value>>>, Arc<Script>) = (Arc::default(), Arc::new(script));
-        let kept = Arc::clone(&asked);
-        tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let Some(body) = body(&mut stream).await else { continue };
-                let (status, answer) = script(&body);
-                kept.lock().unwrap().push(body);
-                let head =
-                    format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", answer.len());
-                stream.write_all(format!("{head}{answer}").as_bytes()).await.ok();
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&received);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                kept.lock().unwrap().push(answer(stream));
             }
         });
-        Self { url, asked }
+        Self { url, received }
     }
 
-    fn count(&self) -> usize {
-        self.asked.lock().unwrap().len()
-    }
-
-    /// The messages of the last request, in lines.
-    fn sent(&self) -> Vec<String> {
-        let asked = self.asked.lock().unwrap();
-        let messages = asked.last().unwrap()["messages"].as_array().unwrap().clone();
-        messages
-            .iter()
-            .map(|one| format!("{}: {}", one["role"].as_str().unwrap(), one["content"].as_str().unwrap()))
-            .collect()
+    fn asked(&self) -> Vec<String> {
+        self.received.lock().unwrap().clone()
     }
 }
 
-async fn body(stream: &mut TcpStream) -> Option<Value> {
-    let mut read = Vec::new();
-    loop {
-        let count = stream.read_buf(&mut read).await.ok()?;
-        let text = String::from_utf8_lossy(&read);
-        if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let head = head.to_lowercase();
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
-            if body.len() >= length.trim().parse().unwrap() {
-                return Some(serde_json::from_str(body).unwrap_or_default());
-            }
-        }
-        if count == 0 {
-            return None;
+fn answer(mut stream: TcpStream) -> String {
+    let mut request = Vec::new();
+    let mut piece = [0; 4096];
+    while !is_whole(&request) {
+        match stream.read(&mut piece) {
+            Ok(count @ 1..) => request.extend_from_slice(&piece[..count]),
+            _ => break,
         }
     }
-}
-
-/// A stream of these pieces.
-fn says(pieces: &[&str]) -> (&'static str, String) {
-    let piece = |text: &&str| format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]}));
-    let text: String = pieces.iter().map(piece).collect();
-    ("200 OK", text + "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
-}
-
-fn refuses(message: &str) -> (&'static str, String) {
-    ("400 Bad Request", json!({"error": {"message": message}}).to_string())
-}
-
-struct App {
-    engine: Engine,
-    dir: TempDir,
-    chat: String,
-    endpoint: EndpointDraft,
-}
-
-async fn open(dir: &TempDir) -> Engine {
-    let options = Options { data_dir: dir.path().to_owned(), without_keychain: true, ..Options::default() };
-    Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
-}
-
-impl App {
-    async fn answered_by(server: &Server) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let engine = open(&dir).await;
-        let url = server.url.clone();
-        let draft = EndpointDraft { id: None, name: "There".into(), url, model: "m".into(), context: 8_192, key: None };
-        let id = engine.save_endpoint(draft.clone()).await.unwrap().id;
-        let default_model = Some(ModelRef::Remote { id: id.clone() });
-        engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await.unwrap();
-        let chat = engine.startup().await.unwrap().chat.unwrap();
-        Self { engine, dir, chat, endpoint: EndpointDraft { id: Some(id), ..draft } }
-    }
-
-    async fn restart(self) -> Self {
-        let Self { engine, dir, chat, endpoint } = self;
-        engine.shutdown().await;
-        drop(engine);
-        let engine = open(&dir).await;
-        Self { engine, dir, chat, endpoint }
-    }
-
-    async fn say(&self, text: &str) -> (Option<Message>, EndReason) {
-        let mut events = self.engine.subscribe();
-        self.engine.send_message(self.chat.clone(), text.into()).await.unwrap();
-        ended(&mut events, &self.chat).await
-    }
-
-    async fn learned(&self) -> Vec<Quirk> {
-        self.engine.list_endpoints().await.unwrap().remove(0).learned
-    }
-}
-
-/// The words and the thoughts of a message, as they are shown.
-fn shown(message: Option<Message>) -> (String, String) {
-    let message = message.expect("a message");
-    let swipe = &message.swipes[message.selected as usize];
-    match &swipe.display {
-        Some(display) => (display.text.clone(), display.thoughts.clone()),
-        None => (swipe.text.clone(), String::new()),
-    }
-}
-
-#[tokio::test]
-async fn thoughts_stay_out_of_view_store_and_prompt() {
-    let harmony = "<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>Come in.";
-    for pieces in [
-        &["<think mode=\"x\">Cold.", "</think>Come in."][..],
-        &["Cold.\n", "</th", "ink>\n\n", "Come in."],
-        &["<seed:think>Cold.</seed:think>", "Come in."],
-        &["<|channel>thought\nCold.", "<channel|>", "Come in."],
-        &[harmony],
-        &["[THINK]Cold.[/THINK]Come in."],
-        &["<|begin_of_thought|>Cold.<|end_of_thought|>", "<|begin_of_solution|>Come in.<|end_of_solution|>"],
-    ] {
-        let server = Server::start(move |_| says(pieces)).await;
-        let app = App::answered_by(&server).await;
-        let (message, reason) = app.say("It is </think> cold.").await;
-        assert_eq!(reason, EndReason::Stop, "{pieces:?}");
-        assert_eq!(shown(message), ("Come in.".into(), "Cold.".into()), "{pieces:?}");
-        app.say("And now?").await;
-        let sent = server.sent();
-        assert!(sent.contains(&"assistant: Come in.".to_owned()), "{pieces:?}: {sent:?}");
-        assert!(sent.iter().all(|line| !line.contains("Cold.")), "{pieces:?}: {sent:?}");
-        assert!(sent.iter().any(|line| line.contains("It is </think> cold.")), "the user's words stay");
-        app.engine.shutdown().await;
-    }
-}
-
-#[tokio::test]
-async fn listeners_hear_that_words_were_thoughts() {
-    let server = Server::start(|_| says(&["She is cold.\n", "</think>", "Come in."])).await;
-    let app = App::answered_by(&server).await;
-    let mut events = app.engine.subscribe();
-    app.engine.send_message(app.chat.clone(), "Hello?".into()).await.unwrap();
-    let mut heard = Vec::new();
-    loop {
-        match events.next().await.unwrap() {
-            Event::Token { text, seq, .. } => heard.push(format!("{seq} {text}")),
-            Event::ThoughtsClosed { text, seq, .. } => heard.push(format!("{seq} closed {text}")),
-            Event::Ended { .. } => break,
-            _ => {}
-        }
-    }
-    assert_eq!(heard, ["0 She is cold.\n", "1 closed She is cold.\n", "2 Come in."]);
-}
-
-#[tokio::test]
-async fn thoughts_alone_are_told_and_leave_no_blank_turn() {
-    let alone = |reason: &str| {
-        let body = json!({"choices": [{"delta": {"reasoning_content": "Hm."}}]});
-        let end = json!({"choices": [{"delta": {"content": ""}, "finish_reason": reason}]});
-        ("200 OK", format!("data: {body}\n\ndata: {end}\n\ndata: [DONE]\n\n"))
+    let request = String::from_utf8_lossy(&request).into_owned();
+    let (kind, body) = match request.starts_with("POST") {
+        true => ("text/event-stream", REPLY),
+        false => ("application/json", LIST),
     };
-    for reason in ["stop", "length"] {
-        let server = Server::start(move |_| alone(reason)).await;
-        let app = App::answered_by(&server).await;
-        let (message, ended) = app.say("Hello?").await;
-        let EndReason::Failed { error: ApiError::Provider { message: words, hint, .. } } = ended else {
-            panic!("{ended:?}")
-        };
-        assert!(words.contains("only thoughts") && hint.contains("thinking off"), "{words} {hint}");
-        assert_eq!(message, None);
-        app.say("Again?").await;
-        assert!(server.sent().iter().all(|line| !line.trim_end().ends_with(':')), "{:?}", server.sent());
+    let length = body.len();
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    let _ = stream.write_all((head + body).as_bytes());
+    request
+}
+
+fn is_whole(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    body.len() >= length.unwrap_or(0)
+}
+
+struct World {
+    app: Headless,
+    server: Server,
+}
+
+impl World {
+    async fn new() -> Self {
+        Self { app: Headless::without_provider().await, server: Server::start() }
     }
-    let server = Server::start(|_| says(&["<think>\nShe is cold", " and wet."])).await;
-    let app = App::answered_by(&server).await;
-    let (message, ended) = app.say("Hello?").await;
-    assert!(matches!(ended, EndReason::Failed { .. }), "{ended:?}");
-    assert_eq!(shown(message), (String::new(), "She is cold and wet.".into()), "what it thought can be read");
-}
 
-#[tokio::test]
-async fn what_an_endpoint_refuses_is_remembered_and_shown() {
-    let script = |body: &Value| match body.get("top_k") {
-        Some(_) => refuses("top_k must be -1 (disable), or at least 1, got 40."),
-        None => says(&["Come in."]),
-    };
-    let server = Server::start(script).await;
-    let app = App::answered_by(&server).await;
-    assert_eq!(app.learned().await, []);
-    assert_eq!(app.say("Hello?").await.1, EndReason::Stop);
-    let top_k = Quirk::LeavesOut { parameters: vec!["top_k".into()] };
-    assert_eq!(app.learned().await, [top_k.clone()]);
-    let app = app.restart().await;
-    assert_eq!(app.learned().await, [top_k]);
-    let before = server.count();
-    assert_eq!(app.say("Still there?").await.1, EndReason::Stop);
-    assert_eq!(server.count(), before + 1, "nothing is refused twice");
-    app.engine.save_endpoint(app.endpoint.clone()).await.unwrap();
-    assert_eq!(app.learned().await, [], "who saves the endpoint begins anew");
-}
-
-#[tokio::test]
-async fn a_chat_with_a_greeting_pleases_strict_roles() {
-    let script = |body: &Value| {
-        let roles: Vec<&str> =
-            body["messages"].as_array().unwrap().iter().map(|one| one["role"].as_str().unwrap()).collect();
-        let rest = roles.strip_prefix(&["system"]).unwrap_or(&roles);
-        let alternates = rest.iter().enumerate().all(|(at, role)| *role == ["user", "assistant"][at % 2]);
-        if alternates {
-            says(&["Come in."])
-        } else {
-            refuses("Conversation roles must alternate user/assistant/user/assistant/...")
+    fn draft(&self) -> EndpointDraft {
+        EndpointDraft {
+            name: "Hilltop".into(),
+            url: self.server.url.clone(),
+            model: "large".into(),
+            context: 8_192,
+            ..EndpointDraft::default()
         }
-    };
-    let server = Server::start(script).await;
-    let app = App::answered_by(&server).await;
-    assert_eq!(app.say("Hello?").await.1, EndReason::Stop);
-    assert_eq!(app.learned().await, [Quirk::StrictRoles]);
-    let asked = server.count();
-    assert_eq!(app.say("And now?").await.1, EndReason::Stop);
-    assert_eq!(server.count(), asked + 1);
-}
-
-#[tokio::test]
-async fn a_reply_ends_where_the_user_would_speak() {
-    let server = Server::start(|body| {
-        let stop = body["stop"][0].as_str().unwrap_or("\nYou:").to_owned();
-        says(&["Come in.", &stop, " Thanks!"])
-    })
-    .await;
-    let app = App::answered_by(&server).await;
-    assert_eq!(shown(app.say("Hello?").await.0).0, "Come in.");
-    assert!(server.asked.lock().unwrap()[0]["stop"][0].is_string(), "a chat has a stop text");
-}
-
-#[tokio::test]
-async fn a_key_that_can_never_work_is_refused_when_it_is_saved() {
-    let server = Server::start(|_| says(&["Come in."])).await;
-    let app = App::answered_by(&server).await;
-    for key in ["sk-a\nsk-b", "sk-…", "sk a"] {
-        let draft = EndpointDraft { key: Some(key.into()), ..app.endpoint.clone() };
-        let saved = app.engine.save_endpoint(draft.clone()).await.unwrap_err().to_string();
-        let tested = app.engine.test_endpoint(draft).await.unwrap_err().to_string();
-        assert_eq!(saved, tested);
-        assert!(saved.starts_with("The key ") && !saved.contains("sk"), "{saved}");
     }
-    let draft = EndpointDraft { key: Some("\u{200b}Bearer sk-a\n".into()), ..app.endpoint.clone() };
-    assert!(app.engine.save_endpoint(draft).await.unwrap().has_key);
+
+    async fn chat(&self) -> String {
+        self.app.first_chat().await.id
+    }
+
+    /// Sends a message and returns the request for the reply.
+    async fn say(&self, chat: &str) -> String {
+        self.app.say(chat, "Hello.").await;
+        self.server.asked().into_iter().rfind(|request| request.starts_with("POST")).unwrap()
+    }
+}
+
+fn header(name: &str, value: Option<&str>) -> HeaderDraft {
+    HeaderDraft { name: name.into(), value: value.map(Into::into) }
+}
+
+#[tokio::test]
+async fn a_chat_chooses_one_of_an_endpoints_models() {
+    let world = World::new().await;
+    let saved = world.app.engine.save_endpoint(world.draft()).await.unwrap();
+    world.app.engine.refresh_endpoint(saved.id.clone()).await.unwrap();
+    let listed = world.app.engine.list_endpoints().await.unwrap().remove(0);
+    let names: Vec<_> = listed.models.iter().map(|model| (model.name.as_str(), model.context)).collect();
+    assert_eq!(names, [("large", Some(32_768)), ("small", Some(2_048))]);
+    let chat = world.chat().await;
+    for (id, expected) in [(&saved.id, "large"), (&listed.models[1].id, "small")] {
+        world.app.engine.set_chat_model(chat.clone(), Some(ModelRef::Remote { id: id.clone() })).await.unwrap();
+        assert!(world.say(&chat).await.contains(&format!("\"model\":\"{expected}\"")), "{expected}");
+    }
+    let reply = world.app.engine.whole_chat(chat).await.unwrap().page.messages.pop().unwrap();
+    assert_eq!(reply.swipes[0].model.as_deref(), Some("Hilltop · small"));
+    let recent = world.app.engine.recent_models().await.unwrap();
+    assert_eq!(recent, [ModelRef::Remote { id: listed.models[1].id.clone() }]);
+}
+
+#[tokio::test]
+async fn typed_models_survive_a_new_list() {
+    let world = World::new().await;
+    let typed = OfferedModel { name: "hidden".into(), context: None, typed: true };
+    let draft = EndpointDraft { models: Some(vec![typed]), ..world.draft() };
+    let id = world.app.engine.save_endpoint(draft).await.unwrap().id;
+    world.app.engine.refresh_endpoint(id).await.unwrap();
+    let listed = world.app.engine.list_endpoints().await.unwrap().remove(0).models;
+    assert_eq!(listed.iter().map(|model| model.name.as_str()).collect::<Vec<_>>(), ["large", "small", "hidden"]);
+}
+
+#[tokio::test]
+async fn headers_are_sent_and_never_shown_again() {
+    let world = World::new().await;
+    let draft = EndpointDraft { headers: Some(vec![header("X-Team", Some("canary-9"))]), ..world.draft() };
+    let saved = world.app.engine.save_endpoint(draft).await.unwrap();
+    assert_eq!(saved.headers, ["x-team"]);
+    let chat = world.chat().await;
+    world.app.engine.set_chat_model(chat.clone(), Some(ModelRef::Remote { id: saved.id.clone() })).await.unwrap();
+    assert!(world.say(&chat).await.contains("x-team: canary-9"));
+    assert!(!format!("{:?}", world.app.engine.list_endpoints().await.unwrap()).contains("canary"));
+    let keep = EndpointDraft {
+        id: Some(saved.id.clone()),
+        headers: Some(vec![header("x-team", None), header("x-more", Some("b"))]),
+        ..world.draft()
+    };
+    world.app.engine.save_endpoint(keep).await.unwrap();
+    let request = world.say(&chat).await;
+    assert!(request.contains("x-team: canary-9") && request.contains("x-more: b"), "{request}");
+    let none = EndpointDraft { id: Some(saved.id), headers: Some(Vec::new()), ..world.draft() };
+    assert_eq!(world.app.engine.save_endpoint(none).await.unwrap().headers, Vec::<String>::new());
+    assert!(!world.say(&chat).await.contains("x-team"));
+}
+
+#[tokio::test]
+async fn stored_headers_stay_with_their_address() {
+    let world = World::new().await;
+    let draft = EndpointDraft { headers: Some(vec![header("X-Team", Some("canary-9"))]), ..world.draft() };
+    let id = Some(world.app.engine.save_endpoint(draft).await.unwrap().id);
+    for headers in [None, Some(vec![header("x-team", None)])] {
+        let url = "http://127.0.0.1:1/v1".to_owned();
+        let moved = EndpointDraft { id: id.clone(), url, headers, ..world.draft() };
+        let refused = world.app.engine.save_endpoint(moved.clone()).await.unwrap_err();
+        assert!(matches!(refused, ApiError::BadInput { .. }), "{refused:?}");
+        assert!(world.app.engine.test_endpoint(moved).await.is_err());
+    }
+}
+
+#[tokio::test]
+async fn headers_that_break_a_request_are_refused() {
+    let world = World::new().await;
+    for (name, value) in [("Host", "evil.example"), ("Content-Length", "3"), ("a b", "c"), ("x-a", "b\r\nc: d")] {
+        let draft = EndpointDraft { headers: Some(vec![header(name, Some(value))]), ..world.draft() };
+        assert!(world.app.engine.save_endpoint(draft).await.is_err(), "{name}");
+    }
+    let twice = vec![header("X-A", Some("1")), header("x-a", Some("2"))];
+    assert!(world.app.engine.save_endpoint(EndpointDraft { headers: Some(twice), ..world.draft() }).await.is_err());
+    assert!(world.app.engine.list_endpoints().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_models_settings_build_on_its_endpoints() {
+    let world = World::new().await;
+    let id = world.app.engine.save_endpoint(world.draft()).await.unwrap().id;
+    world.app.engine.refresh_endpoint(id.clone()).await.unwrap();
+    let small = world.app.engine.list_endpoints().await.unwrap()[0].models[1].id.clone();
+    let owner = |id: &str| SettingOwner::Model { model: ModelRef::Remote { id: id.into() } };
+    let sees = Some(SettingValue::Switch(true));
+    world.app.engine.set_setting(owner(&id), "sees_images".into(), sees.clone()).await.unwrap();
+    let settings = world.app.engine.layered_settings(owner(&small)).await.unwrap();
+    let setting = settings.settings.iter().find(|setting| setting.key == "sees_images").unwrap();
+    assert_eq!(Some(setting.value.clone()), sees);
+}
+
+#[tokio::test]
+async fn the_health_report_asks_no_endpoint() {
+    let world = World::new().await;
+    world.app.engine.save_endpoint(world.draft()).await.unwrap();
+    world.app.engine.health().await.unwrap();
+    assert_eq!(world.server.asked(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn deleting_an_endpoint_frees_chat_and_default() {
+    let world = World::new().await;
+    let id = world.app.engine.save_endpoint(world.draft()).await.unwrap().id;
+    world.app.engine.refresh_endpoint(id.clone()).await.unwrap();
+    let small = world.app.engine.list_endpoints().await.unwrap()[0].models[1].id.clone();
+    let default_model = Some(ModelRef::Remote { id: small });
+    world
+        .app
+        .engine
+        .update_settings(engine::api::SettingsChange { default_model, ..Default::default() })
+        .await
+        .unwrap();
+    assert!(world.app.engine.list_endpoints().await.unwrap()[0].default);
+    world.app.engine.delete_endpoint(id).await.unwrap();
+    assert_eq!(world.app.engine.get_settings().await.unwrap().default_model, None);
 }

@@ -179,5 +179,5 @@ async fn what_memories_take_is_told() {
     assert!(!after.by_meaning);
     let health = panel.app.engine.health().await.unwrap();
     let memory = health.checks.iter().find(|check| check.name == "memory").unwrap();
-    assert!(memory.ok && memory.reason.contains("by its words alone"), "{}", memory.reason);
+    assert!(memory.ok && memory.reason.contains("by words only"), "{}", memory.reason);
 }

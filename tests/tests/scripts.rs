@@ -180,7 +180,8 @@ async fn a_script_for_deep_messages_waits_for_the_next_epoch() {
         let sent = house.say(&format!("gold {turn}"), "gold").await;
         assert!(sent.contains("[hidden] 5") && sent.contains("gold 6"), "{sent}");
         assert_eq!(house.report().await.new_epoch.is_some(), turn == 15);
-        let preview = house.app.engine.preview_prompt(house.chat.clone(), String::new(), WhatIf::default()).await;
+        let again = WhatIf { regenerate: true, ..WhatIf::default() };
+        let preview = house.app.engine.preview_prompt(house.chat.clone(), String::new(), again).await;
         assert_eq!(preview.unwrap().text, house.report().await.text, "regenerating sends the same");
     }
 }

@@ -31,6 +31,7 @@ async fn endpoint(app: &Headless, name: &str, context: u32) -> ModelRef {
         model: name.to_owned(),
         context,
         key: None,
+        ..EndpointDraft::default()
     };
     ModelRef::Remote { id: app.engine.save_endpoint(draft).await.unwrap().id }
 }

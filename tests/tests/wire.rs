@@ -485,3 +485,33 @@ async fn a_template_is_checked_and_rendered_without_being_stored() {
     engine.delete_template("base-roleplay".into()).await.unwrap();
     assert!(house.say("Hi.").await.contains("You are Ada"));
 }
+
+/// Without words the X-ray shows the turn to come, not the last one again.
+#[tokio::test]
+async fn empty_composer_previews_the_next_turn() {
+    let house = Lighthouse::open().await;
+    house.say("Tell me of the reef.").await;
+    let preview = async |text: &str| {
+        house.app.engine.preview_prompt(house.chat.clone(), text.into(), WhatIf::default()).await.unwrap()
+    };
+    let again = WhatIf { regenerate: true, ..WhatIf::default() };
+    let again = house.app.engine.preview_prompt(house.chat.clone(), String::new(), again).await.unwrap();
+    let reply = house.app.transcript(&house.chat).await.pop().unwrap();
+    let (_, reply) = reply.split_once(": ").unwrap();
+    for text in ["", "And then?"] {
+        assert!(preview(text).await.text.contains(reply), "{text}");
+    }
+    assert!(!again.text.contains(reply), "{}", again.text);
+}
+
+/// One share of reuse, wherever it is shown.
+#[tokio::test]
+async fn xray_and_reply_have_the_same_share() {
+    let house = Lighthouse::open().await;
+    house.say("Tell me of the reef.").await;
+    let chat = house.app.engine.whole_chat(house.chat.clone()).await.unwrap();
+    let swipe = chat.page.messages.last().unwrap().swipes[0].clone();
+    let figures = swipe.figures.unwrap();
+    let measured = house.app.engine.manifest(swipe.id).await.unwrap().tokens.measured;
+    assert_eq!(measured.map(|of| (Some(of.tokens), Some(of.reused))), Some((figures.prompt, figures.reused)));
+}

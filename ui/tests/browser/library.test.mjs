@@ -142,7 +142,7 @@ test("a folder of SillyTavern's comes in while the library stays usable, and its
 	await id("import-ended").getByText("The import from SillyTavern was cancelled.").waitFor();
 	await id("import-show").click();
 	const report = id("import-report");
-	await report.getByText("What came in stays; the next one brings the rest.").waitFor();
+	await report.getByText("Files imported so far stay; import again to get the rest.").waitFor();
 	await report.getByText("left there, 48 in all").waitFor();
 	await id("save-report").click();
 	await id("save-report-json").click();

@@ -1,4 +1,4 @@
-import type { Character, CharacterFields, Endpoint, Message, Model, Persona, Role, Swipe } from "../../src/lib/api/generated";
+import type { Character, CharacterFields, Endpoint, EndpointService, ImportRecord, Message, Model, Persona, Role, Swipe } from "../../src/lib/api/generated";
 
 const HOUR = 3_600_000;
 const started = Date.now() - 3 * HOUR;
@@ -72,9 +72,34 @@ export const models: Model[] = [
 	{ id: "m3", name: "Qwen3 235B A22B", path: "/media/models/qwen3-235b.gguf", bytes: 142_000_000_000, sha256: "99b2", architecture: "qwen3moe", context: 40_960, fits: "no", missing: false, note: null, default: false },
 ];
 
+const offered = (endpoint: string, ...names: string[]) => names.map((name, index) => ({ id: `${endpoint}-${index}`, name, context: 32_768, typed: false }));
+
+export const services: EndpointService[] = [
+	{ id: "llamacpp", name: "llama.cpp", url: "http://127.0.0.1:8080/v1", key: "optional", keyUrl: "" },
+	{ id: "ollama", name: "Ollama", url: "http://127.0.0.1:11434/v1", key: "none", keyUrl: "" },
+	{ id: "lmstudio", name: "LM Studio", url: "http://127.0.0.1:1234/v1", key: "none", keyUrl: "" },
+	{ id: "koboldcpp", name: "KoboldCpp", url: "http://127.0.0.1:5001/v1", key: "optional", keyUrl: "" },
+	{ id: "vllm", name: "vLLM", url: "http://127.0.0.1:8000/v1", key: "optional", keyUrl: "" },
+	{ id: "openrouter", name: "OpenRouter", url: "https://openrouter.ai/api/v1", key: "required", keyUrl: "https://openrouter.ai/settings/keys" },
+	{ id: "openai", name: "OpenAI", url: "https://api.openai.com/v1", key: "required", keyUrl: "https://platform.openai.com/api-keys" },
+	{ id: "mistral", name: "Mistral", url: "https://api.mistral.ai/v1", key: "required", keyUrl: "https://console.mistral.ai/api-keys" },
+	{ id: "deepseek", name: "DeepSeek", url: "https://api.deepseek.com/v1", key: "required", keyUrl: "https://platform.deepseek.com/api_keys" },
+	{ id: "groq", name: "Groq", url: "https://api.groq.com/openai/v1", key: "required", keyUrl: "https://console.groq.com/keys" },
+];
+
+export const importRecords: ImportRecord[] = [
+	{ id: "i3", created: ago(0.2), imported: 14, skipped: 3, refused: 1, cancelled: false },
+	{ id: "i2", created: ago(26), imported: 1, skipped: 0, refused: 0, cancelled: false },
+	{ id: "i1", created: ago(200), imported: 412, skipped: 9, refused: 0, cancelled: true },
+];
+
 export const endpoints: Endpoint[] = [
-	{ id: "e1", name: "LM Studio", url: "http://127.0.0.1:1234/v1", model: "gemma-3-12b-it", context: 32_768, hasKey: false, keyIsForSession: false, default: false, countedWith: "tokenizer.json", meanError: 0.018, learned: [] },
-	{ id: "e2", name: "OpenRouter", url: "https://openrouter.ai/api/v1", model: "mistralai/mistral-small-3.2-24b-instruct", context: 96_000, hasKey: true, keyIsForSession: true, default: false, countedWith: "estimate", meanError: null, learned: [{ kind: "leavesOut", parameters: ["top_k"] }, { kind: "strictRoles" }] },
+	{ id: "e1", name: "LM Studio", dialect: "openai", url: "http://127.0.0.1:1234/v1", model: "gemma-3-12b-it", context: 32_768, models: offered("e1", "gemma-3-12b-it", "qwen3-8b"), headers: [], hasKey: false, keyIsForSession: false, default: false, countedWith: "tokenizer.json", meanError: 0.018, learned: [] },
+	{
+		id: "e2", name: "OpenRouter", dialect: "openai", url: "https://openrouter.ai/api/v1", model: "mistralai/mistral-small-3.2-24b-instruct", context: 96_000, headers: ["http-referer"],
+		models: offered("e2", "mistralai/mistral-small-3.2-24b-instruct", "anthropic/claude-sonnet-4", "deepseek/deepseek-chat-v3", "google/gemini-2.5-flash", "meta-llama/llama-3.3-70b-instruct", "openai/gpt-4o", "qwen/qwen3-235b-a22b", "nousresearch/hermes-4-405b", "moonshotai/kimi-k2", "thedrummer/cydonia-24b"),
+		hasKey: true, keyIsForSession: true, default: false, countedWith: "estimate", meanError: null, learned: [{ kind: "leavesOut", parameters: ["top_k"] }, { kind: "strictRoles" }],
+	},
 ];
 
 export const swipe = (id: string, text: string, over: Partial<Swipe> = {}): Swipe => ({

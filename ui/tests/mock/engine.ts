@@ -1,4 +1,4 @@
-import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
+import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
@@ -26,6 +26,17 @@ export interface MockChat {
 }
 
 const PAGE = 50;
+
+const REPORT: ImportReport = {
+	imported: [
+		{ kind: "character", id: "c4", name: "Juniper", file: "juniper.png", warnings: ["The card's lorebook has two entries without keys; they were kept."] },
+		{ kind: "character", id: "c2", name: "Captain Osei", file: "osei.json", warnings: [] },
+		{ kind: "chat", id: "chat1", name: "The night ferry", file: "The night ferry.jsonl", warnings: ["3 notes that nobody said are left out"] },
+	],
+	skipped: [{ id: "c1", file: "mira (2).png", reason: "Mira is in the library already" }],
+	refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture holds no character card." }],
+	cancelled: false,
+};
 
 /** An engine that plays a script, for looking at every state. It keeps the real one's promises about order and ids. */
 export class MockEngine implements Transport {
@@ -123,16 +134,7 @@ export class MockEngine implements Transport {
 	exportLorebook = async () => "/home/sam/Downloads/the-hill-town.json";
 	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], cancelled: false, refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
 	pickImport = async (): Promise<ImportReport> => {
-		const report: ImportReport = {
-			imported: [
-				{ kind: "character", id: "c4", name: "Juniper", file: "juniper.png", warnings: ["The card's lorebook has two entries without keys; they were kept."] },
-				{ kind: "character", id: "c2", name: "Captain Osei", file: "osei.json", warnings: [] },
-				{ kind: "chat", id: "chat1", name: "The night ferry", file: "The night ferry.jsonl", warnings: ["3 notes that nobody said are left out"] },
-			],
-			skipped: [{ id: "c1", file: "mira (2).png", reason: "Mira is in the library already" }],
-			refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture holds no character card." }],
-			cancelled: false,
-		};
+		const report = structuredClone(REPORT);
 		this.emit({ event: "imported", report });
 		return report;
 	};
@@ -461,14 +463,27 @@ export class MockEngine implements Transport {
 	op_remove_model = ({ id }: { id: string }) => this.#delete(this.models, id);
 	op_list_endpoints = () => this.endpoints;
 	op_delete_endpoint = ({ id }: { id: string }) => this.#delete(this.endpoints, id);
-	op_save_endpoint = ({ draft }: { draft: { name: string; url: string; model: string; context: number } }) => {
-		const saved = { id: `e${this.#next++}`, hasKey: false, keyIsForSession: true, default: false, countedWith: "estimate" as const, meanError: null, learned: [], ...draft, key: undefined };
-		this.endpoints.push(saved);
+	op_save_endpoint = ({ draft }: { draft: EndpointDraft }): Endpoint => {
+		const known = this.endpoints.find(({ id }) => id === draft.id);
+		const id = known?.id ?? `endpoint${this.#next++}`;
+		const { name, dialect = "openai", url, model, context } = draft;
+		const models = draft.models?.map((one, index) => ({ id: `${id}-${index}`, ...one })) ?? known?.models ?? [];
+		const headers = draft.headers?.map((header) => header.name) ?? known?.headers ?? [];
+		const saved: Endpoint = { default: false, countedWith: "estimate", meanError: null, hasKey: draft.key !== null, keyIsForSession: true, learned: [], ...known, id, name, dialect, url, model, context, models, headers };
+		this.endpoints = [...this.endpoints.filter((one) => one !== known), saved];
 		return saved;
 	};
+	op_endpoint_services = () => data.services;
+	op_recent_models = (): ModelRef[] => [{ kind: "remote", id: "e2-5" }, { kind: "local", id: "m2" }];
+	op_refresh_endpoint = ({ id }: { id: string }) => {
+		if (id === "e2") throw { kind: "provider", class: "unauthorized", message: "https://openrouter.ai/api/v1 needs an API key (401).", hint: "Enter the key in the endpoint's settings." } satisfies ApiError;
+		return { models: this.endpoints.find((endpoint) => endpoint.id === id)?.models ?? [], context: null, tookMs: 38 };
+	};
+	op_list_import_reports = () => data.importRecords;
+	op_get_import_report = () => REPORT;
 	op_remove_endpoint_tokenizer = ({ id }: { id: string }) => this.#counts(id, "estimate");
 	op_test_endpoint = ({ draft }: { draft: { url: string } }) => {
-		if (draft.url.includes("1234")) return { models: ["gemma-3-12b-it", "qwen3-8b", "mistral-small-3.2-24b-instruct"], context: 32_768, tookMs: 42 };
+		if (draft.url.includes("1234")) return { models: ["gemma-3-12b-it", "qwen3-8b", "mistral-small-3.2-24b-instruct"].map((name) => ({ name, context: null, typed: false })), context: 32_768, tookMs: 42 };
 		throw { kind: "provider", class: "unreachable", message: "127.0.0.1:8080 refused the connection.", hint: "Start the server, or check the port. Newer llama.cpp servers listen on 9931." } satisfies ApiError;
 	};
 

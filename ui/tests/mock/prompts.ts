@@ -63,7 +63,7 @@ export function reportOf(all: PromptBlock[], limit = 2048): PromptReport {
 		segments: [...segments, { text: "<|im_start|>assistant\n", control: true }],
 		messages: [],
 		blocks: all,
-		tokens: { total, limit, reserve: 512, byZone, reusable: Math.round(total * 0.94), exact: true, counted: { with: "model", margin: 0, meanError: null } },
+		tokens: { total, limit, reserve: 512, byZone, reusable: Math.round(total * 0.94), measured: null, exact: true, counted: { with: "model", margin: 0, meanError: null } },
 		shares: { historyBudget: 1180, historyUsed: byZone.window, retrievalBudget: 256, retrievalUsed: byZone.input, digest: byZone.digest },
 		placement: "cache-first",
 		epoch: 3,

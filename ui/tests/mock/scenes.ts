@@ -13,7 +13,7 @@ export const SCENES = [
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
-	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "settings", "writing", "personas", "health",
+	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "health",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
 ] as const;
 
@@ -83,7 +83,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "deleting") await app.deletion.ask("chat0", "Mira");
 	if (scene === "toast") {
 		await app.import();
-		await until(() => app.toasts.items.length === 3);
+		await until(() => app.toasts.items.length === 1);
 		await app.deletion.ask("chat2", "The archive at night");
 	}
 	if (scene === "lost") engine.connection("lost");
@@ -138,7 +138,9 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene.startsWith("book") || scene.startsWith("entry")) await books(scene, app);
 	if (scene === "new") app.edit(null);
 	if (scene === "endpoint") await endpoint(app);
-	if (["settings", "writing", "personas", "health"].includes(scene)) await settings(scene, app);
+	if (scene === "endpointedit") await editEndpoint(app);
+	if (scene === "picker" || scene === "pickersearch") await pickModel(scene);
+	if (["settings", "writing", "personas", "imports", "health"].includes(scene)) await settings(scene, app);
 	if (scene.startsWith("backups") || scene.startsWith("trash")) await safety(scene, app);
 	document.documentElement.dataset.ready = "yes";
 }
@@ -208,9 +210,26 @@ async function books(scene: Scene, app: App): Promise<void> {
 async function endpoint(app: App): Promise<void> {
 	app.go("models");
 	await press("[data-testid=add-endpoint]");
-	await press("[data-testid=endpoint-form] .presets button");
+	await press("[data-testid=service-llamacpp]");
 	await press("[data-testid=endpoint-test]");
 	await until(() => document.querySelector("[data-testid=error]") !== null);
+}
+
+async function editEndpoint(app: App): Promise<void> {
+	app.go("models");
+	await press("[data-testid=endpoint]:nth-child(2) [aria-haspopup=menu]");
+	await press("[data-testid=edit-endpoint]");
+	await until(() => document.querySelector("[data-testid=endpoint-form]") !== null);
+}
+
+async function pickModel(scene: Scene): Promise<void> {
+	await press("[data-testid=model-chip]");
+	await until(() => document.querySelector("[data-testid=model-picker]") !== null);
+	if (scene !== "pickersearch") return;
+	const input = document.querySelector<HTMLInputElement>("[data-testid=model-picker] input");
+	if (!input) return;
+	input.value = "llama";
+	input.dispatchEvent(new InputEvent("input", { bubbles: true }));
 }
 
 async function settings(scene: Scene, app: App): Promise<void> {

@@ -36,7 +36,7 @@ export function report(blocks: PromptBlock[], over: Partial<PromptReport> = {}):
 		segments: [],
 		messages: [],
 		blocks,
-		tokens: { total, limit: 1000, reserve: 100, byZone: { head: 0, digest: 0, window: total, input: 0 }, reusable: 0, exact: true, counted: { with: "model", margin: 0, meanError: null } },
+		tokens: { total, limit: 1000, reserve: 100, byZone: { head: 0, digest: 0, window: total, input: 0 }, reusable: 0, measured: null, exact: true, counted: { with: "model", margin: 0, meanError: null } },
 		shares: { historyBudget: 0, historyUsed: 0, retrievalBudget: 0, retrievalUsed: 0, digest: 0 },
 		placement: "cache-first",
 		epoch: 0,

@@ -9,20 +9,46 @@ use crate::{EndpointId, ModelId};
 #[serde(tag = "kind", content = "id", rename_all = "lowercase")]
 pub enum ModelChoice {
     Local(ModelId),
+    /// The id of an endpoint, which stands for its preset model, or the id of one of its [`EndpointModel`]s.
     Remote(EndpointId),
 }
 
-/// A remote, OpenAI-compatible endpoint. Its key is in the OS keychain, under the endpoint's id.
+/// The API that an endpoint speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndpointDialect {
+    /// `POST /chat/completions`, as OpenAI defined it.
+    #[default]
+    OpenAi,
+}
+
+/// A remote endpoint and the model to ask there. Its key and the values of its headers are in the OS keychain, under the
+/// endpoint's id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     pub id: EndpointId,
     pub name: String,
+    pub dialect: EndpointDialect,
     /// Up to and including the version, such as `http://127.0.0.1:8080/v1`.
     pub url: String,
     /// The model's name at the endpoint; empty where the server has only one.
     pub model: String,
     /// Tokens of context to plan for.
     pub context: u32,
+    /// Names of the headers that each request carries besides the key.
+    pub headers: Vec<String>,
+}
+
+/// A model that an endpoint offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointModel {
+    /// From the same space of ids as the endpoints', so that either can be chosen.
+    pub id: EndpointId,
+    pub name: String,
+    /// Tokens that the model takes, where the endpoint says so.
+    pub context: Option<u32>,
+    /// Entered by hand; a new list from the server does not remove it.
+    pub typed: bool,
 }
 
 /// A GGUF file in the library, as its header describes it.

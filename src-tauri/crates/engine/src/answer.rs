@@ -14,7 +14,7 @@ use domain::settings::Values;
 use domain::{EndpointId, ModelId};
 use local::gguf::{self, Header, Vocabulary};
 use provider::Provider;
-use provider::openai::{EndpointConfig, OpenAiClient};
+use provider::openai::OpenAiClient;
 use store::PresetKind;
 
 use crate::Engine;
@@ -37,6 +37,8 @@ const CAPABLE: u64 = 900_000_000;
 pub(crate) struct Answerer {
     /// As the reply names it.
     pub(crate) name: String,
+    /// As macros name it: the model alone, without the name of an endpoint.
+    model_name: String,
     /// Tells it from every other, whatever their names.
     pub(crate) key: String,
     pub(crate) provider: Arc<dyn Provider>,
@@ -76,6 +78,7 @@ impl Asked {
         let sees = values.sees_images;
         Answerer {
             key: name.clone(),
+            model_name: name.clone(),
             name,
             provider,
             template: None,
@@ -169,7 +172,11 @@ pub(crate) fn faulty_format(error: &TemplateError, chosen: &str) -> ApiError {
 impl Answerer {
     /// What macros may tell of it.
     pub(crate) fn facts(&self) -> ModelFacts<'_> {
-        ModelFacts { name: &self.name, context: Some(self.budget.limit), response: Some(self.sampling.max_tokens) }
+        ModelFacts {
+            name: &self.model_name,
+            context: Some(self.budget.limit),
+            response: Some(self.sampling.max_tokens),
+        }
     }
 
     /// Whose tokens are counted.
@@ -203,7 +210,7 @@ impl Engine {
         }
         match choice? {
             ModelChoice::Local(id) => self.local_answerer(self.local_model(id).await?, asked).await,
-            ModelChoice::Remote(id) => self.remote_answerer(self.endpoint(id).await?, asked).await,
+            ModelChoice::Remote(id) => self.remote_answerer(self.chosen_endpoint(id).await?, asked).await,
         }
     }
 
@@ -219,14 +226,21 @@ impl Engine {
         if let Some(turn) = choices[0] {
             return Ok(turn);
         }
-        let (models, endpoints) =
-            self.store().read(|store| Ok((store.models().list()?, store.endpoints().list()?))).await?;
-        let there = |choice: &ModelChoice| match choice {
-            ModelChoice::Local(id) => models.iter().any(|model| model.id == *id),
-            ModelChoice::Remote(id) => endpoints.iter().any(|endpoint| endpoint.id == *id),
-        };
+        let known = self.store().read(move |store| {
+            for choice in choices.into_iter().flatten() {
+                let there = match choice {
+                    ModelChoice::Local(id) => store.models().get(id)?.is_some(),
+                    ModelChoice::Remote(id) => store.endpoint_models().resolve(id)?.is_some(),
+                };
+                if there {
+                    return Ok((Some(choice), Vec::new()));
+                }
+            }
+            Ok((None, store.models().list()?))
+        });
+        let (chosen, models) = known.await?;
         let any = models.iter().find(|model| Path::new(&model.path).exists()).map(|model| ModelChoice::Local(model.id));
-        choices.into_iter().flatten().find(there).or(any).ok_or_else(|| ApiError::NoModel {
+        chosen.or(any).ok_or_else(|| ApiError::NoModel {
             message: "No model is set up, so nobody can answer.".into(),
             hint: "Add a model file, or connect an endpoint.".into(),
         })
@@ -243,6 +257,7 @@ impl Engine {
             within(Budget { margin: uncounted, ..Budget::local(provider.context(), sampling.max_tokens) }, &values);
         Ok(Answerer {
             name: model.name.clone(),
+            model_name: model.name.clone(),
             key: model.sha256.clone(),
             provider,
             template: Some(template),
@@ -316,11 +331,11 @@ impl Engine {
     }
 
     async fn remote_answerer(&self, endpoint: Endpoint, asked: Asked) -> Answer<Answerer> {
-        let secret = self.key(endpoint.id).await?;
         let known = endpoint_dialect::known(self.store(), &endpoint).await?;
-        let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), secret)?.with_dialect(known);
+        let config = self.endpoint_config(&endpoint).await?.with_dialect(known);
         let key = format!("{} {}", endpoint.id, endpoint.model);
-        let name = if endpoint.model.is_empty() { endpoint.name.clone() } else { endpoint.model.clone() };
+        let name = self.shown_name(&endpoint).await?;
+        let model_name = if endpoint.model.is_empty() { endpoint.name.clone() } else { endpoint.model.clone() };
         let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
         let Asked { sampling, values, withdrawals, .. } = asked;
         let budget = within(Budget::remote(context, sampling.max_tokens), &values);
@@ -333,6 +348,7 @@ impl Engine {
         let sees = values.sees_images;
         Ok(Answerer {
             name,
+            model_name,
             key,
             provider,
             template: None,

@@ -1,9 +1,9 @@
-//! Remote, OpenAI-compatible endpoints, and their keys.
+//! Remote endpoints: one entry each, with an address, a key, headers and many models.
 
 use std::time::Instant;
 
 use domain::EndpointId;
-use domain::model::Endpoint;
+use domain::model::{Endpoint, EndpointDialect};
 use provider::ProviderError;
 use provider::openai::{EndpointConfig, probe};
 use secrecy::SecretString;
@@ -11,11 +11,21 @@ use uuid::Uuid;
 
 use crate::Engine;
 use crate::api::{self, Changed, EndpointDraft, EndpointTest, ModelRef};
-use crate::collect::millis;
 use crate::endpoint_dialect::{self, quirks};
-use crate::error::{Answer, bad_input, internal};
+use crate::endpoint_models::{shown_model, tested, without_repeats};
+use crate::endpoint_secrets::{Headers, configured};
+use crate::error::{Answer, bad_input};
 use crate::remote_count::described;
-use crate::secrets::Secrets;
+use crate::secrets::Secret;
+
+/// A draft, read: the row, and the secrets that a request would carry.
+struct Parsed {
+    endpoint: Endpoint,
+    /// As it is stored now.
+    stored: Option<Endpoint>,
+    key: Option<SecretString>,
+    headers: Headers,
+}
 
 impl Engine {
     pub async fn list_endpoints(&self) -> Answer<Vec<api::Endpoint>> {
@@ -28,75 +38,55 @@ impl Engine {
     }
 
     pub async fn save_endpoint(&self, draft: EndpointDraft) -> Answer<api::Endpoint> {
-        let endpoint = parse(&draft)?;
-        // Refuses an address or a key that could never work.
-        let key = draft.key.as_deref().map(SecretString::from);
-        EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?;
-        if draft.key.is_none() {
-            self.check_key_stays(&endpoint).await?;
-        }
-        // The key first: if the keychain refuses, nothing is half saved.
-        if let Some(key) = draft.key {
+        let (new_key, models) = (draft.key.clone(), draft.models.clone());
+        let new_headers = draft.headers.is_some();
+        let Parsed { endpoint, stored, key, headers } = self.parse(draft).await?;
+        // Refuses an address, a key or a header that could never work.
+        configured(&endpoint, key, headers.clone())?;
+        // The secrets first: if the keychain refuses, nothing is half saved.
+        if let Some(key) = new_key {
             self.keep_key(endpoint.id, key).await?;
         }
-        let (row, is_new) = (endpoint.clone(), draft.id.is_none());
+        if new_headers && !(headers.0.is_empty() && stored.as_ref().is_none_or(|stored| stored.headers.is_empty())) {
+            self.keep_headers(endpoint.id, &headers).await?;
+        }
+        let (row, is_new) = (endpoint.clone(), stored.is_none());
+        let models = models.map(|models| without_repeats(models.into_iter()));
         self.store()
-            .write(move |store| match is_new {
-                true => store.endpoints_mut().insert(&row),
-                // A server may have been replaced or mended: what it refuses is found out anew.
-                false => {
-                    store.endpoint_dialects_mut().forget(row.id)?;
-                    store.endpoints_mut().update(&row)
+            .write(move |store| {
+                match is_new {
+                    true => store.endpoints_mut().insert(&row)?,
+                    // A server may have been replaced or repaired: learn again what it refuses.
+                    false => {
+                        store.endpoint_dialects_mut().forget(row.id)?;
+                        store.endpoints_mut().update(&row)?;
+                    }
                 }
+                models.map_or(Ok(()), |models| store.endpoint_models_mut().replace(row.id, &models))
             })
             .await?;
         self.events().changed(Changed::Endpoints, Some(endpoint.id.to_string()));
         self.shown_endpoint(endpoint).await
     }
 
-    /// A stored key goes to the address it was entered for, and to no other (S4.75).
-    async fn check_key_stays(&self, endpoint: &Endpoint) -> Answer<()> {
-        let id = endpoint.id;
-        let Some(stored) = self.store().read(move |store| store.endpoints().get(id)).await? else { return Ok(()) };
-        let authority = |url: &str| Ok::<_, ProviderError>(EndpointConfig::new(url, "", None)?.authority());
-        let same = authority(&stored.url)? == authority(&endpoint.url)?
-            && stored.url.starts_with("https:") == endpoint.url.starts_with("https:");
-        if same || self.key(id).await?.is_none() {
-            return Ok(());
-        }
-        Err(bad_input("The address has changed, and the key was entered for the old one.", "Enter the key again."))
-    }
-
     pub async fn delete_endpoint(&self, id: String) -> Answer<()> {
         let id = id.parse::<EndpointId>()?;
+        let models = self.store().read(move |store| store.endpoint_models().of(id)).await?;
         self.store().write(move |store| store.endpoints_mut().delete(id)).await?;
-        self.forget_default(&ModelRef::Remote { id: id.to_string() }).await?;
+        for id in std::iter::once(id).chain(models.into_iter().map(|model| model.id)) {
+            self.forget_default(&ModelRef::Remote { id: id.to_string() }).await?;
+        }
         self.events().changed(Changed::Endpoints, Some(id.to_string()));
-        self.keep_key(id, String::new()).await
+        self.keep_key(id, String::new()).await?;
+        self.keep_headers(id, &Headers::default()).await
     }
 
+    /// Asks the endpoint of a draft for its models. Nothing is saved.
     pub async fn test_endpoint(&self, draft: EndpointDraft) -> Answer<EndpointTest> {
-        let endpoint = parse(&draft)?;
-        let key = match draft.key {
-            Some(key) => Some(SecretString::from(key)),
-            None => {
-                self.check_key_stays(&endpoint).await?;
-                self.key(endpoint.id).await?
-            }
-        };
+        let Parsed { endpoint, key, headers, .. } = self.parse(draft).await?;
         let started = Instant::now();
-        let found = probe(&EndpointConfig::new(&endpoint.url, endpoint.model, key)?).await?;
-        Ok(EndpointTest { models: found.models, context: found.context, took_ms: millis(started) })
-    }
-
-    /// The endpoint's key, if it has one.
-    pub(crate) async fn key(&self, id: EndpointId) -> Answer<Option<SecretString>> {
-        Ok(self.with_secrets(move |secrets| secrets.get(id)).await?.map(SecretString::from))
-    }
-
-    /// An empty key takes the stored one away.
-    async fn keep_key(&self, id: EndpointId, key: String) -> Answer<()> {
-        self.with_secrets(move |secrets| if key.is_empty() { secrets.remove(id) } else { secrets.set(id, &key) }).await
+        let found = probe(&configured(&endpoint, key, headers)?).await?;
+        Ok(tested(found, started))
     }
 
     pub(crate) async fn shown_endpoint(&self, endpoint: Endpoint) -> Answer<api::Endpoint> {
@@ -104,41 +94,86 @@ impl Engine {
         // A locked keychain must not keep the list from being shown.
         let (has_key, key_is_for_session) = self
             .with_secrets(move |secrets| {
-                let has_key = secrets.get(id).is_ok_and(|key| key.is_some());
+                let has_key = secrets.get(Secret::Key(id)).is_ok_and(|key| key.is_some());
                 Ok((has_key, has_key && secrets.is_for_session()))
             })
             .await?;
-        let me = ModelRef::Remote { id: id.to_string() };
+        let models = self.store().read(move |store| store.endpoint_models().of(id)).await?;
+        let default = match self.settings().default_model {
+            Some(ModelRef::Remote { id: chosen }) => {
+                chosen == id.to_string() || models.iter().any(|model| model.id.to_string() == chosen)
+            }
+            _ => false,
+        };
         let (counted_with, mean_error) = described(self.store(), &endpoint).await?;
         let learned = quirks(&endpoint_dialect::known(self.store(), &endpoint).await?);
         Ok(api::Endpoint {
             id: id.to_string(),
             name: endpoint.name,
+            dialect: match endpoint.dialect {
+                EndpointDialect::OpenAi => api::EndpointDialect::OpenAi,
+            },
             url: endpoint.url,
             model: endpoint.model,
             context: endpoint.context,
+            models: models.into_iter().map(shown_model).collect(),
+            headers: endpoint.headers,
             has_key,
             key_is_for_session,
-            default: self.settings().default_model.as_ref() == Some(&me),
+            default,
             counted_with,
             mean_error,
             learned,
         })
     }
 
-    /// Keychains block, for as long as a person takes to unlock them.
-    async fn with_secrets<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Secrets) -> Answer<T> + Send + 'static,
-    ) -> Answer<T> {
-        let engine = self.clone();
-        tokio::task::spawn_blocking(move || work(engine.secrets()))
-            .await
-            .map_err(|_| internal("the keychain did not answer"))?
+    /// Reads a draft, and fetches the secrets that it keeps.
+    ///
+    /// # Errors
+    /// `BadInput` for what is missing or has no sense, and for a stored secret whose address has changed.
+    async fn parse(&self, draft: EndpointDraft) -> Answer<Parsed> {
+        let mut endpoint = row(&draft)?;
+        let id = endpoint.id;
+        let stored = match draft.id {
+            Some(_) => self.store().read(move |store| store.endpoints().get(id)).await?,
+            None => None,
+        };
+        let key = match draft.key {
+            Some(key) => Some(SecretString::from(key)),
+            None => {
+                let key = self.key(id).await?;
+                check_secret_stays(stored.as_ref(), &endpoint, key.is_some(), "key")?;
+                key
+            }
+        };
+        let keeps_header = draft.headers.as_ref().is_none_or(|all| all.iter().any(|header| header.value.is_none()));
+        let has_headers = stored.as_ref().is_some_and(|stored| !stored.headers.is_empty());
+        check_secret_stays(stored.as_ref(), &endpoint, keeps_header && has_headers, "headers")?;
+        let headers = match (draft.headers, &stored) {
+            (Some(drafts), stored) => self.drafted_headers(stored.as_ref(), drafts).await?,
+            (None, Some(stored)) => self.headers(stored).await?,
+            (None, None) => Headers::default(),
+        };
+        endpoint.headers = headers.names();
+        Ok(Parsed { endpoint, stored, key, headers })
     }
 }
 
-fn parse(draft: &EndpointDraft) -> Answer<Endpoint> {
+/// A stored secret goes to the address it was entered for, and to no other.
+fn check_secret_stays(stored: Option<&Endpoint>, endpoint: &Endpoint, kept: bool, what: &str) -> Answer<()> {
+    let (Some(stored), true) = (stored, kept) else { return Ok(()) };
+    let authority = |url: &str| Ok::<_, ProviderError>(EndpointConfig::new(url, "", None)?.authority());
+    let same = authority(&stored.url)? == authority(&endpoint.url)?
+        && stored.url.starts_with("https:") == endpoint.url.starts_with("https:");
+    if same {
+        return Ok(());
+    }
+    let verb = if what == "key" { "was" } else { "were" };
+    let message = format!("The address has changed, and the {what} {verb} entered for the old one.");
+    Err(bad_input(message, format!("Enter the {what} again.")))
+}
+
+fn row(draft: &EndpointDraft) -> Answer<Endpoint> {
     let id = match &draft.id {
         Some(id) => id.parse()?,
         None => EndpointId(Uuid::now_v7()),
@@ -156,8 +191,12 @@ fn parse(draft: &EndpointDraft) -> Answer<Endpoint> {
     Ok(Endpoint {
         id,
         name: name.to_owned(),
+        dialect: match draft.dialect {
+            api::EndpointDialect::OpenAi => EndpointDialect::OpenAi,
+        },
         url: url.to_owned(),
         model: draft.model.trim().to_owned(),
         context: draft.context,
+        headers: Vec::new(),
     })
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use store::{AssetHash, Character};
 
 use crate::Engine;
-use crate::api::{ApiError, Event, ImportReport, Imported, Refused, Skipped};
+use crate::api::{ApiError, ImportReport, Imported, Refused, Skipped};
 use crate::characters::card_of;
 use crate::error::{Answer, internal};
 use crate::folders;
@@ -44,7 +44,7 @@ impl Engine {
             self.import_path(&path, asked_for, &mut report).await?;
         }
         report.skipped.extend(left_out);
-        self.events().announce(Event::Imported { report: report.clone() });
+        self.report_import(&report).await;
         Ok(report)
     }
 
@@ -53,6 +53,17 @@ impl Engine {
     /// # Errors
     /// Only if the database refuses.
     pub async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+        let report = self.import_one_of_many(file_name, bytes).await?;
+        self.report_import(&report).await;
+        Ok(report)
+    }
+
+    /// As [`Engine::import_bytes`], of one file of a selection: whoever sends the files reports them together, with
+    /// [`Engine::keep_import_report`].
+    ///
+    /// # Errors
+    /// Only if the database refuses.
+    pub async fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
         let mut report = ImportReport::default();
         let ending = Path::new(&file_name).extension().unwrap_or_default().to_ascii_lowercase();
         if CHATS.iter().any(|known| ending == *known) {
@@ -60,7 +71,6 @@ impl Engine {
         } else {
             self.import_card(file_name, bytes, &mut report).await?;
         }
-        self.events().announce(Event::Imported { report: report.clone() });
         Ok(report)
     }
 

@@ -33,7 +33,7 @@ impl Engine {
         for file in files {
             self.import_chat_file(&file, Some(with), &mut report).await?;
         }
-        self.events().announce(Event::Imported { report: report.clone() });
+        self.report_import(&report).await;
         Ok(report)
     }
 
@@ -42,10 +42,24 @@ impl Engine {
     /// # Errors
     /// `NotFound` if there is no such character.
     pub async fn import_chat_with(&self, character: String, file: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+        let report = self.import_one_chat_of_many(character, file, bytes).await?;
+        self.report_import(&report).await;
+        Ok(report)
+    }
+
+    /// As [`Engine::import_chat_with`], of one file of a selection, which is reported with the others.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such character.
+    pub async fn import_one_chat_of_many(
+        &self,
+        character: String,
+        file: String,
+        bytes: Vec<u8>,
+    ) -> Answer<ImportReport> {
         let with = self.character(character.parse()?).await?.id;
         let mut report = ImportReport::default();
         self.import_chat(file, bytes, Some(with), &mut report).await?;
-        self.events().announce(Event::Imported { report: report.clone() });
         Ok(report)
     }
 

@@ -9,6 +9,7 @@ use domain::settings::{
     resolve, setting,
 };
 use domain::{CharacterId, ChatId};
+use store::{Read, StoreError};
 
 use crate::Engine;
 use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
@@ -191,7 +192,7 @@ impl Engine {
             setting(key).map(|setting| format!("{}={value} overrides {key}", setting.variable()))
         };
         let overridden: Vec<_> = layer.iter().filter_map(shown).collect();
-        Ok(if overridden.is_empty() { "the environment overrides none".to_owned() } else { overridden.join(", ") })
+        Ok(if overridden.is_empty() { "No environment overrides".to_owned() } else { overridden.join(", ") })
     }
 
     async fn stack(&self, owner: Owner) -> Answer<Stack> {
@@ -202,7 +203,7 @@ impl Engine {
                 owners(None, None, Some(ModelChoice::Local(id)))
             }
             Owner::Model(ModelChoice::Remote(id)) => {
-                self.endpoint(id).await?;
+                self.chosen_endpoint(id).await?;
                 owners(None, None, Some(ModelChoice::Remote(id)))
             }
             Owner::Character(id) => owners(None, Some(self.character(id).await?.id), None),
@@ -219,9 +220,7 @@ impl Engine {
         let asked = owners.clone();
         let stored = self
             .store()
-            .read(move |store| {
-                asked.iter().map(|owner| store.scoped_settings().of(*owner)).collect::<Result<Vec<_>, _>>()
-            })
+            .read(move |store| asked.iter().map(|owner| of_owner(store, *owner)).collect::<Result<Vec<_>, _>>())
             .await?;
         let (mut layers, mut problems) = (Layers::default(), Vec::new());
         for (owner, stored) in owners.iter().zip(stored) {
@@ -264,6 +263,20 @@ impl Engine {
         let (template, _) = self.template(&id).await?;
         layers.put(Origin::Template, Layer::of_template(template.reply_tokens()));
         Ok(())
+    }
+}
+
+/// What is stored for `owner`. A model of an endpoint takes over what is set for the endpoint, unless it says otherwise.
+fn of_owner(store: &Read<'_>, owner: Owner) -> Result<BTreeMap<String, String>, StoreError> {
+    let own = store.scoped_settings().of(owner)?;
+    let Owner::Model(ModelChoice::Remote(id)) = owner else { return Ok(own) };
+    match store.endpoint_models().resolve(id)? {
+        Some(endpoint) if endpoint.id != id => {
+            let mut all = store.scoped_settings().of(Owner::Model(ModelChoice::Remote(endpoint.id)))?;
+            all.extend(own);
+            Ok(all)
+        }
+        _ => Ok(own),
     }
 }
 

@@ -102,10 +102,10 @@ impl Engine {
         let plain = domain::prompt::Segment { text, control: false };
         let ModelChoice::Local(id) = chosen else {
             let ModelChoice::Remote(id) = chosen else { return Err(no_model()) };
-            let endpoint = self.endpoint(id).await?;
+            let endpoint = self.chosen_endpoint(id).await?;
             let counting = RemoteCounting::of(self.store(), self.tokenizer_files(), &endpoint).await?;
             let tokens = counting.about(plain).await?;
-            return Ok(TokenCount { tokens, model: endpoint.name, exact: false, ids: None });
+            return Ok(TokenCount { tokens, model: self.shown_name(&endpoint).await?, exact: false, ids: None });
         };
         let model = self.local_model(id).await?;
         let texts = [plain];

@@ -8,7 +8,7 @@ macro_rules! operations {
         $then! {
             /// What the window needs to draw its first screen.
             startup() -> Startup;
-            /// Version, data folder, database, models, worker, endpoints: a reason with each no.
+            /// Version, data folder, database, models, worker, token counts: a reason with each no. No endpoint is asked.
             health() -> Health;
             get_settings() -> Settings;
             /// Changes the fields that are there, and no others.
@@ -110,6 +110,11 @@ macro_rules! operations {
             import_progress() -> Option<ImportProgress>;
             /// Ends the import of a folder after what it is at. What came in stays.
             cancel_import() -> ();
+            /// The kept reports of imports, the newest first.
+            list_import_reports() -> Vec<ImportRecord>;
+            get_import_report(id: String) -> ImportReport;
+            /// Keeps the report of files that were sent one by one as one selection, and tells listeners.
+            keep_import_report(report: ImportReport) -> ();
 
             list_personas() -> Vec<Persona>;
             /// An empty `id` makes a new one.
@@ -278,8 +283,14 @@ macro_rules! operations {
             delete_endpoint(id: String) -> ();
             /// Its tokens are counted again by an encoding that fits its model, or by an estimate.
             remove_endpoint_tokenizer(id: String) -> Endpoint;
-            /// Asks the endpoint who it is. Nothing is saved.
+            /// Asks the endpoint of a draft for its models. Nothing is saved.
             test_endpoint(draft: EndpointDraft) -> EndpointTest;
+            /// Asks a stored endpoint for its models and keeps the list.
+            refresh_endpoint(id: String) -> EndpointTest;
+            /// The usual services and servers, to prefill the endpoint form with.
+            endpoint_services() -> Vec<EndpointService>;
+            /// The models that chats chose, the last one first.
+            recent_models() -> Vec<ModelRef>;
         }
     };
 }

@@ -81,8 +81,8 @@ struct Learned {
 impl RemoteCounting {
     /// What is known of `endpoint`'s model. Its `tokenizer.json`, where there is one, is loaded once.
     pub(crate) async fn of(store: &Store, files: &TokenizerFiles, endpoint: &Endpoint) -> Answer<Self> {
-        let id = endpoint.id;
-        let given = store.read(move |store| store.endpoints().tokenizer(id)).await?;
+        let (id, model) = (endpoint.id, endpoint.model.clone());
+        let given = store.read(move |store| store.endpoints().tokenizer(id, &model)).await?;
         let file = match given {
             Some(hash) => files.get(store, hash).await.map(|file| Tokens::File(hash, file)),
             None => None,
@@ -120,8 +120,8 @@ impl RemoteCounting {
 
 /// How `endpoint`'s tokens are counted and how well, without loading anything.
 pub(crate) async fn described(store: &Store, endpoint: &Endpoint) -> Answer<(CountedWith, Option<f32>)> {
-    let id = endpoint.id;
-    let (key, shown) = match store.read(move |store| store.endpoints().tokenizer(id)).await? {
+    let (id, model) = (endpoint.id, endpoint.model.clone());
+    let (key, shown) = match store.read(move |store| store.endpoints().tokenizer(id, &model)).await? {
         Some(hash) => (file_key(hash), CountedWith::TokenizerJson),
         None => {
             let tokens = Tokens::of_model(&endpoint.model);
@@ -256,9 +256,11 @@ mod tests {
         let endpoint = Endpoint {
             id: EndpointId(Uuid::nil()),
             name: "elsewhere".into(),
+            dialect: domain::model::EndpointDialect::OpenAi,
             url: "http://127.0.0.1:9/v1".into(),
             model: "mystery-7b".into(),
             context: 8_192,
+            headers: Vec::new(),
         };
         let row = endpoint.clone();
         store.write(move |store| store.endpoints_mut().insert(&row)).await.unwrap();

@@ -59,6 +59,7 @@ impl Made {
                 reserve: budget.reserve,
                 by_zone,
                 reusable: reused.tokens,
+                measured: None,
                 exact: *exact,
                 counted: Some(answerer.counted()),
             },

@@ -1,4 +1,4 @@
-//! Keys of endpoints: in the keychain of the operating system, or, where there is none, in memory until the app ends.
+//! Secrets of endpoints, their keys and the values of their headers: in the keychain of the operating system, or, where there is none, in memory until the app ends.
 //! Never in a file of ours.
 
 use std::collections::HashMap;
@@ -12,10 +12,28 @@ use crate::error::{Answer, internal};
 
 const SERVICE: &str = "org.inglenook.app";
 
+/// Names a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Secret {
+    Key(EndpointId),
+    /// The values of the endpoint's headers, as one JSON object by name.
+    Headers(EndpointId),
+}
+
+impl Secret {
+    /// The account in the keychain.
+    fn account(self) -> String {
+        match self {
+            Self::Key(id) => id.to_string(),
+            Self::Headers(id) => format!("{id}.headers"),
+        }
+    }
+}
+
 /// Where keys are kept.
 pub(crate) struct Secrets {
     keychain: Option<Arc<CredentialStore>>,
-    session: Mutex<HashMap<EndpointId, String>>,
+    session: Mutex<HashMap<Secret, String>>,
 }
 
 impl Secrets {
@@ -34,7 +52,7 @@ impl Secrets {
         self.keychain.is_none()
     }
 
-    pub(crate) fn get(&self, id: EndpointId) -> Answer<Option<String>> {
+    pub(crate) fn get(&self, id: Secret) -> Answer<Option<String>> {
         let Some(entry) = self.entry(id)? else { return Ok(self.session().get(&id).cloned()) };
         match entry.get_password() {
             Ok(key) => Ok(Some(key)),
@@ -43,7 +61,7 @@ impl Secrets {
         }
     }
 
-    pub(crate) fn set(&self, id: EndpointId, key: &str) -> Answer<()> {
+    pub(crate) fn set(&self, id: Secret, key: &str) -> Answer<()> {
         match self.entry(id)? {
             Some(entry) => entry.set_password(key).map_err(|error| refused(&error)),
             None => {
@@ -53,7 +71,7 @@ impl Secrets {
         }
     }
 
-    pub(crate) fn remove(&self, id: EndpointId) -> Answer<()> {
+    pub(crate) fn remove(&self, id: Secret) -> Answer<()> {
         let Some(entry) = self.entry(id)? else {
             self.session().remove(&id);
             return Ok(());
@@ -64,12 +82,12 @@ impl Secrets {
         }
     }
 
-    fn entry(&self, id: EndpointId) -> Answer<Option<Entry>> {
+    fn entry(&self, id: Secret) -> Answer<Option<Entry>> {
         let Some(keychain) = &self.keychain else { return Ok(None) };
-        keychain.build(SERVICE, &id.to_string(), None).map(Some).map_err(|error| refused(&error))
+        keychain.build(SERVICE, &id.account(), None).map(Some).map_err(|error| refused(&error))
     }
 
-    fn session(&self) -> std::sync::MutexGuard<'_, HashMap<EndpointId, String>> {
+    fn session(&self) -> std::sync::MutexGuard<'_, HashMap<Secret, String>> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -36,13 +36,13 @@ impl Engine {
                     Ok(TextCounts { tokens, model: model.name, exact: true })
                 }
                 ModelChoice::Remote(id) => {
-                    let endpoint = self.endpoint(id).await?;
+                    let endpoint = self.chosen_endpoint(id).await?;
                     let counting = RemoteCounting::of(self.store(), self.tokenizer_files(), &endpoint).await?;
                     let mut tokens = Vec::with_capacity(texts.len());
                     for text in texts {
                         tokens.push(counting.about(text).await?);
                     }
-                    Ok(TextCounts { tokens, model: endpoint.name, exact: false })
+                    Ok(TextCounts { tokens, model: self.shown_name(&endpoint).await?, exact: false })
                 }
             },
         }

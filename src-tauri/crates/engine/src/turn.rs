@@ -47,6 +47,8 @@ pub struct TurnOptions {
     pub without: Vec<String>,
     /// A job beside the chat that the prompt is for.
     pub ask: Option<Ask>,
+    /// The prompt is that of another version of the last reply: of a preview alone.
+    pub regenerate: bool,
     /// What goes with the words.
     pub pictures: Vec<Picture>,
 }
@@ -61,6 +63,7 @@ impl From<WhatIf> for TurnOptions {
             placement: what_if.placement,
             without: what_if.without,
             ask: what_if.ask,
+            regenerate: what_if.regenerate,
             pictures: what_if.pictures,
             ..Self::default()
         }
@@ -214,8 +217,8 @@ impl Engine {
         self.preview_with(chat, text, what_if.into()).await
     }
 
-    /// [`Engine::preview_prompt`] with a say in this one turn. With empty words, what regenerating would send, or what the
-    /// job beside the chat would.
+    /// [`Engine::preview_prompt`] with a say in this one turn. With empty words it is the next turn as far as it is known:
+    /// everything up to the words.
     ///
     /// # Errors
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
@@ -244,7 +247,10 @@ impl Engine {
                 let mut state = self.macro_state(chat).await?;
                 Aim::Words(self.resolve(chat, text, &mut state).await?)
             }
-            Some(last) if convert::is_reply(last.role) && options.ask.is_none() => Aim::Before(last.id),
+            Some(last) if convert::is_reply(last.role) && options.ask.is_none() => match options.regenerate {
+                true => Aim::Before(last.id),
+                false => Aim::Words(String::new()),
+            },
             _ => Aim::Last,
         })
     }

@@ -5,7 +5,9 @@ use domain::{ChatId, MessageId, SwipeId};
 use similar::{ChangeTag, TextDiff};
 
 use crate::Engine;
-use crate::api::{self, Change, Changed, ChangedText, PastTurn, PromptComparison, PromptReport, WhatIf};
+use crate::api::{
+    self, Change, Changed, ChangedText, MeasuredPrompt, PastTurn, PromptComparison, PromptReport, WhatIf,
+};
 use crate::chats::first_words;
 use crate::clock::rfc3339;
 use crate::error::{Answer, not_found};
@@ -18,7 +20,16 @@ const LINE: usize = 120;
 
 impl Engine {
     pub async fn manifest(&self, swipe: String) -> Answer<PromptReport> {
-        self.recorded(&swipe).await.map(|kept| kept.report)
+        let mut report = self.recorded(&swipe).await?.report;
+        report.tokens.measured = self.measured(swipe.parse()?).await?;
+        Ok(report)
+    }
+
+    /// What the model reported of the prompt of `swipe`: the same figures that stand under the reply.
+    async fn measured(&self, swipe: SwipeId) -> Answer<Option<MeasuredPrompt>> {
+        let figures = self.store().read(move |store| store.manifests().figures(&[swipe])).await?;
+        let figures = figures.get(&swipe).and_then(|json| manifest::figures(json));
+        Ok(figures.and_then(|figures| Some(MeasuredPrompt { tokens: figures.prompt?, reused: figures.reused? })))
     }
 
     async fn recorded(&self, swipe: &str) -> Answer<Recorded> {

@@ -86,6 +86,11 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: ModelVerb,
     },
+    /// Remote endpoints and their models
+    Endpoints {
+        #[command(subcommand)]
+        verb: EndpointVerb,
+    },
     /// What is remembered of a character, of a pair, of a chat
     Memory {
         #[command(subcommand)]
@@ -158,7 +163,11 @@ pub(crate) enum Verb {
     /// Read everything that is kept: the database, pictures and files, backups
     Check,
     /// Say what works and what does not
-    Doctor,
+    Doctor {
+        /// Ask each endpoint, too
+        #[arg(long)]
+        endpoints: bool,
+    },
 }
 
 /// Whose settings; without any of these everybody's.
@@ -223,6 +232,9 @@ pub(crate) struct PromptArgs {
     /// The prompt of a job beside the chat, instead of the next turn's
     #[arg(long, value_name = "JOB", conflicts_with = "message")]
     pub(crate) ask: Option<Job>,
+    /// Another version of the last reply instead of the next turn
+    #[arg(long, conflicts_with_all = ["message", "ask"])]
+    pub(crate) regenerate: bool,
     /// Plan for a context of so many tokens
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
@@ -242,7 +254,7 @@ pub(crate) struct Answering {
     /// A model of the library: name, file name or id
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// A remote endpoint: name or id
+    /// A remote endpoint, name or id; NAME/MODEL for another than its preset model
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub(crate) endpoint: Option<String>,
     /// A prompt template: id or name
@@ -251,6 +263,61 @@ pub(crate) struct Answering {
     /// A conversation mode
     #[arg(long, value_name = "M")]
     pub(crate) mode: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EndpointVerb {
+    /// List the endpoints
+    List,
+    /// List the usual services and servers, with their addresses
+    Services,
+    /// Add an endpoint
+    Add(EndpointArgs),
+    /// List the models of an endpoint
+    Models {
+        /// Name or id
+        name: String,
+    },
+    /// Ask an endpoint for its models, and keep the list
+    Test {
+        /// Name or id
+        name: String,
+    },
+    /// Let an endpoint answer where a chat does not say otherwise
+    Default {
+        /// Name or id; NAME/MODEL for another than its preset model
+        name: String,
+    },
+    /// Remove an endpoint and its key
+    Remove {
+        /// Name or id
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EndpointArgs {
+    /// As lists and chats show it; without it the service's name or the address
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Such as http://127.0.0.1:8080/v1
+    #[arg(long, required_unless_present = "service")]
+    pub(crate) url: Option<String>,
+    /// A usual service, as `endpoints services` lists them
+    #[arg(long)]
+    pub(crate) service: Option<String>,
+    /// The model to ask first
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Tokens the model takes
+    #[arg(long, value_name = "N", default_value_t = 8192)]
+    pub(crate) context: u32,
+    /// A file with the key; - reads it from stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_from: Option<PathBuf>,
+    /// A file with headers, one a line, such as X-Team: lamps
+    #[arg(long, value_name = "FILE")]
+    pub(crate) headers_from: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -47,10 +47,22 @@ pub(crate) async fn endpoint(engine: &Engine, wanted: &str) -> Result<Endpoint, 
     pick("endpoint", engine.list_endpoints().await?, wanted, |one| (&one.id, vec![&one.name]))
 }
 
+/// The endpoint that `wanted` names, and the id to choose: its own, or that of the model behind a slash.
+pub(crate) async fn endpoint_model(engine: &Engine, wanted: &str) -> Result<(Endpoint, String), Failure> {
+    let whole = endpoint(engine, wanted).await;
+    let (Err(_), Some((name, model))) = (&whole, wanted.split_once('/')) else {
+        let id = whole?;
+        return Ok((id.clone(), id.id));
+    };
+    let endpoint = endpoint(engine, name).await?;
+    let model = pick("model", endpoint.models.clone(), model, |one| (&one.id, vec![&one.name]))?;
+    Ok((endpoint, model.id))
+}
+
 pub(crate) async fn answering(engine: &Engine, who: &Answering) -> Result<Option<ModelRef>, Failure> {
     Ok(match (&who.model, &who.endpoint) {
         (Some(name), _) => Some(ModelRef::Local { id: model(engine, name).await?.id }),
-        (None, Some(name)) => Some(ModelRef::Remote { id: endpoint(engine, name).await?.id }),
+        (None, Some(name)) => Some(ModelRef::Remote { id: endpoint_model(engine, name).await?.1 }),
         (None, None) => None,
     })
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::Extension;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::extract::{Query, State};
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::respond::{Failure, json};
 use crate::routes::Shared;
+use crate::strangers::Guest;
 
 /// Listeners at once. Each browser tab is one.
 pub(crate) const LISTENERS: usize = 64;
@@ -45,6 +47,7 @@ pub(crate) struct Admission {
 
 pub(crate) async fn events(
     State(shared): State<Shared>,
+    Extension(guest): Extension<Arc<Guest>>,
     Query(admission): Query<Admission>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Failure> {
@@ -55,6 +58,7 @@ pub(crate) async fn events(
             "Get one with `POST /api/ticket` and use it within 30 seconds.",
         ));
     }
+    guest.is_known().await;
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(rejection) => return Ok(rejection.into_response()),

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
@@ -12,6 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
+use axum::{Extension, Router};
 use engine::Engine;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +20,7 @@ use crate::body::Bodies;
 use crate::guard::Names;
 use crate::respond::{Failure, json};
 use crate::secret::{Presented, Tickets, Token};
+use crate::strangers::Guest;
 use crate::{archive, events, files, operation, transfer};
 
 /// What the handlers share.
@@ -75,17 +76,32 @@ async fn at_the_gate(State(shared): State<Shared>, request: Request, next: Next)
     response
 }
 
-async fn require_token(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+async fn require_token(
+    State(shared): State<Shared>,
+    Extension(guest): Extension<Arc<Guest>>,
+    request: Request,
+    next: Next,
+) -> Response {
     match shared.token.presented(request.headers()) {
-        Presented::Token => next.run(request).await,
+        Presented::Token => {
+            guest.is_known().await;
+            next.run(request).await
+        }
         Presented::Nothing | Presented::SomethingElse => Failure::unauthorized().into_response(),
     }
 }
 
-/// Without the token only that the server answers: the checks behind the rest reach out to endpoints.
-async fn health(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Failure> {
+/// Without the token only that the server answers: the rest describes this machine.
+async fn health(
+    State(shared): State<Shared>,
+    Extension(guest): Extension<Arc<Guest>>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
     match shared.token.presented(&headers) {
-        Presented::Token => Ok(json(&shared.engine.health().await?)),
+        Presented::Token => {
+            guest.is_known().await;
+            Ok(json(&shared.engine.health().await?))
+        }
         Presented::Nothing => Ok(json(&serde_json::json!({ "ok": true }))),
         Presented::SomethingElse => Err(Failure::unauthorized()),
     }

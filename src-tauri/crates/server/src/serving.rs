@@ -6,14 +6,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use engine::Engine;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinHandle;
+use tokio::sync::Semaphore;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -21,10 +21,9 @@ use crate::body::Bodies;
 use crate::guard::Names;
 use crate::routes::{Server, router};
 use crate::secret::{Tickets, Token};
+use crate::strangers::{Connections, Guest};
 use crate::{events, files};
 
-/// Connections at once; more wait in the system's queue.
-const CONNECTIONS: u32 = 128;
 /// For the head of a request, and between two requests of a connection.
 const HEAD_PATIENCE: Duration = Duration::from_secs(15);
 /// For requests that are under way when the server stops.
@@ -116,11 +115,13 @@ fn loopback(host: &str) -> Result<IpAddr, ServeError> {
 }
 
 async fn accept(listener: TcpListener, router: Router, stopping: CancellationToken) {
-    let seats = Arc::new(Semaphore::new(CONNECTIONS as usize));
-    while let Some(next) = stopping.run_until_cancelled(next(&listener, &seats)).await {
-        match next {
-            Ok((stream, seat)) => {
-                tokio::spawn(attend(stream, seat, router.clone(), stopping.clone()));
+    let (connections, mut attended) = (Connections::default(), JoinSet::new());
+    while let Some(accepted) = stopping.run_until_cancelled(listener.accept()).await {
+        // Those that have ended.
+        while attended.try_join_next().is_some() {}
+        match accepted {
+            Ok((stream, _)) => {
+                attended.spawn(attend(stream, connections.admit(), router.clone(), stopping.clone()));
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -129,23 +130,14 @@ async fn accept(listener: TcpListener, router: Router, stopping: CancellationTok
         }
     }
     drop(listener);
-    // All seats are free again when the last connection has ended.
-    if timeout(STOP_PATIENCE, seats.acquire_many(CONNECTIONS)).await.is_err() {
+    if timeout(STOP_PATIENCE, async { while attended.join_next().await.is_some() {} }).await.is_err() {
         tracing::warn!("requests were cut off when the server stopped");
     }
 }
 
-async fn next(
-    listener: &TcpListener,
-    seats: &Arc<Semaphore>,
-) -> std::io::Result<(TcpStream, Option<OwnedSemaphorePermit>)> {
-    // The semaphore is never closed, so that a seat always comes.
-    let seat = Arc::clone(seats).acquire_owned().await.ok();
-    Ok((listener.accept().await?.0, seat))
-}
-
 /// HTTP/1.1 alone, of which every wait can be bounded.
-async fn attend(stream: TcpStream, seat: Option<OwnedSemaphorePermit>, router: Router, stopping: CancellationToken) {
+async fn attend(stream: TcpStream, guest: Arc<Guest>, router: Router, stopping: CancellationToken) {
+    let router = router.layer(Extension(Arc::clone(&guest)));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_PATIENCE)
@@ -157,6 +149,7 @@ async fn attend(stream: TcpStream, seat: Option<OwnedSemaphorePermit>, router: R
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = guest.evicted() => return,
         () = stopping.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
@@ -165,7 +158,6 @@ async fn attend(stream: TcpStream, seat: Option<OwnedSemaphorePermit>, router: R
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
-    drop(seat);
 }
 
 fn places(folders: &[PathBuf]) -> String {

@@ -43,18 +43,24 @@ pub(crate) struct Named {
     name: String,
     /// Whose chat the file is; absent for everything else.
     character: Option<String>,
+    /// One file of a selection, which the client reports as a whole.
+    #[serde(default)]
+    of_many: bool,
 }
 
-/// `POST /api/import?name=&character=`, the file as the body.
+/// `POST /api/import?name=&character=&of_many=`, the file as the body.
 pub(crate) async fn import(
     State(shared): State<Shared>,
-    Query(Named { name, character }): Query<Named>,
+    Query(Named { name, character, of_many }): Query<Named>,
     body: Body,
 ) -> Result<Response, Failure> {
     let bytes = shared.bodies.read(body, IMPORT_CAP).await?;
-    Ok(json(&match character {
-        Some(character) => shared.engine.import_chat_with(character, name, bytes).await?,
-        None => shared.engine.import_bytes(name, bytes).await?,
+    let engine = &shared.engine;
+    Ok(json(&match (character, of_many) {
+        (Some(character), false) => engine.import_chat_with(character, name, bytes).await?,
+        (Some(character), true) => engine.import_one_chat_of_many(character, name, bytes).await?,
+        (None, false) => engine.import_bytes(name, bytes).await?,
+        (None, true) => engine.import_one_of_many(name, bytes).await?,
     }))
 }
 

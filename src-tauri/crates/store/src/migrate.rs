@@ -39,6 +39,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0031_foreign.sql"),
     include_str!("migrations/0032_identity.sql"),
     include_str!("migrations/0033_checksums.sql"),
+    include_str!("migrations/0034_endpoint_models.sql"),
+    include_str!("migrations/0035_import_reports.sql"),
 ];
 
 /// 0 in an empty file.

@@ -8,6 +8,11 @@ export type Call = (operation: string, args: Record<string, unknown>) => Promise
 /** Every operation of the engine, typed. */
 export function client(call: Call) {
 	return {
+		refreshEndpoint: (id: string) => call("refresh_endpoint", { id }) as Promise<EndpointTest>,
+		endpointServices: () => call("endpoint_services", {}) as Promise<EndpointService[]>,
+		recentModels: () => call("recent_models", {}) as Promise<ModelRef[]>,
+		listImportReports: () => call("list_import_reports", {}) as Promise<ImportRecord[]>,
+		getImportReport: (id: string) => call("get_import_report", { id }) as Promise<ImportReport>,
 		/** What the window needs to draw its first screen. */
 		startup: () => call("startup", {  }) as Promise<Startup>,
 		/** Version, data folder, database, models, worker, endpoints: a reason with each no. */
@@ -665,6 +670,9 @@ export type Endpoint = {
 	meanError: number | null,
 	/**  What it was found to refuse or to want, since it was saved last. */
 	learned: Quirk[],
+	dialect: EndpointDialect,
+	models: EndpointModel[],
+	headers: string[],
 };
 
 /**  What the endpoint form holds. */
@@ -677,12 +685,15 @@ export type EndpointDraft = {
 	context: number,
 	/**  Absent keeps the stored key; empty removes it. */
 	key: string | null,
+	dialect?: EndpointDialect,
+	headers?: HeaderDraft[] | null,
+	models?: OfferedModel[] | null,
 };
 
 /**  What *Test connection* found. */
 export type EndpointTest = {
 	/**  Model names the endpoint offers; may be empty. */
-	models: string[],
+	models: OfferedModel[],
 	/**  Its context size, where it says. */
 	context: number | null,
 	tookMs: number | null,
@@ -1400,6 +1411,7 @@ export type PromptTokens = {
 	exact: boolean,
 	/**  `null` in old records. */
 	counted: Counted | null,
+	measured?: MeasuredPrompt | null,
 };
 
 /**  Classes of a provider's failure, as the UI shows them. */
@@ -1858,3 +1870,12 @@ export type ZoneTokens = {
 	window: number,
 	input: number,
 };
+
+export type EndpointDialect = "openai";
+export type EndpointModel = { id: string, name: string, context: number | null, typed: boolean };
+export type OfferedModel = { name: string, context: number | null, typed: boolean };
+export type HeaderDraft = { name: string, value: string | null };
+export type EndpointService = { id: string, name: string, url: string, key: KeyNeed, keyUrl: string };
+export type KeyNeed = "none" | "optional" | "required";
+export type MeasuredPrompt = { tokens: number, reused: number };
+export type ImportRecord = { id: string, created: string, imported: number, skipped: number, refused: number, cancelled: boolean };

@@ -93,7 +93,7 @@ test("a lost socket comes back with a fresh ticket and says what may have been m
 test("files are imported one by one into one report", async () => {
 	answer = (path) => Response.json(path.includes("bad") ? { imported: [], skipped: [], refused: [{ file: "bad", kind: "noCard", reason: "" }] } : { imported: [{ name: "Mira" }], skipped: [], refused: [] });
 	const report = await new HttpTransport("x").importFiles([new File(["1"], "mira & co.png"), new File(["2"], "bad.png")]);
-	expect(requests.map(({ path }) => path)).toEqual(["/api/import?name=mira%20%26%20co.png", "/api/import?name=bad.png"]);
+	expect(requests.map(({ path }) => path)).toEqual(["/api/import?name=mira%20%26%20co.png&of_many=true", "/api/import?name=bad.png&of_many=true", "/api/op/keep_import_report"]);
 	expect([report.imported.length, report.refused.length]).toEqual([1, 1]);
 });
 

@@ -166,12 +166,17 @@ export class HttpTransport implements Transport {
 	/** `more` goes behind the name in each address. */
 	async #importAll(files: File[], more = ""): Promise<ImportReport> {
 		const whole: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false };
-		for (const file of files) {
-			const answer = await this.#post(`/api/import?name=${encodeURIComponent(file.name)}${more}`, file);
-			const report = (await answer.json()) as ImportReport;
-			whole.imported.push(...report.imported);
-			whole.skipped.push(...report.skipped);
-			whole.refused.push(...report.refused);
+		try {
+			for (const file of files) {
+				const answer = await this.#post(`/api/import?name=${encodeURIComponent(file.name)}&of_many=true${more}`, file);
+				const report = (await answer.json()) as ImportReport;
+				whole.imported.push(...report.imported);
+				whole.skipped.push(...report.skipped);
+				whole.refused.push(...report.refused);
+			}
+		} finally {
+			// One report for one selection, also where it broke off.
+			await this.call("keep_import_report", { report: whole });
 		}
 		return whole;
 	}

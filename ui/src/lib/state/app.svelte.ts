@@ -78,6 +78,8 @@ export class App {
 	announced = $state("");
 	/** Chats in which a reply is being written. */
 	readonly writing = new SvelteSet<string>();
+	/** Rises with each import that has ended. */
+	importNews = $state(0);
 	/** What an import did, where the user looks at it. */
 	imported = $state.raw<ImportReport | null>(null);
 	/** Lists of memories beside that of the panel. */
@@ -148,9 +150,15 @@ export class App {
 
 	receive = (event: Event): void => {
 		if (event.event === "changed") void this.#changed(event.what, event.id);
-		else if (event.event === "imported") this.#imports.heard(event.report);
+		else if (event.event === "imported") {
+			this.importNews += 1;
+			this.#imports.heard(event.report);
+		}
 		else if (event.event === "importing") this.folder.moved(event.progress);
-		else if (event.event === "importEnded") this.folder.ended(event.report);
+		else if (event.event === "importEnded") {
+			this.importNews += 1;
+			this.folder.ended(event.report);
+		}
 		else if (event.event === "missed") void this.#reload();
 		else this.#heard(event);
 	};

@@ -6,7 +6,7 @@ import type { Api } from "./api";
 import { Attachments } from "./attachments.svelte";
 import { typed } from "./commands";
 import { Documents } from "./documents.svelte";
-import { DraftSaver } from "./draft";
+import { draftSaver, type DraftSaver } from "./draft";
 import { Later } from "./later";
 import { ModeChoice } from "./mode.svelte";
 import { isReply, olderThan, put, putBefore, shownSwipe, shownWords, withGenerating } from "./messages";
@@ -99,7 +99,7 @@ export class ChatState {
 		this.attached = new Attachments(api, (error) => around.failed(error));
 		this.documents = new Documents(api, { of: "chat", id }, around);
 		this.texts = new OwnTexts(api, id, around);
-		this.#saver = new DraftSaver((text) => this.#do(() => api.saveDraft(id, text)).then(() => {}));
+		this.#saver = draftSaver(api, id, (error) => around.failed(error));
 	}
 
 	/** Reads the chat; a reply being written is joined where it stands. */
@@ -149,6 +149,10 @@ export class ChatState {
 		if (asked.kind === "impersonate") {
 			this.type("");
 			return this.impersonate();
+		}
+		if (asked.kind === "unknown") {
+			this.commandFailure = t("commands.unknown", { command: asked.command });
+			return;
 		}
 		if (this.busy) return;
 		const { text } = asked;
@@ -348,7 +352,9 @@ export class ChatState {
 				this.openFailure = null;
 				if (!this.#stale) this.#show(chat);
 			} catch (thrown) {
-				this.openFailure = asApiError(thrown);
+				// A chat that is on screen stays there, and with it what is being typed.
+				if (this.info) this.failure ??= asApiError(thrown);
+				else this.openFailure = asApiError(thrown);
 			}
 		}
 		const early = this.#early;
@@ -359,7 +365,9 @@ export class ChatState {
 	#show(chat: Chat): void {
 		const { generating, page } = chat;
 		const older = olderThan(this.messages, page.messages);
-		if (!this.info) this.draft = chat.draft;
+		if (!this.info) this.draft = this.#saver.unsaved ?? chat.draft;
+		// What could not be saved while the engine was away.
+		void this.#saver.now();
 		this.info = chat;
 		this.prepending = false;
 		if (older.length === 0) this.more = page.more;

@@ -463,3 +463,35 @@ test("a new scene begins with the next message and deletes nothing", async () =>
 	expect(texts(state)).toEqual(["Good evening."]);
 	expect(heard).toEqual(["A new scene begins."]);
 });
+
+test("an unknown command is not sent and says so", async () => {
+	const { state, shell } = await open(chat([GREETING]));
+	state.type("/sys The lights go out.");
+	await state.send();
+	expect([state.draft, shell.count("send_message")]).toEqual(["/sys The lights go out.", 0]);
+	expect(state.commandFailure).toContain("/sys");
+	state.type("/sys The lights go out");
+	expect(state.commandFailure).toBe("");
+});
+
+test("what is typed stays while the engine is away", async () => {
+	const away = { kind: "internal", message: "Inglenook does not answer." };
+	let isAway = false;
+	const answer = (value: unknown) => () => {
+		if (isAway) throw away;
+		return value;
+	};
+	const { state, shell } = await open(chat([GREETING]), { open_chat: answer(chat([GREETING])), save_draft: answer(null), send_message: answer(null) });
+	isAway = true;
+	state.type("Wait for me");
+	await vi.advanceTimersByTimeAsync(300);
+	await state.send();
+	expect([state.draft, state.openFailure, state.failure]).toEqual(["Wait for me", null, away]);
+	state.type("Wait for me, please");
+	await vi.advanceTimersByTimeAsync(300);
+	expect(failures).toEqual([away]);
+	isAway = false;
+	await state.load();
+	expect(state.draft).toBe("Wait for me, please");
+	expect(shell.asked.findLast(({ operation }) => operation === "save_draft")?.args).toEqual({ chat: "chat", text: "Wait for me, please" });
+});

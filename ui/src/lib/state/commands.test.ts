@@ -9,8 +9,13 @@ test("a command is told from words", () => {
 	expect(typed("/impersonate an owl")).toEqual({ kind: "words", text: "/impersonate an owl" });
 	expect(typed("//mode study")).toEqual({ kind: "words", text: "/mode study" });
 	expect(typed("/me waves")).toEqual({ kind: "words", text: "/me waves" });
-	expect(typed("//comment")).toEqual({ kind: "words", text: "//comment" });
+	expect(typed("//comment on this")).toEqual({ kind: "words", text: "/comment on this" });
 	expect(typed("and/or /mode study")).toEqual({ kind: "words", text: "and/or /mode study" });
+});
+
+test("an unknown command is not sent as words", () => {
+	for (const draft of ["/sys The lights go out.", "/foo", "  /Mode study", "/hilfe bitte"]) expect(typed(draft).kind).toBe("unknown");
+	for (const draft of ["/", "/usr/bin is full", "/ 3", "//", "/:", "1/2 cup", "/me", "a /foo"]) expect(typed(draft)).toEqual({ kind: "words", text: draft });
 });
 
 test("what is begun can be completed", () => {

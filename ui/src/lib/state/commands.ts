@@ -1,14 +1,17 @@
-/** What the composer's text asks for. `//mode` sends `/mode` as it stands (S1.5). */
-export type Typed = { kind: "words"; text: string } | { kind: "mode"; name: string } | { kind: "impersonate" };
+/** What the composer's text asks for. `//mode` sends `/mode` as it stands. */
+export type Typed = { kind: "words"; text: string } | { kind: "mode"; name: string } | { kind: "impersonate" } | { kind: "unknown"; command: string };
 
 /** Commands that the composer knows, without the slash. */
 export const COMMANDS = ["mode", "impersonate"] as const;
 
+/** Many people write what they do as `/me waves`. */
+const WORDS = ["me"];
+
 export function typed(draft: string): Typed {
 	const [, slashes, command, argument = ""] = /^(\/{1,2})(\p{L}+)(?:\s+([\s\S]*))?$/u.exec(draft.trim()) ?? [];
-	// Others are words: `/me waves` is how many people write what they do.
-	if (!COMMANDS.some((known) => known === command)) return { kind: "words", text: draft };
+	if (command === undefined || WORDS.includes(command)) return { kind: "words", text: draft };
 	if (slashes === "//") return { kind: "words", text: draft.trim().slice(1) };
+	if (!COMMANDS.some((known) => known === command)) return { kind: "unknown", command };
 	if (command === "mode") return { kind: "mode", name: argument.trim() };
 	return argument.trim() === "" ? { kind: "impersonate" } : { kind: "words", text: draft };
 }

@@ -1,22 +1,53 @@
+import { asApiError } from "../api/errors";
+import type { ApiError } from "../api/generated";
+import type { Api } from "./api";
+
 const PAUSE_MS = 300;
 
 /** Saves what stands in the composer once the writer pauses, and at once when asked. */
 export class DraftSaver {
-	#text: string | null = null;
+	/** What is not saved yet; it stays until it is. */
+	unsaved: string | null = null;
 	#timer: ReturnType<typeof setTimeout> | undefined;
+	#failed = false;
 
-	constructor(private readonly save: (text: string) => Promise<void>) {}
+	constructor(
+		private readonly save: (text: string) => Promise<unknown>,
+		public failed: (error: ApiError) => void,
+	) {}
 
 	later(text: string): void {
-		this.#text = text;
+		this.unsaved = text;
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => void this.now(), PAUSE_MS);
 	}
 
 	async now(): Promise<void> {
 		clearTimeout(this.#timer);
-		const text = this.#text;
-		this.#text = null;
-		if (text !== null) await this.save(text);
+		const text = this.unsaved;
+		if (text === null) return;
+		this.unsaved = null;
+		try {
+			await this.save(text);
+			this.#failed = false;
+		} catch (thrown) {
+			this.unsaved ??= text;
+			// While the engine is away each pause would tell the same.
+			if (!this.#failed) this.failed(asApiError(thrown));
+			this.#failed = true;
+		}
 	}
+}
+
+const savers = new WeakMap<Api, Map<string, DraftSaver>>();
+
+/** The saver of a chat's draft. One that could not save yet is found again when its chat is opened again. */
+export function draftSaver(api: Api, chat: string, failed: (error: ApiError) => void): DraftSaver {
+	const known = savers.get(api) ?? new Map<string, DraftSaver>();
+	savers.set(api, known);
+	for (const [id, saver] of known) if (saver.unsaved === null) known.delete(id);
+	const saver = known.get(chat) ?? new DraftSaver((text) => api.saveDraft(chat, text), failed);
+	saver.failed = failed;
+	known.set(chat, saver);
+	return saver;
 }

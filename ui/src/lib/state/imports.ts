@@ -33,24 +33,31 @@ export class ImportNews {
 		this.#timer = setTimeout(() => this.#tell(), PAUSE_MS);
 	}
 
-	/** A line for each outcome; where it is about several files, the whole report is behind it. */
+	/** One file is told in full; of several the counts, with the whole report behind them. */
 	#tell(): void {
 		const report = this.#gathered;
 		this.#gathered = { imported: [], skipped: [], refused: [], cancelled: false };
 		const { imported, skipped, refused } = report;
-		const told: number[] = [];
-		const tell = (...toast: Parameters<Toasts["show"]>) => told.push(this.toasts.show(...toast));
-		const whole = () => {
-			for (const id of told) this.toasts.dismiss(id);
-			this.ways.show(report);
-		};
-		const show = (files: unknown[]) => (files.length > 1 ? { label: t("import.show"), run: whole } : undefined);
-		if (imported.length + skipped.length + refused.length === 0) tell({ kind: "news", text: t("toast.nothingToImport") });
-		if (imported.length > 1) {
-			tell({ kind: "news", text: t("toast.importedMany", { count: imported.length }), detail: lines(imported.flatMap(({ warnings }) => warnings)), action: show(imported) }, LONG_MS);
-		} else if (imported[0]) tell(this.#one(imported[0]));
-		if (skipped.length > 0) tell({ kind: "news", text: t("toast.skipped", about(skipped)), detail: lines(reasons(skipped)), action: show(skipped) });
-		if (refused.length > 0) tell({ kind: "bad", text: t("toast.refused", about(refused)), detail: lines(reasons(refused)), action: show(refused) }, LONG_MS);
+		const count = imported.length + skipped.length + refused.length;
+		if (count === 0) this.toasts.show({ kind: "news", text: t("toast.nothingToImport") });
+		else if (count > 1) this.#many(report);
+		else if (imported[0]) this.toasts.show(this.#one(imported[0]));
+		else if (skipped[0]) this.toasts.show({ kind: "news", text: t("toast.skipped", about(skipped)), detail: skipped[0].reason });
+		else this.toasts.show({ kind: "bad", text: t("toast.refused", about(refused)), detail: refused[0]?.reason ?? "" }, LONG_MS);
+	}
+
+	#many(report: ImportReport): void {
+		const { imported, skipped, refused } = report;
+		const { here, left } = skippedParts(skipped);
+		const text = [
+			imported.length > 0 ? t("import.done", { count: imported.length }) : "",
+			here.length > 0 ? t("import.skippedCount", { count: here.length }) : "",
+			left.length > 0 ? t("import.leftCount", { count: left.length }) : "",
+			refused.length > 0 ? t("import.refusedCount", { count: refused.length }) : "",
+		];
+		const detail = lines([...refused.map(({ file, reason }) => `${file}: ${reason}`), ...imported.flatMap(({ warnings }) => warnings)]);
+		const action = { label: t("import.show"), run: () => this.ways.show(report) };
+		this.toasts.show({ kind: refused.length > 0 ? "bad" : "news", text: text.filter(Boolean).join(" · "), detail, action }, LONG_MS);
 	}
 
 	#one({ id, kind, name, warnings }: Imported): Parameters<Toasts["show"]>[0] {
@@ -68,10 +75,6 @@ interface Told {
 
 function about(files: Told[]): { count: number; file: string } {
 	return { count: files.length, file: files[0]?.file ?? "" };
-}
-
-function reasons(files: Told[]): string[] {
-	return files.length === 1 ? files.map(({ reason }) => reason) : files.map(({ file, reason }) => `${file}: ${reason}`);
 }
 
 function lines(all: string[]): string {

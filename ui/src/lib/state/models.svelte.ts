@@ -1,5 +1,4 @@
-import { asApiError } from "../api/errors";
-import type { ApiError, Endpoint, EndpointDraft, EndpointTest, Model, ModelRef } from "../api/generated";
+import type { Endpoint, Model, ModelRef } from "../api/generated";
 import type { Api } from "./api";
 
 /** Who answers, in words: where the text goes is what a reader wants to know. */
@@ -9,6 +8,24 @@ export interface Answering {
 	host: string | null;
 	/** It is no file on this machine. */
 	endpoint: boolean;
+}
+
+/** A model that can be chosen. */
+export interface ModelOption {
+	ref: ModelRef;
+	name: string;
+	/** The endpoint's name; empty for files on this machine. */
+	group: string;
+	/** Its file is gone. */
+	missing: boolean;
+}
+
+export interface ModelGroup {
+	/** `recent`, `local`, or an endpoint's id. */
+	id: string;
+	/** The endpoint's name; `null` for the others. */
+	title: string | null;
+	models: ModelOption[];
 }
 
 /** Everything that can answer: files on this machine and endpoints elsewhere. */
@@ -29,15 +46,48 @@ export class Models {
 		return this.#find(chosen) ?? this.#default();
 	}
 
+	/** The endpoint that `id` names, itself or one of its models, with the name of the model to ask. */
+	remote(id: string): { endpoint: Endpoint; model: string } | null {
+		for (const endpoint of this.endpoints) {
+			if (endpoint.id === id) return { endpoint, model: endpoint.model };
+			const model = endpoint.models.find((one) => one.id === id);
+			if (model) return { endpoint, model: model.name };
+		}
+		return null;
+	}
+
+	/** What can be chosen, in groups; `recent` comes first and keeps its order. */
+	choices(recent: readonly ModelRef[]): ModelGroup[] {
+		const local = this.local.map((model) => ({ ref: { kind: "local", id: model.id } as const, name: model.name, group: "", missing: model.missing }));
+		const remote = this.endpoints.map((endpoint) => ({ id: endpoint.id, title: endpoint.name, models: modelsOf(endpoint) }));
+		const all = [...local, ...remote.flatMap(({ models }) => models)];
+		const known = recent.flatMap((ref) => all.find((one) => one.ref.kind === ref.kind && one.ref.id === ref.id) ?? []);
+		const groups = [
+			{ id: "recent", title: null, models: known },
+			{ id: "local", title: null, models: local },
+			...remote,
+		];
+		return groups.filter(({ models }) => models.length > 0);
+	}
+
+	/** Whether both name the same model: an endpoint stands for its preset one. */
+	same(first: ModelRef | null | undefined, second: ModelRef): boolean {
+		if (first?.kind !== second.kind) return false;
+		if (first.id === second.id) return true;
+		const [one, other] = [this.remote(first.id), this.remote(second.id)];
+		return one !== null && other !== null && one.endpoint.id === other.endpoint.id && one.model === other.model;
+	}
+
 	#find(chosen: ModelRef | null | undefined): Answering | null {
 		if (chosen?.kind === "local") return ofModel(this.local.find(({ id }) => id === chosen.id));
-		if (chosen?.kind === "remote") return ofEndpoint(this.endpoints.find(({ id }) => id === chosen.id));
-		return null;
+		const remote = chosen ? this.remote(chosen.id) : null;
+		return remote && ofEndpoint(remote.endpoint, remote.model);
 	}
 
 	#default(): Answering | null {
 		const usable = this.local.filter((model) => !model.missing);
-		const chosen = ofModel(usable.find((model) => model.default)) ?? ofEndpoint(this.endpoints.find((endpoint) => endpoint.default));
+		const endpoint = this.endpoints.find((one) => one.default);
+		const chosen = ofModel(usable.find((model) => model.default)) ?? (endpoint ? ofEndpoint(endpoint, endpoint.model) : null);
 		return chosen ?? ofModel(usable[0]);
 	}
 }
@@ -46,116 +96,22 @@ function ofModel(model: Model | undefined): Answering | null {
 	return model ? { name: model.name, host: null, endpoint: false } : null;
 }
 
-function ofEndpoint(endpoint: Endpoint | undefined): Answering | null {
-	return endpoint ? { name: endpoint.model || endpoint.name, host: hostOf(endpoint.url), endpoint: true } : null;
+/** The name that the user gave, and the model where there are several. */
+function ofEndpoint(endpoint: Endpoint, model: string): Answering {
+	const several = endpoint.models.length > 1 && model !== "" && model !== endpoint.name;
+	return { name: several ? `${endpoint.name} · ${model}` : endpoint.name, host: hostOf(endpoint.url), endpoint: true };
+}
+
+function modelsOf(endpoint: Endpoint): ModelOption[] {
+	const option = (id: string, name: string): ModelOption => ({ ref: { kind: "remote", id }, name, group: endpoint.name, missing: false });
+	const preset = endpoint.models.some(({ name }) => name === endpoint.model) ? [] : [option(endpoint.id, endpoint.model || endpoint.name)];
+	// Without a preset model the endpoint itself is no choice of its own where there is a list.
+	const own = endpoint.model === "" && endpoint.models.length > 0 ? [] : preset;
+	return [...own, ...endpoint.models.map(({ id, name }) => option(id, name))];
 }
 
 /** `null` for this machine itself. */
 export function hostOf(url: string): string | null {
 	const host = URL.parse?.(url)?.hostname ?? url;
 	return ["127.0.0.1", "localhost", "[::1]"].includes(host) ? null : host;
-}
-
-export interface Preset {
-	name: string;
-	url: string;
-}
-
-export const PRESETS: readonly Preset[] = [
-	{ name: "llama.cpp server", url: "http://127.0.0.1:8080/v1" },
-	{ name: "Ollama", url: "http://127.0.0.1:11434/v1" },
-	{ name: "LM Studio", url: "http://127.0.0.1:1234/v1" },
-];
-
-/** The endpoint form: what it holds, and what a test found. */
-export class EndpointForm {
-	draft = $state<EndpointDraft>({ id: null, name: "", url: "", model: "", context: 8192, key: null });
-	/** A key is stored; it is never shown again. */
-	hasKey = $state(false);
-	testing = $state(false);
-	found = $state.raw<EndpointTest | null>(null);
-	failure = $state.raw<ApiError | null>(null);
-	/** As it is stored; `null` for a new one. */
-	saved = $state.raw<Endpoint | null>(null);
-	/** A tokenizer is being read. */
-	choosing = $state(false);
-	readonly ready = $derived(this.draft.url.trim() !== "");
-
-	constructor(
-		private readonly api: Api,
-		endpoint: Endpoint | null,
-	) {
-		this.saved = endpoint;
-		this.hasKey = endpoint?.hasKey ?? false;
-		if (endpoint) {
-			const { id, name, url, model, context } = endpoint;
-			this.draft = { id, name, url, model, context, key: null };
-		}
-	}
-
-	use(preset: Preset): void {
-		this.draft.name = preset.name;
-		this.draft.url = preset.url;
-		this.#forget();
-	}
-
-	async test(): Promise<void> {
-		this.testing = true;
-		this.#forget();
-		try {
-			this.found = await this.api.testEndpoint(this.#named());
-			this.draft.model ||= this.found.models[0] ?? "";
-			if (this.found.context) this.draft.context = this.found.context;
-		} catch (thrown) {
-			this.failure = asApiError(thrown);
-		}
-		this.testing = false;
-	}
-
-	/** `null` when it was refused; the reason is in `failure`. */
-	async save(): Promise<Endpoint | null> {
-		this.#forget();
-		try {
-			return await this.api.saveEndpoint(this.#named());
-		} catch (thrown) {
-			this.failure = asApiError(thrown);
-			return null;
-		}
-	}
-
-	/** The chosen `tokenizer.json` counts at once: it belongs to the endpoint as it is stored. */
-	chooseTokenizer = (): Promise<void> => this.#count((id) => this.api.shell.pickTokenizer(id));
-
-	removeTokenizer = (): Promise<void> => this.#count((id) => this.api.removeEndpointTokenizer(id));
-
-	async #count(change: (id: string) => Promise<Endpoint | null>): Promise<void> {
-		if (!this.saved) return;
-		this.choosing = true;
-		this.#forget();
-		try {
-			this.saved = (await change(this.saved.id)) ?? this.saved;
-		} catch (thrown) {
-			this.failure = asApiError(thrown);
-		}
-		this.choosing = false;
-	}
-
-	/** What is typed into the key field; left empty, the stored key stays. */
-	typeKey(key: string): void {
-		this.draft.key = key === "" ? null : key;
-	}
-
-	forgetKey = (): void => {
-		this.draft.key = "";
-		this.hasKey = false;
-	};
-
-	#named(): EndpointDraft {
-		const draft = $state.snapshot(this.draft);
-		return { ...draft, name: draft.name.trim() || draft.model || draft.url };
-	}
-
-	#forget(): void {
-		[this.found, this.failure] = [null, null];
-	}
 }

@@ -185,6 +185,18 @@ pub struct ImportReport {
     pub cancelled: bool,
 }
 
+/// A report that is kept, without its lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportRecord {
+    pub id: String,
+    pub created: String,
+    pub imported: u32,
+    pub skipped: u32,
+    pub refused: u32,
+    pub cancelled: bool,
+}
+
 /// How far the import of a whole folder is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

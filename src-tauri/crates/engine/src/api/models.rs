@@ -7,8 +7,13 @@ use super::CountedWith;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum ModelRef {
-    Local { id: String },
-    Remote { id: String },
+    Local {
+        id: String,
+    },
+    /// The id of an endpoint, which stands for its preset model, or the id of one of its models.
+    Remote {
+        id: String,
+    },
 }
 
 /// Whether a model file fits into this machine's memory, as an estimate from its header.
@@ -42,15 +47,29 @@ pub struct Model {
     pub default: bool,
 }
 
-/// A remote, OpenAI-compatible endpoint. Its key is never shown again.
+/// The API that an endpoint speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum EndpointDialect {
+    #[default]
+    OpenAi,
+}
+
+/// A remote endpoint. Its key and the values of its headers are never shown again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Endpoint {
     pub id: String,
     pub name: String,
+    pub dialect: EndpointDialect,
     pub url: String,
+    /// The preset model: it answers where only the endpoint is chosen.
     pub model: String,
     pub context: u32,
+    /// What it offers, as last listed, and what was entered by hand.
+    pub models: Vec<EndpointModel>,
+    /// Names of the headers that it wants besides the key.
+    pub headers: Vec<String>,
     pub has_key: bool,
     /// The key lives only until the app ends, because this machine offers no keychain.
     pub key_is_for_session: bool,
@@ -82,27 +101,86 @@ pub enum Quirk {
     NoSystem,
 }
 
-/// What the endpoint form holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+/// A model of an endpoint; its id can be chosen like the endpoint's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointModel {
+    pub id: String,
+    pub name: String,
+    /// Tokens it takes, where the endpoint says so.
+    pub context: Option<u32>,
+    /// Entered by hand.
+    pub typed: bool,
+}
+
+/// A model as an endpoint lists it, or as it was entered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct OfferedModel {
+    pub name: String,
+    pub context: Option<u32>,
+    pub typed: bool,
+}
+
+/// A header that each request to an endpoint carries.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct HeaderDraft {
+    pub name: String,
+    /// Absent keeps the stored one.
+    pub value: Option<String>,
+}
+
+/// The contents of the endpoint form.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointDraft {
     /// Absent for a new one.
     pub id: Option<String>,
     pub name: String,
+    #[serde(default)]
+    pub dialect: EndpointDialect,
     pub url: String,
     pub model: String,
     pub context: u32,
     /// Absent keeps the stored key; empty removes it.
     pub key: Option<String>,
+    /// Absent keeps the stored headers.
+    #[serde(default)]
+    pub headers: Option<Vec<HeaderDraft>>,
+    /// Absent keeps the stored list.
+    #[serde(default)]
+    pub models: Option<Vec<OfferedModel>>,
 }
 
-/// What *Test connection* found.
+/// The result of *Test connection*.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointTest {
-    /// Model names the endpoint offers; may be empty.
-    pub models: Vec<String>,
-    /// Its context size, where it says.
+    /// What the endpoint offers; may be empty.
+    pub models: Vec<OfferedModel>,
+    /// The context size of the preset model, where the endpoint says so.
     pub context: Option<u32>,
     pub took_ms: f64,
+}
+
+/// A usual service or server, to prefill the endpoint form with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointService {
+    pub id: String,
+    pub name: String,
+    pub url: String,
+    pub key: KeyNeed,
+    /// The page where one gets a key; empty where none is needed.
+    pub key_url: String,
+}
+
+/// Whether a service wants a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum KeyNeed {
+    None,
+    Optional,
+    Required,
 }

@@ -220,10 +220,22 @@ pub struct PromptTokens {
     pub by_zone: ZoneTokens,
     /// The same bytes as at the beginning of the turn before: what a model with that turn in its cache does not read.
     pub reusable: u32,
+    /// What the model reported once it had read the prompt; `null` for prompts that were not sent.
+    #[serde(default)]
+    pub measured: Option<MeasuredPrompt>,
     /// True where the model's own tokenizer counted.
     pub exact: bool,
     /// `null` in old records.
     pub counted: Option<Counted>,
+}
+
+/// A prompt as the model counted it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct MeasuredPrompt {
+    pub tokens: u32,
+    /// Tokens that it had in its cache.
+    pub reused: u32,
 }
 
 /// How the budget was shared out. All figures are tokens.
@@ -331,6 +343,8 @@ pub struct WhatIf {
     pub ask: Option<Ask>,
     /// What would be sent with the words.
     pub pictures: Vec<Picture>,
+    /// Another version of the last reply instead of the next turn; with words it has no effect.
+    pub regenerate: bool,
 }
 
 /// A past turn, for the list on the X-ray's page.

@@ -145,13 +145,16 @@ impl Engine {
         if id == "auto" {
             return Ok(None);
         }
-        let known = |store: &Read<'_>| Ok((store.models().list()?, store.endpoints().list()?));
-        let (models, endpoints) = self.store().read(known).await?;
+        let (Ok(local), Ok(remote)) = (id.parse(), id.parse()) else { return Ok(None) };
+        let known = move |store: &Read<'_>| {
+            Ok((store.models().get(local)?.is_some(), store.endpoint_models().resolve(remote)?.is_some()))
+        };
         let id = id.to_owned();
-        if models.iter().any(|model| model.id.to_string() == id) {
-            return Ok(Some(ModelRef::Local { id }));
-        }
-        Ok(endpoints.iter().any(|endpoint| endpoint.id.to_string() == id).then_some(ModelRef::Remote { id }))
+        Ok(match self.store().read(known).await? {
+            (true, _) => Some(ModelRef::Local { id }),
+            (false, true) => Some(ModelRef::Remote { id }),
+            (false, false) => None,
+        })
     }
 
     /// Asks until the answer can be read: twice at the most.

@@ -1,21 +1,39 @@
 //! `doctor`: what works, and a reason with each no.
 
-use engine::api::{Health, HealthCheck};
+use engine::api::{ApiError, Health, HealthCheck};
 use engine::{Engine, OpenError};
 
 use crate::failure::{Failure, Reason};
 use crate::output::Output;
 
-pub(crate) async fn doctor(opened: Result<Engine, OpenError>, out: &Output) -> Result<(), Failure> {
+/// Without `endpoints` nothing leaves this machine.
+pub(crate) async fn doctor(opened: Result<Engine, OpenError>, endpoints: bool, out: &Output) -> Result<(), Failure> {
     let health = match opened {
         Ok(engine) => {
-            let health = engine.health().await;
+            let health = match endpoints {
+                true => with_endpoints(&engine).await,
+                false => engine.health().await,
+            };
             engine.shutdown().await;
             health?
         }
         Err(error) => closed(error),
     };
     tell(&health, out)
+}
+
+async fn with_endpoints(engine: &Engine) -> Result<Health, ApiError> {
+    let mut health = engine.health().await?;
+    for endpoint in engine.list_endpoints().await? {
+        let found = engine.refresh_endpoint(endpoint.id).await;
+        let (ok, reason) = match found {
+            Ok(found) => (true, format!("answered in {:.0} ms", found.took_ms)),
+            Err(error) => (false, error.to_string()),
+        };
+        health.checks.push(HealthCheck { name: format!("endpoint {}", endpoint.name), ok, reason });
+    }
+    health.ok = health.checks.iter().all(|check| check.ok);
+    Ok(health)
 }
 
 pub(super) fn tell(health: &Health, out: &Output) -> Result<(), Failure> {

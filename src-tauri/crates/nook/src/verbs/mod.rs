@@ -3,6 +3,7 @@
 mod chat;
 mod data;
 mod doctor;
+mod endpoints;
 mod export;
 mod library;
 mod lore;
@@ -44,8 +45,8 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
         };
     }
     let opened = Engine::open(options).await;
-    if matches!(cli.verb, Verb::Doctor) {
-        return doctor::doctor(opened, out).await;
+    if let Verb::Doctor { endpoints } = cli.verb {
+        return doctor::doctor(opened, endpoints, out).await;
     }
     let engine = opened?;
     let result = verb(&engine, cli.verb, out).await;
@@ -67,6 +68,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
         Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
         Verb::Template { verb } => templates::templates(engine, verb, out).await,
+        Verb::Endpoints { verb } => endpoints::endpoints(engine, verb, out).await,
         Verb::Models { verb } => models::models(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
         Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,
@@ -80,6 +82,6 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
             data::trash(engine, Sorting { restore, delete, empty, backups }, out).await
         }
         Verb::Check => data::check(engine, out).await,
-        Verb::Doctor | Verb::Lore { .. } => Ok(()),
+        Verb::Doctor { .. } | Verb::Lore { .. } => Ok(()),
     }
 }

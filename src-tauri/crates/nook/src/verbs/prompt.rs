@@ -22,7 +22,13 @@ pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> R
         Placing::Classic => Placement::Classic,
     });
     let asked = find::options(engine, &args.answering).await?;
-    let options = TurnOptions { context: args.limit, placement, ask: args.ask.map(Into::into), ..asked };
+    let options = TurnOptions {
+        context: args.limit,
+        placement,
+        ask: args.ask.map(Into::into),
+        regenerate: args.regenerate,
+        ..asked
+    };
     let report = engine.preview_with(chat, args.message, options).await?;
     match args.stage {
         Some(stage) => out.answer(&report.stage(stage.into()), marked)?,

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it is surprised")]
 
 mod data;
+mod endpoints;
 mod exports;
 mod hostile;
 mod library;

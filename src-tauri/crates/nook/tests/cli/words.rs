@@ -59,7 +59,19 @@ fn help_and_version_are_answers() {
     let help = world.run(&["--help"]);
     assert_eq!(help.code, 0);
     for verb in [
-        "import", "export", "list", "show", "set", "chat", "prompt", "tokens", "models", "memory", "serve", "lore",
+        "import",
+        "export",
+        "list",
+        "show",
+        "set",
+        "chat",
+        "prompt",
+        "tokens",
+        "models",
+        "endpoints",
+        "memory",
+        "serve",
+        "lore",
         "doctor",
     ] {
         assert!(help.out.contains(verb), "{verb}");

@@ -4,12 +4,12 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use url::{Host, Url};
 
 use super::dialect::Dialect;
-use super::key;
+use super::{headers, key};
 use crate::{ProviderError, ProviderErrorKind};
 
 /// One endpoint and one of its models. `Debug` shows neither the key nor the query of the address.
@@ -20,6 +20,8 @@ pub struct EndpointConfig {
     pub model: String,
     key: Option<SecretString>,
     authorization: Option<HeaderValue>,
+    /// Sent with each request, besides the key.
+    headers: HeaderMap,
     pub patience: Patience,
     /// What the endpoint is known to refuse.
     pub(super) dialect: Dialect,
@@ -72,7 +74,8 @@ impl EndpointConfig {
         let key = key.as_ref().map(key::read).transpose()?.flatten();
         let authorization = key.as_ref().map(bearer).transpose()?;
         let dialect = Dialect::of_host(url.host_str().unwrap_or_default());
-        Ok(Self { url, model: model.into(), key, authorization, patience: Patience::default(), dialect })
+        let (model, headers, patience) = (model.into(), HeaderMap::new(), Patience::default());
+        Ok(Self { url, model, key, authorization, headers, patience, dialect })
     }
 
     /// The same endpoint, with what was learned about it before.
@@ -88,6 +91,18 @@ impl EndpointConfig {
     /// The same endpoint, waited for differently.
     pub fn with_patience(self, patience: Patience) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same endpoint, which wants `headers` with each request. Their values are secrets.
+    ///
+    /// # Errors
+    /// `BadRequest` for a header that cannot be sent, that the connection itself sets, or that repeats the key.
+    pub fn with_headers(
+        mut self,
+        headers: impl IntoIterator<Item = (String, SecretString)>,
+    ) -> Result<Self, ProviderError> {
+        self.headers = headers::read(headers, self.has_key())?;
+        Ok(self)
     }
 
     pub fn has_key(&self) -> bool {
@@ -148,18 +163,20 @@ impl EndpointConfig {
     }
 
     pub(super) fn authorize(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        let request = request.headers(self.headers.clone());
         match &self.authorization {
             Some(value) => request.header(AUTHORIZATION, value.clone()),
             None => request,
         }
     }
 
-    /// `text` without the key: endpoints like to repeat a wrong one.
+    /// `text` without the key and the values of headers: endpoints like to repeat a wrong one.
     pub(super) fn redact(&self, text: &str) -> String {
-        match &self.key {
+        let text = match &self.key {
             Some(key) => text.replace(key.expose_secret(), "[key]"),
             None => text.to_owned(),
-        }
+        };
+        headers::redact(&self.headers, text)
     }
 }
 

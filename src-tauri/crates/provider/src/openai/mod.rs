@@ -22,6 +22,7 @@ mod cut;
 mod diagnose;
 mod dialect;
 mod exchange;
+mod headers;
 mod joined;
 mod key;
 mod lenient;

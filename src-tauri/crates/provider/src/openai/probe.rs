@@ -1,5 +1,6 @@
 //! *Test connection*: what an endpoint offers, without writing anything.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::prompt::{Prompt, PromptMessage, PromptRole};
@@ -26,6 +27,8 @@ pub struct Probe {
     pub models: Vec<String>,
     /// Tokens that the configured model takes, where the endpoint says so.
     pub context: Option<u32>,
+    /// Tokens that each listed model takes, by name, where the list says so.
+    pub contexts: BTreeMap<String, u32>,
 }
 
 /// Asks for the list of models, once; an endpoint without one is asked for a reply of one token instead. Where the address
@@ -45,7 +48,7 @@ pub async fn probe(config: &EndpointConfig) -> Result<Probe, ProviderError> {
                 Some(context) => Some(context),
                 None => shared.llama_context().await,
             };
-            Ok(Probe { models, context })
+            Ok(Probe { models, context, contexts: contexts(&list) })
         }
         Err(failure) if failure.error.kind == ProviderErrorKind::NotFound && !config.ends_with_version() => {
             let below = Shared::new(config.with_version().with_patience(patience))?;
@@ -124,14 +127,23 @@ fn names(list: &Value) -> Option<Vec<String>> {
     (entries.is_empty() || !names.is_empty()).then_some(names)
 }
 
-/// llama.cpp says `meta.n_ctx`, vLLM `max_model_len`, OpenRouter `context_length`. A server with a single model takes
-/// any name for it.
+fn contexts(list: &Value) -> BTreeMap<String, u32> {
+    let entries = list["data"].as_array().into_iter().flatten().take(MAX_MODELS);
+    entries.filter_map(|entry| Some((entry["id"].as_str()?.to_owned(), context_of(entry)?))).collect()
+}
+
+/// A server with a single model takes any name for it.
 fn listed_context(list: &Value, model: &str) -> Option<u32> {
     let entries = list["data"].as_array()?;
     let entry = match entries.as_slice() {
         [only] => only,
         several => several.iter().find(|entry| entry["id"] == model)?,
     };
+    context_of(entry)
+}
+
+/// llama.cpp says `meta.n_ctx`, vLLM `max_model_len`, OpenRouter `context_length`.
+fn context_of(entry: &Value) -> Option<u32> {
     [&entry["meta"]["n_ctx"], &entry["max_model_len"], &entry["context_length"]].into_iter().find_map(tokens)
 }
 

@@ -1,5 +1,7 @@
 //! *Test connection*.
 
+use std::collections::BTreeMap;
+
 use provider::{EndpointConfig, Probe, ProviderError, ProviderErrorKind, probe};
 
 use super::support::*;
@@ -16,11 +18,13 @@ async fn probed(plays: Vec<Play>) -> (Result<Probe, ProviderErrorKind>, Vec<Stri
         error.kind
     });
     let asked = |head: &str| head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
+    // What the list says of each model has a test of its own.
+    let found = found.map(|found| Probe { contexts: BTreeMap::new(), ..found });
     (found, server.received().iter().map(|received| asked(&received.head)).collect())
 }
 
 fn models(names: &[&str], context: Option<u32>) -> Result<Probe, ProviderErrorKind> {
-    Ok(Probe { models: names.iter().map(|&name| name.to_owned()).collect(), context })
+    Ok(Probe { models: names.iter().map(|&name| name.to_owned()).collect(), context, ..Probe::default() })
 }
 
 #[tokio::test]
@@ -30,6 +34,17 @@ async fn models_are_listed_with_the_context_where_it_is_said() {
 
     let single = r#"{"data":[{"id":"/models/x.gguf","meta":{"n_ctx":1024}}]}"#;
     assert_eq!(probed(vec![json(single)]).await.0, models(&["/models/x.gguf"], Some(1024)));
+}
+
+#[tokio::test]
+async fn each_listed_model_has_its_own_context() {
+    let list = r#"{"data":[{"id":"a","context_length":4096},{"id":"b","max_model_len":9},{"id":"c"}]}"#;
+    let server = FaultServer::start(vec![json(list), answer("404 Not Found", "", "")]).await;
+    let config = EndpointConfig::new(&server.url(), "", None).unwrap().with_patience(patience());
+    let headers = [("X-Team".to_owned(), "lamps".into())];
+    let found = probe(&config.with_headers(headers).unwrap()).await.unwrap();
+    assert_eq!(found.contexts, BTreeMap::from([("a".into(), 4096), ("b".into(), 9)]));
+    assert!(server.received()[0].head.contains("x-team: lamps"), "{:?}", server.received()[0].head);
 }
 
 #[tokio::test]

@@ -4,4 +4,5 @@
 
 mod matrix;
 mod routes;
+mod strangers;
 mod world;

@@ -130,6 +130,19 @@ impl Chats<'_> {
             .optional()?;
         Ok(row)
     }
+
+    /// The models that chats chose, without repeats, the chat that changed last first.
+    pub fn chosen_models(&self) -> Result<Vec<ModelChoice>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT model FROM chat WHERE model IS NOT NULL AND deleted IS NULL GROUP BY model ORDER BY max(updated) DESC",
+            )?
+            .query_map([], |row| row.get::<_, Col<ModelChoice>>(0))?
+            .map(|choice| choice.map(|choice| choice.0))
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
 }
 
 pub struct ChatsMut<'a> {

@@ -1,7 +1,7 @@
-//! Remote endpoints. Their keys are in the OS keychain, not here.
+//! Remote endpoints. Their keys and the values of their headers are in the OS keychain, not here.
 
 use domain::EndpointId;
-use domain::model::Endpoint;
+use domain::model::{Endpoint, EndpointDialect};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::sql::{Col, one};
@@ -31,12 +31,12 @@ impl Endpoints<'_> {
         Ok(row)
     }
 
-    /// The `tokenizer.json` of the endpoint's model, where the user gave one.
-    pub fn tokenizer(&self, id: EndpointId) -> Result<Option<AssetHash>, StoreError> {
+    /// The `tokenizer.json` of the endpoint's preset model, where the user gave one.
+    pub fn tokenizer(&self, id: EndpointId, model: &str) -> Result<Option<AssetHash>, StoreError> {
         let hash = self
             .conn
-            .prepare_cached("SELECT tokenizer FROM endpoint WHERE id = ?1")?
-            .query_row([Col(id)], |row| row.get::<_, Option<Col<_>>>(0))
+            .prepare_cached("SELECT tokenizer FROM endpoint WHERE id = ?1 AND model = ?2")?
+            .query_row(params![Col(id), model], |row| row.get::<_, Option<Col<_>>>(0))
             .optional()?;
         Ok(hash.flatten().map(|hash| hash.0))
     }
@@ -48,11 +48,17 @@ pub struct EndpointsMut<'a> {
 
 impl EndpointsMut<'_> {
     pub fn insert(&mut self, endpoint: &Endpoint) -> Result<(), StoreError> {
-        self.run("INSERT INTO endpoint (id, name, url, model, context) VALUES (?1, ?2, ?3, ?4, ?5)", endpoint)
+        self.run(
+            "INSERT INTO endpoint (id, name, url, model, context, dialect, headers) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            endpoint,
+        )
     }
 
     pub fn update(&mut self, endpoint: &Endpoint) -> Result<(), StoreError> {
-        self.run("UPDATE endpoint SET name = ?2, url = ?3, model = ?4, context = ?5 WHERE id = ?1", endpoint)
+        self.run(
+            "UPDATE endpoint SET name = ?2, url = ?3, model = ?4, context = ?5, dialect = ?6, headers = ?7 WHERE id = ?1",
+            endpoint,
+        )
     }
 
     /// `tokenizer` must be an asset; anything else is a `Conflict`.
@@ -76,17 +82,32 @@ impl EndpointsMut<'_> {
             endpoint.url,
             endpoint.model,
             endpoint.context,
+            word(endpoint.dialect),
+            serde_json::to_string(&endpoint.headers).unwrap_or_else(|_| "[]".to_owned()),
         ])?;
         one(rows, "endpoint")
     }
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Endpoint> {
+pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Endpoint> {
+    let (dialect, headers): (String, String) = (row.get("dialect")?, row.get("headers")?);
     Ok(Endpoint {
         id: row.get::<_, Col<_>>("id")?.0,
         name: row.get("name")?,
+        dialect: dialect_of(&dialect).ok_or(rusqlite::types::FromSqlError::InvalidType)?,
         url: row.get("url")?,
         model: row.get("model")?,
         context: row.get("context")?,
+        headers: serde_json::from_str(&headers).map_err(rusqlite::types::FromSqlError::other)?,
     })
+}
+
+fn word(dialect: EndpointDialect) -> &'static str {
+    match dialect {
+        EndpointDialect::OpenAi => "openai",
+    }
+}
+
+fn dialect_of(word: &str) -> Option<EndpointDialect> {
+    (word == "openai").then_some(EndpointDialect::OpenAi)
 }

@@ -1,7 +1,7 @@
 //! Characters, personas, chats, models, endpoints, settings, token counts, manifests.
 
 use domain::chat::{Role, WindowState};
-use domain::model::{Endpoint, LocalModel, ModelChoice};
+use domain::model::{Endpoint, EndpointDialect, LocalModel, ModelChoice};
 use domain::overrides::CardText;
 use domain::persona::Persona;
 use domain::settings::Owner;
@@ -162,6 +162,8 @@ async fn models_and_endpoints_come_back_as_they_went_in() {
         url: "http://127.0.0.1:8080/v1".into(),
         model: String::new(),
         context: 4096,
+        dialect: EndpointDialect::OpenAi,
+        headers: vec!["x-team".into()],
     };
     let (first, second) = (model.clone(), endpoint.clone());
     store
@@ -331,6 +333,8 @@ async fn a_calibration_goes_with_its_endpoint() {
         url: "https://api.example.com/v1".into(),
         model: "large".into(),
         context: 32_768,
+        dialect: EndpointDialect::OpenAi,
+        headers: Vec::new(),
     };
     let id = endpoint.id;
     store
@@ -376,6 +380,8 @@ async fn an_endpoints_tokenizer_outlives_its_edits_and_goes_with_it() {
         url: "https://api.example.com/v1".into(),
         model: "large".into(),
         context: 32_768,
+        dialect: EndpointDialect::OpenAi,
+        headers: Vec::new(),
     };
     let (id, renamed) = (endpoint.id, Endpoint { name: "far away".into(), ..endpoint.clone() });
     let hash = store
@@ -389,11 +395,11 @@ async fn an_endpoints_tokenizer_outlives_its_edits_and_goes_with_it() {
         .await
         .unwrap();
     assert_eq!(store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap().assets, 0);
-    assert_eq!(store.read(move |r| r.endpoints().tokenizer(id)).await.unwrap(), Some(hash));
+    assert_eq!(store.read(move |r| r.endpoints().tokenizer(id, "large")).await.unwrap(), Some(hash));
     let unknown = AssetHash::of(b"never kept");
     store.write(move |w| w.endpoints_mut().set_tokenizer(id, Some(unknown))).await.unwrap_err();
     store.write(move |w| w.endpoints_mut().delete(id)).await.unwrap();
-    assert_eq!(store.read(move |r| r.endpoints().tokenizer(id)).await.unwrap(), None);
+    assert_eq!(store.read(move |r| r.endpoints().tokenizer(id, "large")).await.unwrap(), None);
     assert_eq!(store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap().assets, 1);
 }
 

@@ -7,6 +7,7 @@ mod backups;
 mod child;
 mod damage;
 mod documents;
+mod endpoint_models;
 mod faults;
 mod groups;
 mod keyframes;

@@ -22,7 +22,7 @@ const previewOf = (words: string): PromptReport => report([block(`message 3 ${wo
 const shownText = (view: Xray) => view.report?.blocks[0]?.text;
 
 test("the slices of the context add up to its size", () => {
-	const tokens = { total: 400, limit: 1000, reserve: 100, byZone: { head: 100, digest: 0, window: 250, input: 50 }, exact: true, counted: null, reusable: 0 };
+	const tokens = { total: 400, limit: 1000, reserve: 100, byZone: { head: 100, digest: 0, window: 250, input: 50 }, exact: true, counted: null, reusable: 0, measured: null };
 	const parts = slices(report([], { tokens }));
 	expect(parts.map(({ part }) => part)).toEqual(["head", "window", "input", "reserve", "free"]);
 	expect(parts.reduce((sum, part) => sum + part.tokens, 0)).toBe(1000);

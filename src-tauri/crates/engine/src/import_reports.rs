@@ -1,0 +1,75 @@
+//! The reports of imports, kept so that they can be opened again.
+
+use store::ImportRecord;
+use uuid::Uuid;
+
+use crate::Engine;
+use crate::api::{self, ApiError, Event, ImportReport};
+use crate::clock::rfc3339;
+use crate::error::{Answer, bad_input, not_found};
+
+/// Lines of each kind that a kept report holds. The counts in the list are of all of them.
+const LINES: usize = 2_000;
+
+impl Engine {
+    /// The kept reports, the newest first.
+    pub async fn list_import_reports(&self) -> Answer<Vec<api::ImportRecord>> {
+        let records = self.store().read(|store| store.import_reports().list()).await?;
+        let shown = |record: ImportRecord| api::ImportRecord {
+            id: record.id.to_string(),
+            created: rfc3339(record.created),
+            imported: record.imported,
+            skipped: record.skipped,
+            refused: record.refused,
+            cancelled: record.cancelled,
+        };
+        Ok(records.into_iter().map(shown).collect())
+    }
+
+    /// # Errors
+    /// `NotFound` once newer reports have taken its place.
+    pub async fn get_import_report(&self, id: String) -> Answer<ImportReport> {
+        let id = Uuid::parse_str(&id).map_err(|_| bad_input("This is not an id.", "Use an id from the list."))?;
+        let json = self.store().read(move |store| store.import_reports().get(id)).await?;
+        json.and_then(|json| serde_json::from_str(&json).ok()).ok_or_else(|| not_found("report"))
+    }
+
+    /// Keeps the report of files that were imported one by one as one selection, and tells listeners.
+    pub async fn keep_import_report(&self, report: ImportReport) -> Answer<()> {
+        self.report_import(&report).await;
+        Ok(())
+    }
+
+    /// Keeps a report and tells listeners. The import itself is done: failing to keep its report is no failure of it.
+    pub(crate) async fn report_import(&self, report: &ImportReport) {
+        self.store_report(report).await;
+        self.events().announce(Event::Imported { report: report.clone() });
+    }
+
+    pub(crate) async fn store_report(&self, report: &ImportReport) {
+        if report.imported.is_empty() && report.skipped.is_empty() && report.refused.is_empty() {
+            return;
+        }
+        if let Err(error) = self.try_store(report).await {
+            tracing::warn!(%error, "the report of an import was not kept");
+        }
+    }
+
+    async fn try_store(&self, report: &ImportReport) -> Result<(), ApiError> {
+        let count = |lines: usize| u32::try_from(lines).unwrap_or(u32::MAX);
+        let record = ImportRecord {
+            id: Uuid::now_v7(),
+            created: self.now(),
+            imported: count(report.imported.len()),
+            skipped: count(report.skipped.len()),
+            refused: count(report.refused.len()),
+            cancelled: report.cancelled,
+        };
+        let mut kept = report.clone();
+        kept.imported.truncate(LINES);
+        kept.skipped.truncate(LINES);
+        kept.refused.truncate(LINES);
+        let json = serde_json::to_string(&kept).map_err(|error| crate::error::internal(&error.to_string()))?;
+        Ok(self.store().write(move |store| store.import_reports_mut().insert(&record, &json)).await?)
+    }
+}

@@ -1,0 +1,122 @@
+//! `endpoints`: remote endpoints and their models.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use engine::Engine;
+use engine::api::{
+    Endpoint, EndpointDraft, EndpointService, HeaderDraft, KeyNeed, ModelRef, OfferedModel, SettingsChange,
+};
+
+use super::library::{Items, lines};
+use crate::cli::{EndpointArgs, EndpointVerb};
+use crate::failure::Failure;
+use crate::find;
+use crate::output::Output;
+
+pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output) -> Result<(), Failure> {
+    match verb {
+        EndpointVerb::List => lines(Items { items: engine.list_endpoints().await? }, out, line),
+        EndpointVerb::Services => lines(Items { items: engine.endpoint_services().await? }, out, service),
+        EndpointVerb::Add(args) => out.answer(&add(engine, args).await?, line),
+        EndpointVerb::Models { name } => {
+            let found = find::endpoint(engine, &name).await?;
+            lines(Items { items: found.models }, out, |model| match model.context {
+                Some(context) => format!("{}  {} ({context} tokens)", model.id, model.name),
+                None => format!("{}  {}", model.id, model.name),
+            })
+        }
+        EndpointVerb::Test { name } => {
+            let found = engine.refresh_endpoint(find::endpoint(engine, &name).await?.id).await?;
+            out.answer(&found, |found| {
+                let models = found.models.len();
+                format!(
+                    "answered in {:.0} ms; {models} model{} listed",
+                    found.took_ms,
+                    if models == 1 { "" } else { "s" }
+                )
+            })
+        }
+        EndpointVerb::Default { name } => {
+            let (endpoint, id) = find::endpoint_model(engine, &name).await?;
+            let default_model = Some(ModelRef::Remote { id });
+            engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await?;
+            out.answer(&find::endpoint(engine, &endpoint.id).await?, |one| format!("{} answers from now on", one.name))
+        }
+        EndpointVerb::Remove { name } => {
+            let found = find::endpoint(engine, &name).await?;
+            engine.delete_endpoint(found.id.clone()).await?;
+            out.answer(&found, |found| format!("removed {} and its key", found.name))
+        }
+    }
+}
+
+async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, Failure> {
+    let EndpointArgs { name, url, service, model, context, key_from, headers_from } = args;
+    let services = engine.endpoint_services().await?;
+    let known = match &service {
+        Some(wanted) => Some(
+            services
+                .into_iter()
+                .find(|one| one.id == *wanted || one.name.eq_ignore_ascii_case(wanted))
+                .ok_or_else(|| Failure::not_found(format!("there is no service named \"{wanted}\"")))?,
+        ),
+        None => None,
+    };
+    let url = url.or_else(|| known.as_ref().map(|one| one.url.clone())).unwrap_or_default();
+    let typed = model.iter().map(|name| OfferedModel { name: name.clone(), context: None, typed: true }).collect();
+    let draft = EndpointDraft {
+        name: name.or_else(|| known.map(|one| one.name)).unwrap_or_else(|| url.clone()),
+        url,
+        model: model.unwrap_or_default(),
+        context,
+        key: key_from.as_deref().map(secret).transpose()?,
+        headers: headers_from.as_deref().map(headers).transpose()?,
+        models: Some(typed),
+        ..EndpointDraft::default()
+    };
+    Ok(engine.save_endpoint(draft).await?)
+}
+
+/// Reads a secret from a file, or from stdin for `-`: arguments are shown to every user of the machine.
+fn secret(file: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = match file.as_os_str() == "-" {
+        true => std::io::stdin().read_to_string(&mut text).map(drop),
+        false => std::fs::read_to_string(file).map(|read| text = read),
+    };
+    read.map_err(|error| Failure::because("badInput", format!("{} cannot be read: {error}", file.display())))?;
+    Ok(text.trim().to_owned())
+}
+
+/// Lines such as `X-Team: lamps`.
+fn headers(file: &Path) -> Result<Vec<HeaderDraft>, Failure> {
+    let text = secret(file)?;
+    let header = |line: &str| {
+        let (name, value) = line.split_once(':').ok_or_else(|| {
+            Failure::because(
+                "badInput",
+                "each line of the headers is a name, a colon and a value, such as X-Team: lamps",
+            )
+        })?;
+        Ok(HeaderDraft { name: name.trim().to_owned(), value: Some(value.trim().to_owned()) })
+    };
+    text.lines().filter(|line| !line.trim().is_empty()).map(header).collect()
+}
+
+fn line(endpoint: &Endpoint) -> String {
+    let mark = if endpoint.default { "*" } else { " " };
+    let model = if endpoint.model.is_empty() { String::new() } else { format!(", {}", endpoint.model) };
+    let count = endpoint.models.len();
+    let models = if count == 0 { String::new() } else { format!(", {count} models") };
+    format!("{mark} {}  {} ({}{model}{models})", endpoint.id, endpoint.name, endpoint.url)
+}
+
+fn service(service: &EndpointService) -> String {
+    let key = match service.key {
+        KeyNeed::None => "no key",
+        KeyNeed::Optional => "key if the server has one",
+        KeyNeed::Required => "needs a key",
+    };
+    format!("{}  {}  {} ({key})", service.id, service.name, service.url)
+}

@@ -1,0 +1,78 @@
+//! The models that endpoints offer. A row keeps its id while its endpoint exists: chats choose models by these ids.
+
+use domain::EndpointId;
+use domain::model::{Endpoint, EndpointModel};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use super::endpoint;
+use crate::StoreError;
+use crate::sql::Col;
+
+pub struct EndpointModels<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl EndpointModels<'_> {
+    /// What the endpoint offers, in its order; models that it offers no longer are left out.
+    pub fn of(&self, endpoint: EndpointId) -> Result<Vec<EndpointModel>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT id, name, context, typed FROM endpoint_model WHERE endpoint = ?1 AND position IS NOT NULL \
+                 ORDER BY position, name",
+            )?
+            .query_map([Col(endpoint)], from_row)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// The endpoint that `id` names, with the model to ask: its preset one, or the one whose own id that is. The endpoint's
+    /// context size is the most that any of its models is planned for.
+    pub fn resolve(&self, id: EndpointId) -> Result<Option<Endpoint>, StoreError> {
+        let endpoint = self
+            .conn
+            .prepare_cached(
+                "SELECT e.id AS id, e.name AS name, e.dialect AS dialect, e.url AS url, e.headers AS headers, \
+                 coalesce(m.name, e.model) AS model, \
+                 min(coalesce(m.context, e.context), e.context) AS context FROM endpoint e \
+                 LEFT JOIN endpoint_model m ON m.endpoint = e.id AND m.id = ?1 WHERE e.id = ?1 OR m.id = ?1",
+            )?
+            .query_row([Col(id)], endpoint::from_row)
+            .optional()?;
+        Ok(endpoint)
+    }
+}
+
+pub struct EndpointModelsMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl EndpointModelsMut<'_> {
+    /// Makes `models` what the endpoint offers. Names that are known keep their ids, and a model that is no longer offered
+    /// keeps its row, so that chats that chose it still name it.
+    pub fn replace(&mut self, endpoint: EndpointId, models: &[(String, Option<u32>, bool)]) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE endpoint_model SET position = NULL WHERE endpoint = ?1")?
+            .execute([Col(endpoint)])?;
+        let mut keep = self.conn.prepare_cached(
+            "INSERT INTO endpoint_model (id, endpoint, name, context, typed, position) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+             ON CONFLICT (endpoint, name) DO UPDATE SET context = coalesce(excluded.context, context), \
+             typed = excluded.typed, position = excluded.position",
+        )?;
+        for (position, (name, context, typed)) in models.iter().enumerate() {
+            let id = Col(EndpointId(Uuid::now_v7()));
+            keep.execute(params![id, Col(endpoint), name, context, typed, position as i64])?;
+        }
+        Ok(())
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<EndpointModel> {
+    Ok(EndpointModel {
+        id: row.get::<_, Col<_>>("id")?.0,
+        name: row.get("name")?,
+        context: row.get("context")?,
+        typed: row.get("typed")?,
+    })
+}

@@ -1,0 +1,155 @@
+import { asApiError } from "../api/errors";
+import type { ApiError, Endpoint, EndpointDraft, EndpointService, EndpointTest, HeaderDraft, OfferedModel } from "../api/generated";
+import type { Api } from "./api";
+
+/** A header as it is edited; a stored value is never shown again. */
+export interface HeaderRow {
+	name: string;
+	value: string;
+	/** A value is stored, and kept while none is typed. */
+	stored: boolean;
+}
+
+/** Starts without a service: any address. */
+export const CUSTOM = "custom";
+
+/** The endpoint form: its contents, and the result of a test. */
+export class EndpointForm {
+	draft = $state<EndpointDraft>({ id: null, name: "", dialect: "openai", url: "", model: "", context: 8192, key: null, headers: null, models: null });
+	headers = $state<HeaderRow[]>([]);
+	/** What the endpoint offers, as last listed, and what was typed. */
+	models = $state.raw<OfferedModel[]>([]);
+	services = $state.raw<EndpointService[]>([]);
+	/** The chosen service, or `custom`; empty until one is chosen. */
+	service = $state("");
+	/** A key is stored; it is never shown again. */
+	hasKey = $state(false);
+	testing = $state(false);
+	found = $state.raw<EndpointTest | null>(null);
+	failure = $state.raw<ApiError | null>(null);
+	/** As it is stored; `null` for a new one. */
+	saved = $state.raw<Endpoint | null>(null);
+	/** A tokenizer is being read. */
+	choosing = $state(false);
+	readonly ready = $derived(this.draft.url.trim() !== "");
+	readonly known = $derived(this.services.find(({ id }) => id === this.service) ?? null);
+	readonly typed = $derived(this.models.filter(({ typed }) => typed));
+
+	constructor(
+		private readonly api: Api,
+		endpoint: Endpoint | null,
+	) {
+		this.saved = endpoint;
+		this.hasKey = endpoint?.hasKey ?? false;
+		if (endpoint) {
+			const { id, name, dialect, url, model, context } = endpoint;
+			this.draft = { id, name, dialect, url, model, context, key: null, headers: null, models: null };
+			this.headers = endpoint.headers.map((header) => ({ name: header, value: "", stored: true }));
+			this.models = endpoint.models.map(({ name: model, context: size, typed }) => ({ name: model, context: size, typed }));
+		}
+	}
+
+	async load(): Promise<void> {
+		try {
+			this.services = await this.api.endpointServices();
+		} catch (thrown) {
+			this.failure = asApiError(thrown);
+		}
+	}
+
+	/** Fills in a service's address and name; a name that the user typed stays. */
+	use(service: EndpointService | null): void {
+		const named = this.services.some(({ name }) => name === this.draft.name);
+		if (this.draft.name.trim() === "" || named) this.draft.name = service?.name ?? "";
+		this.draft.url = service?.url ?? "";
+		this.service = service?.id ?? CUSTOM;
+		this.draft.model = "";
+		this.models = this.typed;
+		this.#forget();
+	}
+
+	async test(): Promise<void> {
+		this.testing = true;
+		this.#forget();
+		try {
+			this.found = await this.api.testEndpoint(this.#named());
+			if (this.found.models.length > 0) this.models = [...this.found.models, ...this.typed.filter(({ name }) => !this.found?.models.some((one) => one.name === name))];
+			this.draft.model ||= this.found.models[0]?.name ?? "";
+			const context = this.found.context ?? this.models.find(({ name }) => name === this.draft.model)?.context;
+			if (context) this.draft.context = context;
+		} catch (thrown) {
+			this.failure = asApiError(thrown);
+		}
+		this.testing = false;
+	}
+
+	/** `null` when it was refused; the reason is in `failure`. */
+	async save(): Promise<Endpoint | null> {
+		this.#forget();
+		try {
+			return await this.api.saveEndpoint(this.#named());
+		} catch (thrown) {
+			this.failure = asApiError(thrown);
+			return null;
+		}
+	}
+
+	/** Adds a model that the server does not list. */
+	addModel(name: string): void {
+		const model = name.trim();
+		if (model === "" || this.models.some((one) => one.name === model)) return;
+		this.models = [...this.models, { name: model, context: null, typed: true }];
+		this.draft.model ||= model;
+	}
+
+	removeModel(name: string): void {
+		this.models = this.models.filter((one) => one.name !== name);
+		if (this.draft.model === name) this.draft.model = this.models[0]?.name ?? "";
+	}
+
+	addHeader = (): void => void this.headers.push({ name: "", value: "", stored: false });
+
+	removeHeader(index: number): void {
+		this.headers.splice(index, 1);
+	}
+
+	/** The chosen `tokenizer.json` applies at once: it belongs to the endpoint as it is stored. */
+	chooseTokenizer = (): Promise<void> => this.#count((id) => this.api.shell.pickTokenizer(id));
+
+	removeTokenizer = (): Promise<void> => this.#count((id) => this.api.removeEndpointTokenizer(id));
+
+	async #count(change: (id: string) => Promise<Endpoint | null>): Promise<void> {
+		if (!this.saved) return;
+		this.choosing = true;
+		this.failure = null;
+		try {
+			this.saved = (await change(this.saved.id)) ?? this.saved;
+		} catch (thrown) {
+			this.failure = asApiError(thrown);
+		}
+		this.choosing = false;
+	}
+
+	/** What is typed into the key field; left empty, the stored key stays. */
+	typeKey(key: string): void {
+		this.draft.key = key === "" ? null : key;
+	}
+
+	forgetKey = (): void => {
+		this.draft.key = "";
+		this.hasKey = false;
+	};
+
+	#named(): EndpointDraft {
+		const draft = $state.snapshot(this.draft);
+		const headers: HeaderDraft[] = $state
+			.snapshot(this.headers)
+			.filter(({ name, value }) => name.trim() !== "" || value !== "")
+			.map(({ name, value, stored }) => ({ name, value: stored && value === "" ? null : value }));
+		return { ...draft, name: draft.name.trim() || draft.model || draft.url, headers, models: this.models };
+	}
+
+	#forget(): void {
+		[this.found, this.failure] = [null, null];
+	}
+}

@@ -1,0 +1,81 @@
+// Endpoints and their models, import reports and unknown commands, on the scripted engine.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { scriptedPage } from "./scripted.mjs";
+
+const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
+
+test("a model is searched for and chosen by keyboard", async () => {
+	await show("chat", "dark");
+	await id("model-chip").focus();
+	await page.keyboard.press("Enter");
+	await id("model-picker").waitFor();
+	await page.keyboard.type("router llama");
+	const option = id("model-picker").getByRole("option");
+	assert.deepEqual(await option.allInnerTexts(), ["meta-llama/llama-3.3-70b-instruct"]);
+	await page.keyboard.press("Enter");
+	await id("model-picker").waitFor({ state: "detached" });
+	await id("model-chip").getByText("OpenRouter · meta-llama/llama-3.3-70b-instruct").waitFor();
+	await page.keyboard.press("Enter");
+	await id("model-picker").waitFor();
+	assert.equal(await page.getByRole("option", { selected: true }).first().innerText(), "meta-llama/llama-3.3-70b-instruct");
+	await page.keyboard.press("Home");
+	await page.keyboard.press("Enter");
+	await id("model-chip").getByText("SmolLM2 135M Instruct").waitFor();
+});
+
+test("a service prefills its endpoint and says where to get a key", async () => {
+	await show("models", "light");
+	await id("add-endpoint").click();
+	await id("service-openrouter").click();
+	assert.equal(await id("endpoint-url").inputValue(), "https://openrouter.ai/api/v1");
+	await page.getByText("https://openrouter.ai/settings/keys").waitFor();
+	await id("endpoint-name").fill("My router");
+	await page.locator("summary").getByText("Custom headers").click();
+	await id("add-header").click();
+	await id("header-name").fill("X-Team");
+	await id("header-value").fill("lamps");
+	await id("endpoint-add-model").fill("hidden-model");
+	await page.keyboard.press("Enter");
+	await id("endpoint-add-model").fill("second-model");
+	await page.keyboard.press("Enter");
+	await id("endpoint-save").click();
+	await id("endpoint-form").waitFor({ state: "detached" });
+	await id("endpoint").filter({ hasText: "My router" }).getByText("2 models").waitFor();
+});
+
+test("health asks an endpoint only when told to", async () => {
+	await show("health", "dark");
+	const row = id("endpoint-check").filter({ hasText: "OpenRouter" });
+	await row.getByText("https://openrouter.ai/api/v1", { exact: true }).waitFor();
+	await row.getByRole("button").click();
+	await row.getByText("needs an API key").waitFor();
+	const other = id("endpoint-check").filter({ hasText: "LM Studio" });
+	assert.equal(await other.getByRole("status").innerText(), "http://127.0.0.1:1234/v1");
+});
+
+test("an import report can be opened again", async () => {
+	await show("imports", "light");
+	assert.equal(await id("import-record").count(), 3);
+	await id("import-record").first().getByRole("button").click();
+	await id("import-report").getByText("holiday.png").waitFor();
+	await page.keyboard.press("Escape");
+	await id("import-report").waitFor({ state: "detached" });
+});
+
+test("an unknown command stays in the composer", async () => {
+	await show("chat", "dark");
+	await id("composer").fill("/sys The lights go out.");
+	await page.keyboard.press("Enter");
+	await id("command-failure").getByText("//sys").waitFor();
+	assert.equal(await id("composer").inputValue(), "/sys The lights go out.");
+});
+
+test("a lost connection leaves the words in the composer", async () => {
+	await show("lost", "light");
+	await id("composer").fill("Wait for me");
+	assert.equal(await id("composer").inputValue(), "Wait for me");
+	await page.getByText("The connection to Inglenook was lost").waitFor();
+});
+
+test("nothing failed on the way", () => assert.deepEqual(errors, []));
