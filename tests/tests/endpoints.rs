@@ -40,8 +40,9 @@ impl Server {
         Self { url, asked }
     }
 
-    fn count(&self) -> usize {
-        self.asked.lock().unwrap().len()
+    /// How many requests were such.
+    fn asked_for(&self, such: impl Fn(&Value) -> bool) -> usize {
+        self.asked.lock().unwrap().iter().filter(|body| such(body)).count()
     }
 
     /// The messages of the last request, in lines.
@@ -86,35 +87,23 @@ fn refuses(message: &str) -> (&'static str, String) {
 
 struct App {
     engine: Engine,
-    dir: TempDir,
+    _dir: TempDir,
     chat: String,
     endpoint: EndpointDraft,
-}
-
-async fn open(dir: &TempDir) -> Engine {
-    let options = Options { data_dir: dir.path().to_owned(), without_keychain: true, ..Options::default() };
-    Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
 impl App {
     async fn answered_by(server: &Server) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let engine = open(&dir).await;
+        let options = Options { data_dir: dir.path().to_owned(), without_keychain: true, ..Options::default() };
+        let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
         let url = server.url.clone();
         let draft = EndpointDraft { id: None, name: "There".into(), url, model: "m".into(), context: 8_192, key: None };
         let id = engine.save_endpoint(draft.clone()).await.unwrap().id;
         let default_model = Some(ModelRef::Remote { id: id.clone() });
         engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await.unwrap();
         let chat = engine.startup().await.unwrap().chat.unwrap();
-        Self { engine, dir, chat, endpoint: EndpointDraft { id: Some(id), ..draft } }
-    }
-
-    async fn restart(self) -> Self {
-        let Self { engine, dir, chat, endpoint } = self;
-        engine.shutdown().await;
-        drop(engine);
-        let engine = open(&dir).await;
-        Self { engine, dir, chat, endpoint }
+        Self { engine, _dir: dir, chat, endpoint: EndpointDraft { id: Some(id), ..draft } }
     }
 
     async fn say(&self, text: &str) -> (Option<Message>, EndReason) {
@@ -140,13 +129,12 @@ fn shown(message: Option<Message>) -> (String, String) {
 
 #[tokio::test]
 async fn thoughts_stay_out_of_view_store_and_prompt() {
-    let harmony = "<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>Come in.";
     for pieces in [
         &["<think mode=\"x\">Cold.", "</think>Come in."][..],
         &["Cold.\n", "</th", "ink>\n\n", "Come in."],
         &["<seed:think>Cold.</seed:think>", "Come in."],
         &["<|channel>thought\nCold.", "<channel|>", "Come in."],
-        &[harmony],
+        &["<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>Come in."],
         &["[THINK]Cold.[/THINK]Come in."],
         &["<|begin_of_thought|>Cold.<|end_of_thought|>", "<|begin_of_solution|>Come in.<|end_of_solution|>"],
     ] {
@@ -170,16 +158,16 @@ async fn listeners_hear_that_words_were_thoughts() {
     let app = App::answered_by(&server).await;
     let mut events = app.engine.subscribe();
     app.engine.send_message(app.chat.clone(), "Hello?".into()).await.unwrap();
-    let mut heard = Vec::new();
+    let mut heard = String::new();
     loop {
         match events.next().await.unwrap() {
-            Event::Token { text, seq, .. } => heard.push(format!("{seq} {text}")),
-            Event::ThoughtsClosed { text, seq, .. } => heard.push(format!("{seq} closed {text}")),
+            Event::Token { text, .. } => heard.push_str(&text),
+            Event::ThoughtsClosed { text, .. } => heard.push_str(&format!("[{text}]")),
             Event::Ended { .. } => break,
             _ => {}
         }
     }
-    assert_eq!(heard, ["0 She is cold.\n", "1 closed She is cold.\n", "2 Come in."]);
+    assert_eq!(heard, "She is cold.\n[She is cold.\n]Come in.");
 }
 
 #[tokio::test]
@@ -219,36 +207,33 @@ async fn what_an_endpoint_refuses_is_remembered_and_shown() {
     assert_eq!(app.learned().await, []);
     assert_eq!(app.say("Hello?").await.1, EndReason::Stop);
     let top_k = Quirk::LeavesOut { parameters: vec!["top_k".into()] };
-    assert_eq!(app.learned().await, [top_k.clone()]);
-    let app = app.restart().await;
     assert_eq!(app.learned().await, [top_k]);
-    let before = server.count();
     assert_eq!(app.say("Still there?").await.1, EndReason::Stop);
-    assert_eq!(server.count(), before + 1, "nothing is refused twice");
+    assert_eq!(server.asked_for(|body| body.get("top_k").is_some()), 1, "nothing is refused twice");
     app.engine.save_endpoint(app.endpoint.clone()).await.unwrap();
     assert_eq!(app.learned().await, [], "who saves the endpoint begins anew");
 }
 
+/// After an optional system message the user begins, and roles take turns.
+fn alternates(body: &Value) -> bool {
+    let messages = body["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages.iter().map(|one| one["role"].as_str().unwrap()).collect();
+    let rest = roles.strip_prefix(&["system"]).unwrap_or(&roles);
+    rest.iter().enumerate().all(|(at, role)| *role == ["user", "assistant"][at % 2])
+}
+
 #[tokio::test]
 async fn a_chat_with_a_greeting_pleases_strict_roles() {
-    let script = |body: &Value| {
-        let roles: Vec<&str> =
-            body["messages"].as_array().unwrap().iter().map(|one| one["role"].as_str().unwrap()).collect();
-        let rest = roles.strip_prefix(&["system"]).unwrap_or(&roles);
-        let alternates = rest.iter().enumerate().all(|(at, role)| *role == ["user", "assistant"][at % 2]);
-        if alternates {
-            says(&["Come in."])
-        } else {
-            refuses("Conversation roles must alternate user/assistant/user/assistant/...")
-        }
-    };
-    let server = Server::start(script).await;
+    let server = Server::start(|body| match alternates(body) {
+        true => says(&["Come in."]),
+        false => refuses("Conversation roles must alternate user/assistant/user/assistant/..."),
+    })
+    .await;
     let app = App::answered_by(&server).await;
     assert_eq!(app.say("Hello?").await.1, EndReason::Stop);
     assert_eq!(app.learned().await, [Quirk::StrictRoles]);
-    let asked = server.count();
     assert_eq!(app.say("And now?").await.1, EndReason::Stop);
-    assert_eq!(server.count(), asked + 1);
+    assert_eq!(server.asked_for(|body| !alternates(body)), 1);
 }
 
 #[tokio::test]
