@@ -283,6 +283,7 @@ mod tests {
             "<|channel>thought Cold.<channel|><|channel>final\nCome in.<channel|>",
             "<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>Come in.",
             "<|channel|>analysis<|message|>Co<|channel|>commentary<|message|>ld.<|end|><|channel|>final<|message|>Come in.<|return|>",
+            "<|start|>assistant<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>Come in.",
             "[THINK]Cold.[/THINK]Come in.",
             "[think]\nCold.[/think]\nCome in.",
             "◁think▷Cold.◁/think▷Come in.",

@@ -28,7 +28,8 @@ const PAIRS: [(&str, &str, bool); 4] = [
 ];
 
 /// Marks around the words.
-const AROUND: [&str; 4] = ["<|begin_of_solution|>", "<|end_of_solution|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"];
+const AROUND: [&str; 5] =
+    ["<|start|>assistant", "<|begin_of_solution|>", "<|end_of_solution|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"];
 
 /// Gemma's channel: a name, a line break, and what it holds.
 const GEMMA: (&str, &str) = ("<|channel>", "<channel|>");
@@ -36,7 +37,7 @@ const GEMMA: (&str, &str) = ("<|channel>", "<channel|>");
 const HARMONY: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
 /// Marks between channels.
-const BETWEEN: [&str; 5] = ["<|start|>assistant", "<|start|>", MESSAGE, "<|end|>", "<|return|>"];
+const BETWEEN: [&str; 4] = ["<|start|>", MESSAGE, "<|end|>", "<|return|>"];
 /// What ends a channel: the first is a part of it, the others begin the next.
 const CHANNEL_ENDS: [&str; 4] = ["<|end|>", "<|start|>", HARMONY, "<|return|>"];
 

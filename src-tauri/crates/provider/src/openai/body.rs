@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn learn(dialect: &Dialect, message: &str) -> Option<Dialect> {
-        dialect.learn(&ApiError { message: message.to_owned(), ..ApiError::default() })
+        dialect.learn(&ApiError { message: message.to_owned(), ..ApiError::default() }, false)
     }
 
     fn sent(request: &Request, dialect: &Dialect) -> Value {

@@ -41,10 +41,11 @@ const TOKENS: [&str; 35] = [
 ];
 
 /// The header of its own turn, which a model may repeat in front of its words. Longer ones first.
-const HEADERS: [&str; 15] = [
+const HEADERS: [&str; 16] = [
     "<|start_header_id|>assistant<|end_header_id|>",
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
     "<|im_start|>assistant",
+    "<|start|>assistant",
     "<start_of_turn>model",
     "<|begin_of_text|>",
     "<|turn>model",

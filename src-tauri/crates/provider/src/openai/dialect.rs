@@ -115,12 +115,14 @@ const OUT_OF_RANGE: [&str; 10] = [
 ];
 const MISSING: [&str; 3] = ["required", "missing", "must be provided"];
 /// How endpoints say that the last message must be the user's.
-const PREFILL: [&str; 7] = [
+const PREFILL: [&str; 9] = [
     "prefill",
     "end with a user message",
     "expected last role",
     "last message must be",
     "last message should be",
+    "last message is not",
+    "must end with",
     "continue_final_message",
     "add_generation_prompt",
 ];
@@ -139,7 +141,7 @@ const ORDER: [&str; 12] = [
     "more than one system",
     "consecutive",
 ];
-const NO_SYSTEM: [&str; 10] = [
+const NO_SYSTEM: [&str; 14] = [
     "only user and assistant",
     "only 'user' and 'assistant'",
     "system role not",
@@ -150,6 +152,10 @@ const NO_SYSTEM: [&str; 10] = [
     "not support the system",
     "developer instruction is not",
     "invalid role: system",
+    "unsupported role: system",
+    "role 'system' is not",
+    "be 'user' or 'assistant'",
+    "be one of 'user', 'assistant'",
 ];
 
 impl Dialect {
@@ -181,14 +187,15 @@ impl Dialect {
     }
 
     /// The dialect after a refusal, if that names something that can be done without.
-    pub(super) fn learn(&self, error: &ApiError) -> Option<Self> {
+    /// `continues` says that the request ended in an unfinished reply.
+    pub(super) fn learn(&self, error: &ApiError, continues: bool) -> Option<Self> {
         let mut words = error.message.to_lowercase();
         if let Some(parameter) = &error.parameter {
             words = format!("{words} {parameter}");
         }
         let mut learned = self.clone();
         learned.no_prefill |= says(&words, &PREFILL);
-        learned.learn_roles(&words);
+        learned.learn_roles(&words, continues);
         if error.refused.is_empty() {
             learned.learn_words(&words);
         } else {
@@ -271,14 +278,16 @@ impl Dialect {
         self.completion_tokens = true;
     }
 
-    fn learn_roles(&mut self, words: &str) {
+    fn learn_roles(&mut self, words: &str, continues: bool) {
         let about = says(words, &["role", "system", "user", "assistant", "message", "instruction"]);
-        if !about || says(words, &PREFILL) {
+        // Without an unfinished reply the last message was another that should not be there.
+        let last = says(words, &PREFILL);
+        if !about || (last && continues) {
             return;
         }
         if says(words, &NO_SYSTEM) {
             self.roles = Roles::NoSystem;
-        } else if says(words, &ORDER) {
+        } else if last || says(words, &ORDER) {
             self.roles = if self.roles == Roles::Free { Roles::Strict } else { Roles::NoSystem };
         }
     }
@@ -321,7 +330,7 @@ mod tests {
     fn after(refusals: &[&str]) -> Dialect {
         refusals.iter().fold(Dialect::default(), |dialect, message| {
             let error = ApiError { message: (*message).to_owned(), ..ApiError::default() };
-            dialect.learn(&error).unwrap_or_else(|| panic!("nothing is learned of: {message}"))
+            dialect.learn(&error, false).unwrap_or_else(|| panic!("nothing is learned of: {message}"))
         })
     }
 
@@ -360,7 +369,9 @@ mod tests {
             ),
             ("The first message must have the role user", Roles::Strict),
             ("Multiple system messages are unsupported", Roles::Strict),
+            ("Expected last role User or Tool for serving but got system", Roles::Strict),
             ("Only user and assistant roles are supported!", Roles::NoSystem),
+            ("messages.0.role: Input should be 'user' or 'assistant'", Roles::NoSystem),
             ("System role not supported", Roles::NoSystem),
             ("Developer instruction is not enabled for models/gemma-3", Roles::NoSystem),
         ] {
@@ -380,14 +391,14 @@ mod tests {
             "",
         ] {
             let error = ApiError { message: message.to_owned(), ..ApiError::default() };
-            assert_eq!(Dialect::default().learn(&error), None, "{message}");
+            assert_eq!(Dialect::default().learn(&error, false), None, "{message}");
         }
     }
 
     #[test]
     fn a_missing_parameter_is_not_left_out() {
         let error = ApiError::read(r#"{"detail":[{"type":"missing","loc":["body","top_k"],"msg":"Field required"}]}"#);
-        assert_eq!(Dialect::default().learn(&error), None);
+        assert_eq!(Dialect::default().learn(&error, false), None);
     }
 
     #[test]

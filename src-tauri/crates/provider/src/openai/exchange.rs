@@ -118,7 +118,8 @@ impl Shared {
             return Ok(response);
         }
         let refusal = self.refusal(&mut response).await;
-        let adapts = matches!(refusal.status, 400 | 422 | 500) && self.learn(&refusal.error, refusal.status);
+        let adapts = matches!(refusal.status, 400 | 422 | 500)
+            && self.learn(&refusal.error, refusal.status, request.prompt.continues);
         let mut failure = diagnose::refused(&self.config, refusal);
         if adapts {
             failure.again = Again::Adapted;
@@ -127,12 +128,12 @@ impl Shared {
     }
 
     /// Learns from a refusal. True if another request may please the endpoint.
-    fn learn(&self, error: &ApiError, status: u16) -> bool {
+    fn learn(&self, error: &ApiError, status: u16, continues: bool) -> bool {
         if error.is_overflow() {
             return false;
         }
         let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        let learned = dialect.learn(error);
+        let learned = dialect.learn(error, continues);
         // A server fails for many reasons; of those only the order of turns is told by its template.
         let Some(learned) = learned.filter(|learned| status != 500 || learned.roles != dialect.roles) else {
             return false;
@@ -253,7 +254,7 @@ impl Shared {
     /// The endpoint says itself that something failed, with a status that says otherwise.
     fn failed(&self, error: ApiError) -> Failure {
         let status = error.status.unwrap_or(400);
-        let adapts = matches!(status, 400 | 422 | 500) && self.learn(&error, status);
+        let adapts = matches!(status, 400 | 422 | 500) && self.learn(&error, status, false);
         let failure = diagnose::in_stream(&self.config, error);
         Failure { again: if adapts { Again::Adapted } else { failure.again }, told: true, ..failure }
     }

@@ -5,6 +5,8 @@
 
 /// Letters that a text has before one repetition of it is more likely the endpoint's than the model's.
 const TELLING: usize = 12;
+/// The same where the endpoint ends the reply with the repetition.
+const SHORT: usize = 8;
 /// Pieces in a row that each extend the whole before it is settled that all do.
 const STEPS: usize = 3;
 /// Fewer of them are enough once the whole is this long.
@@ -120,10 +122,12 @@ impl Joined {
                 self.add(text)
             };
         }
-        if self.pieces > 1 && text.len() >= TELLING && text.trim() == self.whole.trim() {
-            if !ends {
-                self.held = Held::Again(text);
-            }
+        let again = !text.trim().is_empty() && text.trim() == self.whole.trim();
+        if again && ends && text.len() >= SHORT {
+            return String::new();
+        }
+        if again && self.pieces > 1 && text.len() >= TELLING {
+            self.held = Held::Again(text);
             return String::new();
         }
         if self.pieces > 0 && !self.whole.trim().is_empty() && extends(&text, &self.whole) {
@@ -240,6 +244,7 @@ mod tests {
     #[test]
     fn the_whole_again_at_the_end_is_left_out() {
         assert_eq!(pieces(&["Come in, ", "it is cold.", "Come in, it is cold."]), "Come in, it is cold.");
+        assert_eq!(pieces(&["Come in.", "Come in."]), "Come in.");
         assert_eq!(pieces(&["Come in, ", "it is cold.", "Come in, it is cold.\n", ""]), "Come in, it is cold.");
     }
 

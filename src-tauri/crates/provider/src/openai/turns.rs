@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use super::dialect::Roles;
 
+/// Said by the user behind the words of another character, where the user must be last.
+const TURN: &str = "[Go on.]";
 /// Said by the user in front of a greeting, where the user must be first.
 const OPENING: &str = "[The chat begins.]";
 
@@ -98,6 +100,9 @@ pub(super) fn messages(prompt: &Prompt, roles: Roles) -> Vec<Message<'_>> {
     if roles != Roles::Free && merged.iter().all(|message| message.role == "system") {
         merged.push(Message { role: "user", content: Content::Text(OPENING.to_owned()) });
     }
+    if roles != Roles::Free && !prompt.continues && merged.last().is_some_and(|last| last.role == "assistant") {
+        merged.push(Message { role: "user", content: Content::Text(TURN.to_owned()) });
+    }
     merged
 }
 
@@ -145,6 +150,7 @@ mod tests {
         assert_eq!(sent(&chat, Roles::Free).len(), 6);
         assert_eq!(sent(&[(S, "Rules.")], Roles::Strict), ["system: Rules.", "user: [The chat begins.]"]);
         assert_eq!(sent(&[(S, "Rules."), (U, "Hi.")], Roles::NoSystem), ["user: Rules. / Hi."]);
+        assert_eq!(sent(&[(U, "Hi."), (C, "Ada: Oh.")], Roles::Strict)[2], "user: [Go on.]");
         assert_eq!(sent(&[(U, " \n"), (C, "Hi.")], Roles::Free), ["assistant: Hi."]);
     }
 }
