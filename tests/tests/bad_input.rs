@@ -31,8 +31,8 @@ async fn files_that_are_no_cards_are_refused_with_a_reason_each() {
     let cases: [(&str, &[u8], &str); 7] = [
         ("half.png", &png[..png.len() / 2], "damaged"),
         ("text.json", b"{\"name\": ", "malformed"),
-        ("nameless.json", br#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"description":"x"}}"#, "noName"),
-        ("list.json", b"[1, 2]", "malformed"),
+        ("nameless.json", br#"{"spec":"chara_card_v2","spec_version":"2.0","data":{}}"#, "noName"),
+        ("list.json", b"[1, 2]", "unknownFormat"),
         ("movie.png", b"\x00\x00\x00\x18ftypmp42", "unknownFormat"),
         ("empty.png", b"", "unknownFormat"),
         ("model.gguf", b"GGUF\x03\x00", "model"),

@@ -129,7 +129,7 @@ async fn scripts_of_a_card_wait_and_the_report_says_so() {
 async fn damaged_json_says_what_it_was_and_where() {
     let app = Headless::new().await;
     for (json, reason) in [
-        ("{\"entries\":{\n \"0\": {\"key\": [}", "the lorebook is not valid JSON, line 2, column 15"),
+        ("{\"entries\":{\n \"0\": {\"key\": [}", "the lorebook is not valid JSON, line 2, column 16"),
         ("{\"spec\":\"chara_card_v2\",\"data\":{\"name\":", "the card is not valid JSON, line 1"),
         ("{\"prompts\":[{]", "the preset is not valid JSON, line 1"),
         ("[{\"findRegex\":\"/a\",]", "the regex script is not valid JSON, line 1"),

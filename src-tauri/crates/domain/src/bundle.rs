@@ -7,8 +7,7 @@ use crate::card::{CARD, may_be_archive};
 /// Files of one archive that are imported at the most.
 pub const MAX_FILES: usize = 1_000;
 /// Endings of files that may be something to import.
-const ENDINGS: [&str; 12] =
-    ["png", "apng", "json", "charx", "byaf", "yaml", "yml", "jsonl", "txt", "webp", "jpg", "jpeg"];
+const ENDINGS: [&str; 11] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml", "jsonl", "webp", "jpg", "jpeg"];
 
 /// An open archive, and the files in it that may be something to import.
 pub struct Bundle<'a> {
@@ -63,7 +62,7 @@ fn ending(name: &str) -> Option<String> {
 }
 
 fn is_chat(name: &str) -> bool {
-    ending(name).is_some_and(|ending| ["jsonl", "txt"].contains(&ending.as_str()))
+    ending(name).is_some_and(|ending| ending == "jsonl")
 }
 
 /// Nothing hidden, and nothing that macOS puts beside the files.

@@ -55,10 +55,11 @@ impl Engine {
         report: &mut ImportReport,
     ) -> Answer<bool> {
         let before = report.imported.len();
-        let done = self.import_by_content(file, bytes, &json, report).await?;
+        let Json { text, value, repairs } = json;
+        let done = self.import_by_content(file, bytes, (text, value), report).await?;
         // Lorebooks tell of themselves, for they may also come out of pictures.
         if let Some(first) = report.imported.get_mut(before).filter(|first| first.kind != "lorebook") {
-            first.warnings.splice(0..0, json.repairs);
+            first.warnings.splice(0..0, repairs);
         }
         Ok(done)
     }
@@ -67,17 +68,20 @@ impl Engine {
         &self,
         file: &str,
         bytes: &[u8],
-        Json { text, value, .. }: &Json,
+        (text, value): (String, Value),
         report: &mut ImportReport,
     ) -> Answer<bool> {
-        if let Some(imported) = self.import_template(file, text.as_bytes()).await? {
+        // What is parsed again is so only where it may be of use: two of the largest files side by side fill the memory.
+        if may_be_template(&value)
+            && let Some(imported) = self.import_template(file, text.as_bytes()).await?
+        {
             report.imported.push(imported);
             return Ok(true);
         }
-        if is_lorebook(value) {
+        if is_lorebook(&value) {
             return self.import_book_file(file, bytes, report).await;
         }
-        match chat_file::recognise(value) {
+        match chat_file::recognise(&value) {
             Some(Recognised::Unsupported(what)) => {
                 report.refused.push(refused(file, "unsupported", unsupported(what)));
                 return Ok(true);
@@ -88,21 +92,24 @@ impl Engine {
             }
             None => {}
         }
-        if self.import_personas(file, value, report).await? || self.import_quick_replies(file, value, report).await? {
+        if self.import_personas(file, &value, report).await? || self.import_quick_replies(file, &value, report).await? {
             return Ok(true);
         }
-        if let Some(entries) = file_kind::lone_entries(value) {
+        if let Some(entries) = file_kind::lone_entries(&value) {
             let book = json!({ "entries": entries }).to_string();
             return Ok(self.import_lorebook(file, book.as_bytes(), None, report).await?.is_some());
         }
-        if let Some(Foreign { what, instead }) = file_kind::foreign(value) {
+        if let Some(Foreign { what, instead }) = file_kind::foreign(&value) {
             let way_out = if instead.is_empty() { String::new() } else { format!(". {instead}") };
             let reason = format!("this is {what}, which is not supported{way_out}");
             report.refused.push(refused(file, "unsupported", reason));
             return Ok(true);
         }
         let may_be_card = value.as_object().is_some_and(file_kind::may_be_card);
-        if (!may_be_card || is_named_preset(value))
+        let is_named = is_named_preset(&value);
+        let too_large = text.len() > MAX_BYTES && value.as_object().is_some_and(|root| kind_of(root).is_some());
+        drop(value);
+        if (!may_be_card || is_named)
             && let Some(imported) = self.import_preset(file, text.as_bytes()).await?
         {
             report.imported.extend(imported);
@@ -111,7 +118,7 @@ impl Engine {
         if may_be_card {
             return Ok(false);
         }
-        report.refused.push(unknown(file, text, value));
+        report.refused.push(if too_large { large_preset(file, &text) } else { unknown(file) });
         Ok(true)
     }
 
@@ -125,12 +132,13 @@ impl Engine {
     }
 }
 
+fn large_preset(file: &str, text: &str) -> Refused {
+    let (size, limit) = (text.len() >> 20, MAX_BYTES >> 20);
+    refused(file, "tooLarge", format!("the preset has {size} MiB; a preset may have {limit}"))
+}
+
 /// Why nothing is made of a JSON file that nobody knows.
-fn unknown(file: &str, text: &str, value: &Value) -> Refused {
-    if text.len() > MAX_BYTES && value.as_object().is_some_and(|root| kind_of(root).is_some()) {
-        let (size, limit) = (text.len() >> 20, MAX_BYTES >> 20);
-        return refused(file, "tooLarge", format!("the preset has {size} MiB; a preset may have {limit}"));
-    }
+fn unknown(file: &str) -> Refused {
     let reason = "this is a JSON file of a kind that is not known here: it has none of the fields of a card, a lorebook, a \
                   preset or a chat";
     refused(file, "unknownFormat", reason.to_owned())
@@ -138,6 +146,15 @@ fn unknown(file: &str, text: &str, value: &Value) -> Refused {
 
 fn refused(file: &str, kind: &str, reason: String) -> Refused {
     Refused { file: file.to_owned(), kind: kind.to_owned(), reason }
+}
+
+/// Templates of every age say so by one of these.
+fn may_be_template(file: &Value) -> bool {
+    file.get("schema").is_some() || ["system", "lines"].iter().any(|list| file.get(list).is_some_and(Value::is_array))
+}
+
+fn may_be_of_risuai(file: &Value) -> bool {
+    file.get("type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("risu"))
 }
 
 /// SillyTavern's presets for instruct, context and system prompt, and RisuAI's, have a name, and a name is enough for the

@@ -54,6 +54,16 @@ pub(super) fn from_yaml(text: &str) -> Result<Option<Map<String, Value>>, CardEr
     Ok(Some(root).filter(|_| is_card))
 }
 
+/// What else text-generation-webui writes as YAML.
+pub(super) fn other_yaml(bytes: &[u8]) -> Option<&'static str> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_YAML)?;
+    let has = |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
+    if has("instruction_template") || has("turn_template") {
+        return Some("an instruction template of text-generation-webui's");
+    }
+    (has("temperature") || has("top_p")).then_some("a set of samplers of text-generation-webui's")
+}
+
 /// Lists and maps that are not at their end yet, each map with the key whose value is awaited.
 struct Reading {
     open: Vec<(Value, Option<String>)>,

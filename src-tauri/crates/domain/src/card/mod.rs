@@ -262,7 +262,7 @@ fn looks_like(bytes: &[u8]) -> CardError {
         [b'r', b'c', b'c', b'|', b'|', ..] => "a card that RisuAI has encrypted",
         // Formats 3.5: magic, version, and a length of less than 16 MiB.
         [111, 0, _, _, _, 0, ..] => "a module of RisuAI's",
-        _ => "an unknown kind of file",
+        _ => flat::other_yaml(bytes).unwrap_or("an unknown kind of file"),
     };
     CardError::UnknownFormat { looks_like }
 }

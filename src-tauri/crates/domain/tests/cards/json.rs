@@ -132,6 +132,9 @@ fn ct_12_other_files_are_named_for_what_they_are() {
     assert_eq!(found(&[111, 0, 9, 0, 0, 0, 1]), "a module of RisuAI's");
     assert_eq!(found(b"Once upon a time"), "an unknown kind of file");
     assert_eq!(found(b"GIF89a"), "a GIF picture");
+    let template = b"instruction_template: |-\n  {{ messages }}\n";
+    assert_eq!(found(template), "an instruction template of text-generation-webui's");
+    assert_eq!(found(b"temperature: 0.7\ntop_p: 0.9\n"), "a set of samplers of text-generation-webui's");
     assert_eq!(found(b"\0\0\0\x1cftypavif"), "an AVIF picture");
     assert_eq!(found(b"SQLite format 3\0"), "a database");
 }

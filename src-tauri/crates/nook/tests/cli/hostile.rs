@@ -177,11 +177,11 @@ fn pictures() -> Cases {
         case("giant.png", png(100_000, 100_000, &[honest()]), "16384"),
         case("wide.png", png(16_000, 16_000, &[honest()]), "more than 100 MiB"),
         case("just.png", png(5_000, 5_000, &[honest()]), "cannot be read"),
-        case("ztxt.png", png(1, 1, &[text_bomb("zTXt", b"chara\0\0")]), "holds no character card"),
-        case("itxt.png", png(1, 1, &[text_bomb("iTXt", b"ccv3\0\x01\0\0\0")]), "holds no character card"),
+        case("ztxt.png", png(1, 1, &[text_bomb("zTXt", b"chara\0\0")]), "the card text in the picture takes"),
+        case("itxt.png", png(1, 1, &[text_bomb("iTXt", b"ccv3\0\x01\0\0\0")]), "the card text in the picture takes"),
         case("length.png", endless(), "cut off inside its tEXt"),
         case("base64.png", holding("chara", "*** no base64 ***"), "is not base64"),
-        case("latin.png", holding("chara", STANDARD.encode(b"{\"name\":\"Ren\xe9\"}")), "not UTF-8"),
+        case("latin.png", holding("chara", STANDARD.encode(b"{\"name\":\"Ren\xe9\"}")), "no UTF-8"),
         case("text.png", holding("ccv3", vec![b'A'; (32 << 20) + 1]), "33554433 bytes"),
         case("long.png", holding("ccv3", STANDARD.encode(name_of(20 << 20))), "longer than 300"),
         case("described.png", holding("ccv3", STANDARD.encode(described(23 << 20))), "["),
@@ -192,7 +192,7 @@ fn pictures() -> Cases {
 }
 
 fn name_of(length: usize) -> String {
-    format!(r#"{{"name":"{}"}}"#, "x".repeat(length))
+    format!(r#"{{"description":"","name":"{}"}}"#, "x".repeat(length))
 }
 
 /// An honest card of a great many words.
@@ -201,7 +201,7 @@ fn described(length: usize) -> String {
 }
 
 fn listed(item: &str, count: usize) -> String {
-    format!(r#"{{"name":"x","a":[{}0]}}"#, format!("{item},").repeat(count))
+    format!(r#"{{"name":"x","description":"","a":[{}0]}}"#, format!("{item},").repeat(count))
 }
 
 fn members() -> String {
@@ -229,7 +229,7 @@ fn texts() -> Cases {
         case("members.json", members(), "too many values"),
         case("entries.json", format!(r#"{{"entries":[{}0]}}"#, "0,".repeat(1_000_000)), "too many entries"),
         case("string.json", described(60 << 20), "takes"),
-        case("latin.json", b"{\"name\":\"Ren\xe9\"}".to_vec(), "not UTF-8"),
+        case("latin.json", b"{\"name\":\"Ren\xe9\",\"description\":\"\"}".to_vec(), "no UTF-8"),
         case("name.json", name_of(1 << 20), "longer than 300"),
         case("laughs.yaml", format!("name: x\na: &a [x, x]\ngreeting: [{}*a]\n", "*a, ".repeat(100)), "repeat"),
         case("lines.jsonl", "x\n".repeat(20 << 20), "no chat"),
