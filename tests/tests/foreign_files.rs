@@ -81,7 +81,7 @@ async fn a_talk_that_was_written_down_is_a_chat_of_whoever_talks_in_it() {
     let report = import(&app, "pier.txt", talk.as_bytes()).await;
     assert_eq!(kinds(&report), ["chat pier"], "{report:?}");
     let said = app.transcript(&report.imported[0].id).await;
-    assert_eq!(said, ["Wren: Ahoy.", "Traveller: Hello.\n\nIs there oil?", "Wren: Whale.", "Traveller: Good."]);
+    assert_eq!(said, ["Wren: Ahoy.", "Tom: Hello.\n\nIs there oil?", "Wren: Whale.", "Tom: Good."]);
     let stranger = import(&app, "other.txt", b"Ann: Hi.\nBob: Hi.\n").await;
     assert_eq!(stranger.refused[0].kind, "noCharacter", "{stranger:?}");
     let novel = import(&app, "novel.txt", b"It was a dark night.\n").await;

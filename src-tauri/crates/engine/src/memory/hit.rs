@@ -88,7 +88,7 @@ pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &
         return None;
     }
     let speaker = speakers.of(id, role);
-    let day = if message.undated { "once".to_owned() } else { clock.day(message.created) };
+    let day = if message.undated { "date unknown".to_owned() } else { clock.day(message.created) };
     let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
     let source = Source::Message { id, speaker: speaker.to_owned() };
     let reason = match since {
