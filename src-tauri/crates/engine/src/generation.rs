@@ -115,7 +115,7 @@ impl Engine {
             passages: Passages::going_on(job.target.base()),
             streams: true,
         };
-        let result = contained_as(DEFECT, self.write_reply(&job, &mut draft, started)).await;
+        let result = contained_as(DEFECT, Box::pin(self.write_reply(&job, &mut draft, started))).await;
         let reason = match &result {
             Ok(Finish { reason: FinishReason::Stop, .. }) if draft.said(&job.target) => EndReason::Stop,
             Ok(Finish { reason: FinishReason::Stop, .. }) => EndReason::Failed { error: silent() },
@@ -124,7 +124,7 @@ impl Engine {
             Err(error) => EndReason::Failed { error: error.clone() },
         };
         let whole = matches!(reason, EndReason::Stop | EndReason::Length);
-        let (reason, message) = match contained_as(DEFECT, self.keep_reply(&job, &draft, whole)).await {
+        let (reason, message) = match contained_as(DEFECT, Box::pin(self.keep_reply(&job, &draft, whole))).await {
             Ok(message) => (reason, message),
             Err(error) => (EndReason::Failed { error }, None),
         };
@@ -143,7 +143,7 @@ impl Engine {
                 Ok(())
             };
             // The log has what failed; the reply is there.
-            let _ = contained_as("the work between two turns failed", idle).await;
+            let _ = contained_as("the work between two turns failed", Box::pin(idle)).await;
         }
     }
 
