@@ -43,9 +43,11 @@ async fn carriage_returns_never_reach_a_model() {
     assert_eq!(reason, EndReason::Stop);
     let sent = sent(&app);
     assert!(!sent.contains('\r'), "{sent:?}");
-    for name in ["DESCRIPTION", "PERSONALITY", "SCENARIO", "GREETING", "SYSTEM", "AFTER", "DEPTH", "LORE", "ALWAYS"] {
+    for name in ["DESCRIPTION", "PERSONALITY", "SCENARIO", "GREETING", "SYSTEM", "AFTER", "DEPTH", "ALWAYS"] {
         assert!(sent.contains(&format!("{name} one\n{name} two\n{name} three")), "{name} in {sent:?}");
     }
+
+    assert!(sent.contains("- LORE one\n  LORE two\n  LORE three"), "{sent:?}");
 
     let kept = app.engine.get_character(ada).await.unwrap();
     assert_eq!(kept.fields.description, lines("DESCRIPTION"), "the stored card keeps them");

@@ -58,7 +58,7 @@ impl Engine {
 
     async fn draft(&self, chat: Chat, options: TurnOptions, place: Place) {
         let mut words = Words::default();
-        let written = contained_as(DEFECT, self.write_draft(&chat, &options, &place, &mut words)).await;
+        let written = contained_as(DEFECT, Box::pin(self.write_draft(&chat, &options, &place, &mut words))).await;
         let text = words.text.trim_end().to_owned();
         let reason = match written {
             Ok(FinishReason::Stop) if text.is_empty() => EndReason::Failed { error: generation::silent() },

@@ -132,7 +132,7 @@ impl Engine {
             passages: Passages::going_on(job.target.base()),
             streams: true,
         };
-        let result = contained_as(DEFECT, self.write_reply(&job, &mut draft, started)).await;
+        let result = contained_as(DEFECT, Box::pin(self.write_reply(&job, &mut draft, started))).await;
         let result = result.and_then(|finish| match draft.fault(&job.target, finish.reason) {
             Some(error) => Err(error),
             None => Ok(finish.reason),
@@ -144,7 +144,7 @@ impl Engine {
             Err(error) => EndReason::Failed { error },
         };
         let whole = matches!(reason, EndReason::Stop | EndReason::Length);
-        let (reason, message) = match contained_as(DEFECT, self.keep_reply(&job, &draft, whole)).await {
+        let (reason, message) = match contained_as(DEFECT, Box::pin(self.keep_reply(&job, &draft, whole))).await {
             Ok(message) => (reason, message),
             Err(error) => (EndReason::Failed { error }, None),
         };
@@ -163,7 +163,7 @@ impl Engine {
                 Ok(())
             };
             // The log has what failed; the reply is there.
-            let _ = contained_as("the work between two turns failed", idle).await;
+            let _ = contained_as("the work between two turns failed", Box::pin(idle)).await;
         }
     }
 

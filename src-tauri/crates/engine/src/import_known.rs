@@ -153,10 +153,6 @@ fn may_be_template(file: &Value) -> bool {
     file.get("schema").is_some() || ["system", "lines"].iter().any(|list| file.get(list).is_some_and(Value::is_array))
 }
 
-fn may_be_of_risuai(file: &Value) -> bool {
-    file.get("type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("risu"))
-}
-
 /// SillyTavern's presets for instruct, context and system prompt, and RisuAI's, have a name, and a name is enough for the
 /// oldest cards.
 fn is_named_preset(file: &Value) -> bool {

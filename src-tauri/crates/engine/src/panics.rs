@@ -1,6 +1,7 @@
 //! A panic is a defect of ours. It fails the operation, or the one row of a list, that it happens in; the app goes on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 
 use futures_util::FutureExt;
 
@@ -12,11 +13,12 @@ use crate::error::{Answer, internal};
 /// # Errors
 /// Those of the operation; `Internal` after a panic.
 pub async fn contained<T>(operation: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
-    contained_as("an operation failed unexpectedly", operation).await
+    contained_as("an operation failed unexpectedly", Box::pin(operation)).await
 }
 
-/// [`contained`], with words of its own for what failed.
-pub(crate) async fn contained_as<T>(what: &str, operation: impl Future<Output = Answer<T>>) -> Answer<T> {
+/// [`contained`], with words of its own for what failed. The operation is boxed: a turn's is large, and would stand on the
+/// stack several times.
+pub(crate) async fn contained_as<T>(what: &str, operation: Pin<Box<impl Future<Output = Answer<T>>>>) -> Answer<T> {
     // What an operation shares with others stands behind locks that are never poisoned, or in the store, which rolls back.
     AssertUnwindSafe(operation).catch_unwind().await.unwrap_or_else(|_| Err(internal(what)))
 }

@@ -107,7 +107,7 @@ impl Engine {
         let before = self.macro_state(chat).await?;
         let mut after = before.clone();
         let typed = text.clone();
-        let resolved = AssertUnwindSafe(self.resolve(chat, text, &mut after)).catch_unwind().await;
+        let resolved = AssertUnwindSafe(Box::pin(self.resolve(chat, text, &mut after))).catch_unwind().await;
         // Words that a defect of ours cannot resolve are kept as they were typed.
         let text = resolved.unwrap_or(Ok(typed))?;
         let new = NewMessage {
