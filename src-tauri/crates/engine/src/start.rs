@@ -208,8 +208,14 @@ pub(crate) fn explain(error: StoreError) -> OpenError {
     match error {
         StoreError::InUse { .. } => OpenError::InUse { message },
         StoreError::Damaged { .. } => OpenError::Damaged { message, newest_backup: None },
+        StoreError::NotFound { what: "backup" } => OpenError::Storage {
+            message: "There is no backup.".into(),
+            hint: "Name the file of one, or start without the data; what is there is kept.".into(),
+        },
         other => match other.into() {
-            crate::api::ApiError::Storage { message, hint } => OpenError::Storage { message, hint },
+            crate::api::ApiError::Storage { message, hint } | crate::api::ApiError::BadInput { message, hint } => {
+                OpenError::Storage { message, hint }
+            }
             _ => OpenError::Storage { message, hint: "See the log in the data folder.".into() },
         },
     }

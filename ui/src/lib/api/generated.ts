@@ -353,7 +353,7 @@ export type Backup = {
 	file: string,
 	taken: string,
 	/**  Of the copy of the database. */
-	bytes: number | null,
+	bytes: number,
 	/**  How many pictures and files belong to it; `null` in copies of earlier versions, which have none. */
 	pictures: number | null,
 	kind: BackupKind,
@@ -376,9 +376,9 @@ export type Backups = {
 	backups: Backup[],
 	folder: string,
 	/**  Bytes of all backups in the data folder. */
-	size: number | null,
+	size: number,
 	/**  Bytes that they may take. */
-	budget: number | null,
+	budget: number,
 	secondPlace: string | null,
 	secondPlaceMissing: boolean,
 	/**  Why the last backup failed, or did not reach the second place. */

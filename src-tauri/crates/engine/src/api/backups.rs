@@ -10,7 +10,7 @@ pub struct Backup {
     pub file: String,
     pub taken: String,
     /// Of the copy of the database.
-    #[specta(type = f64)]
+    #[specta(type = u32)]
     pub bytes: u64,
     /// How many pictures and files belong to it; `null` in copies of earlier versions, which have none.
     pub pictures: Option<u32>,
@@ -43,10 +43,10 @@ pub struct Backups {
     pub backups: Vec<Backup>,
     pub folder: String,
     /// Bytes of all backups in the data folder.
-    #[specta(type = f64)]
+    #[specta(type = u32)]
     pub size: u64,
     /// Bytes that they may take.
-    #[specta(type = f64)]
+    #[specta(type = u32)]
     pub budget: u64,
     pub second_place: Option<String>,
     pub second_place_missing: bool,

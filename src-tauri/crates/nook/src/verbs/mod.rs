@@ -79,7 +79,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
         Verb::Backup { .. } => data::backup(engine, out).await,
         Verb::Restore { file, .. } => data::preview(engine, file, out).await,
         Verb::Trash { restore, delete, empty, backups } => {
-            data::trash(engine, Sorting { restore, delete, empty, backups }, out).await
+            data::trash(engine, data::Sorting { restore, delete, empty, backups }, out).await
         }
         Verb::Check => data::check(engine, out).await,
         Verb::Doctor { .. } | Verb::Lore { .. } => Ok(()),

@@ -13,7 +13,7 @@ use crate::{AssetHash, files};
 const FILE: &str = "choices.json";
 /// The folder that is ours in the place the user chose. It also shows that the right disk is mounted there.
 const OURS: &str = "Inglenook backups";
-const GIB: u64 = 1 << 30;
+const BUDGET: u64 = 4_000_000_000;
 
 /// How much room backups may take, and where else they go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct BackupChoices {
 
 impl Default for BackupChoices {
     fn default() -> Self {
-        Self { budget: 4 * GIB, second: None, origin: String::new() }
+        Self { budget: BUDGET, second: None, origin: String::new() }
     }
 }
 

@@ -27,12 +27,15 @@ pub(crate) struct Rung {
     pub(crate) kind: BackupKind,
 }
 
+/// The number of the hour, day, week or month of a time.
+type Period = fn(Timestamp) -> i64;
+
 /// The sequence numbers to keep. Each rung keeps the newest copy of a period; periods without a copy do not count, so a long
 /// pause removes nothing.
 pub(crate) fn ladder(rungs: &[Rung]) -> BTreeSet<u64> {
     let mut newest_first = rungs.to_vec();
     newest_first.sort_by_key(|rung| std::cmp::Reverse((rung.sequence, rung.taken)));
-    let periods: [(usize, fn(Timestamp) -> i64); 4] = [(HOURLY, hour), (DAILY, day), (WEEKLY, week), (MONTHLY, month)];
+    let periods: [(usize, Period); 4] = [(HOURLY, hour), (DAILY, day), (WEEKLY, week), (MONTHLY, month)];
     let mut kept = BTreeSet::new();
     for (count, period) in periods {
         let mut seen = BTreeSet::new();

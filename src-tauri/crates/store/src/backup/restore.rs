@@ -90,7 +90,11 @@ pub(super) fn set_aside_copies(dir: &Path) -> Vec<BackupFile> {
         let name = folder.file_name().to_string_lossy().into_owned();
         let taken = parse_utc(ASIDE.iter().find_map(|prefix| name.strip_prefix(prefix))?)?;
         let path = folder.path().join(FILE);
+        // What was empty is nothing to go back to.
         let bytes = fs::metadata(&path).ok()?.len();
+        if bytes == 0 {
+            return None;
+        }
         let place = BackupPlace::DataFolder;
         Some(BackupFile {
             path,
