@@ -85,5 +85,6 @@ function settle(row: HTMLElement, item: string, current: boolean, controls: bool
 }
 
 function stop(element: HTMLElement, is: boolean): void {
-	if (element.tabIndex !== (is ? 0 : -1)) element.tabIndex = is ? 0 : -1;
+	const value = is ? "0" : "-1";
+	if (element.getAttribute("tabindex") !== value) element.setAttribute("tabindex", value);
 }

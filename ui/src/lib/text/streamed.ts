@@ -33,7 +33,7 @@ export class Streamed {
 	 * Another `version` of the extras draws all of them again.
 	 */
 	blocks(text: string, live = false, version = ""): Block[] {
-		const parts = split(text.replace(/\r\n?/g, "\n"));
+		const parts = split(text.toWellFormed().replace(/\r\n?/g, "\n"));
 		const texts = sources(parts, live);
 		const blocks = parts.map(({ at, kind, joined }, index) => {
 			const last = index === parts.length - 1;
