@@ -10,7 +10,7 @@ use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::api::{Changed, Event, ImportReport, Imported, Refused, Skipped};
+use crate::api::{Changed, ImportReport, Imported, Refused, Skipped};
 use crate::error::{Answer, internal};
 use crate::foreign_date;
 use crate::import::read_capped;
