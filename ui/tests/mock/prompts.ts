@@ -135,7 +135,10 @@ export class MockPrompts {
 	op_manifest = ({ swipe }: { swipe: string }): PromptReport => {
 		if (swipe === "gone") throw { kind: "notFound", message: "There is no record of what was sent." } satisfies ApiError;
 		made = 0;
-		return this.scene === "xraymany" ? crowded() : reportOf(blocks());
+		if (this.scene === "xraymany") return crowded();
+		const report = reportOf(blocks());
+		// As under the reply.
+		return { ...report, tokens: { ...report.tokens, measured: { tokens: 412, reused: 396 } } };
 	};
 	op_compare_prompt = ({ swipe }: { swipe: string }): PromptComparison => ({ previous: `before ${swipe}`, parts: PARTS });
 	op_compare_next = ({ text }: { text: string }): PromptComparison => ({ previous: "a2s1", parts: [...PARTS.slice(0, 1), { change: "added", text: `${text}\n` }] });

@@ -8,7 +8,7 @@ use domain::chat_file::{
 use domain::{CharacterId, ChatId, PersonaId, lenient_json};
 
 use crate::Engine;
-use crate::api::{Event, ImportReport, Imported, Refused, Skipped};
+use crate::api::{ImportReport, Imported, Refused, Skipped};
 use crate::error::{Answer, internal};
 use crate::import::read_capped;
 use crate::new_chat::NewChat;

@@ -8,14 +8,9 @@ export type Call = (operation: string, args: Record<string, unknown>) => Promise
 /** Every operation of the engine, typed. */
 export function client(call: Call) {
 	return {
-		refreshEndpoint: (id: string) => call("refresh_endpoint", { id }) as Promise<EndpointTest>,
-		endpointServices: () => call("endpoint_services", {}) as Promise<EndpointService[]>,
-		recentModels: () => call("recent_models", {}) as Promise<ModelRef[]>,
-		listImportReports: () => call("list_import_reports", {}) as Promise<ImportRecord[]>,
-		getImportReport: (id: string) => call("get_import_report", { id }) as Promise<ImportReport>,
 		/** What the window needs to draw its first screen. */
 		startup: () => call("startup", {  }) as Promise<Startup>,
-		/** Version, data folder, database, models, worker, endpoints: a reason with each no. */
+		/** Version, data folder, database, models, worker, token counts: a reason with each no. No endpoint is asked. */
 		health: () => call("health", {  }) as Promise<Health>,
 		getSettings: () => call("get_settings", {  }) as Promise<Settings>,
 		/** Changes the fields that are there, and no others. */
@@ -107,6 +102,11 @@ export function client(call: Call) {
 		importProgress: () => call("import_progress", {  }) as Promise<ImportProgress | null>,
 		/** Ends the import of a folder after what it is at. What came in stays. */
 		cancelImport: () => call("cancel_import", {  }) as Promise<void>,
+		/** The kept reports of imports, the newest first. */
+		listImportReports: () => call("list_import_reports", {  }) as Promise<ImportRecord[]>,
+		getImportReport: (id: string) => call("get_import_report", { id }) as Promise<ImportReport>,
+		/** Keeps the report of files that were sent one by one as one selection, and tells listeners. */
+		keepImportReport: (report: ImportReport) => call("keep_import_report", { report }) as Promise<void>,
 		listPersonas: () => call("list_personas", {  }) as Promise<Persona[]>,
 		/** An empty `id` makes a new one. */
 		savePersona: (persona: Persona) => call("save_persona", { persona }) as Promise<Persona>,
@@ -263,8 +263,14 @@ export function client(call: Call) {
 		deleteEndpoint: (id: string) => call("delete_endpoint", { id }) as Promise<void>,
 		/** Its tokens are counted again by an encoding that fits its model, or by an estimate. */
 		removeEndpointTokenizer: (id: string) => call("remove_endpoint_tokenizer", { id }) as Promise<Endpoint>,
-		/** Asks the endpoint who it is. Nothing is saved. */
+		/** Asks the endpoint of a draft for its models. Nothing is saved. */
 		testEndpoint: (draft: EndpointDraft) => call("test_endpoint", { draft }) as Promise<EndpointTest>,
+		/** Asks a stored endpoint for its models and keeps the list. */
+		refreshEndpoint: (id: string) => call("refresh_endpoint", { id }) as Promise<EndpointTest>,
+		/** The usual services and servers, to prefill the endpoint form with. */
+		endpointServices: () => call("endpoint_services", {  }) as Promise<EndpointService[]>,
+		/** The models that chats chose, the last one first. */
+		recentModels: () => call("recent_models", {  }) as Promise<ModelRef[]>,
 	};
 }
 
@@ -654,13 +660,19 @@ export type EndReason = { kind: "stop" } | { kind: "length" } |
 /**  The user stopped it. */
 { kind: "cancelled" } | { kind: "failed"; error: ApiError };
 
-/**  A remote, OpenAI-compatible endpoint. Its key is never shown again. */
+/**  A remote endpoint. Its key and the values of its headers are never shown again. */
 export type Endpoint = {
 	id: string,
 	name: string,
+	dialect: EndpointDialect,
 	url: string,
+	/**  The preset model: it answers where only the endpoint is chosen. */
 	model: string,
 	context: number,
+	/**  What it offers, as last listed, and what was entered by hand. */
+	models: EndpointModel[],
+	/**  Names of the headers that it wants besides the key. */
+	headers: string[],
 	hasKey: boolean,
 	/**  The key lives only until the app ends, because this machine offers no keychain. */
 	keyIsForSession: boolean,
@@ -675,26 +687,51 @@ export type Endpoint = {
 	headers: string[],
 };
 
-/**  What the endpoint form holds. */
+/**  The API that an endpoint speaks. */
+export type EndpointDialect = "openai";
+
+/**  The contents of the endpoint form. */
 export type EndpointDraft = {
 	/**  Absent for a new one. */
 	id: string | null,
 	name: string,
+	dialect?: EndpointDialect,
 	url: string,
 	model: string,
 	context: number,
 	/**  Absent keeps the stored key; empty removes it. */
 	key: string | null,
-	dialect?: EndpointDialect,
+	/**  Absent keeps the stored headers. */
 	headers?: HeaderDraft[] | null,
+	/**  Absent keeps the stored list. */
 	models?: OfferedModel[] | null,
 };
 
-/**  What *Test connection* found. */
+/**  A model of an endpoint; its id can be chosen like the endpoint's. */
+export type EndpointModel = {
+	id: string,
+	name: string,
+	/**  Tokens it takes, where the endpoint says so. */
+	context: number | null,
+	/**  Entered by hand. */
+	typed: boolean,
+};
+
+/**  A usual service or server, to prefill the endpoint form with. */
+export type EndpointService = {
+	id: string,
+	name: string,
+	url: string,
+	key: KeyNeed,
+	/**  The page where one gets a key; empty where none is needed. */
+	keyUrl: string,
+};
+
+/**  The result of *Test connection*. */
 export type EndpointTest = {
-	/**  Model names the endpoint offers; may be empty. */
+	/**  What the endpoint offers; may be empty. */
 	models: OfferedModel[],
-	/**  Its context size, where it says. */
+	/**  The context size of the preset model, where the endpoint says so. */
 	context: number | null,
 	tookMs: number | null,
 };
@@ -800,6 +837,13 @@ export type GroupMember = {
 	picture: string | null,
 };
 
+/**  A header that each request to an endpoint carries. */
+export type HeaderDraft = {
+	name: string,
+	/**  Absent keeps the stored one. */
+	value: string | null,
+};
+
 /**  Health of the whole app; every check that is not ok carries a reason. */
 export type Health = {
 	ok: boolean,
@@ -821,6 +865,16 @@ export type ImportProgress = {
 	/**  0 until they are counted. */
 	total: number,
 	stage: ImportStage,
+};
+
+/**  A report that is kept, without its lines. */
+export type ImportRecord = {
+	id: string,
+	created: string,
+	imported: number,
+	skipped: number,
+	refused: number,
+	cancelled: boolean,
 };
 
 /**  What an import did, file by file. */
@@ -849,6 +903,9 @@ export type Imported = {
 	file: string,
 	warnings: string[],
 };
+
+/**  Whether a service wants a key. */
+export type KeyNeed = "none" | "optional" | "required";
 
 /**  What a stretch of a chat came to, in its first sentences. */
 export type Keyframe = {
@@ -1087,6 +1144,13 @@ export type MadeFrom =
 /**  Written by the user. */
 "hand";
 
+/**  A prompt as the model counted it. */
+export type MeasuredPrompt = {
+	tokens: number,
+	/**  Tokens that it had in its cache. */
+	reused: number,
+};
+
 /**  One thing remembered. */
 export type Memory = {
 	id: string,
@@ -1241,12 +1305,21 @@ export type Model = {
 };
 
 /**  Names a model that can answer. */
-export type ModelRef = { kind: "local"; id: string } | { kind: "remote"; id: string };
+export type ModelRef = { kind: "local"; id: string } | 
+/**  The id of an endpoint, which stands for its preset model, or the id of one of its models. */
+{ kind: "remote"; id: string };
 
 /**  In whose voice a note of a card is told. */
 export type NoteRole = "system" | "user" | 
 /**  The character's. */
 "assistant";
+
+/**  A model as an endpoint lists it, or as it was entered. */
+export type OfferedModel = {
+	name: string,
+	context: number | null,
+	typed: boolean,
+};
 
 /**  Where a block comes from, so that the X-ray can lead there. */
 export type Origin = { of: "builtIn" } | { of: "template"; template: string; section: string } | { of: "card"; character: string; field: string } | 
@@ -1407,11 +1480,12 @@ export type PromptTokens = {
 	byZone: ZoneTokens,
 	/**  The same bytes as at the beginning of the turn before: what a model with that turn in its cache does not read. */
 	reusable: number,
+	/**  What the model reported once it had read the prompt; `null` for prompts that were not sent. */
+	measured?: MeasuredPrompt | null,
 	/**  True where the model's own tokenizer counted. */
 	exact: boolean,
 	/**  `null` in old records. */
 	counted: Counted | null,
-	measured?: MeasuredPrompt | null,
 };
 
 /**  Classes of a provider's failure, as the UI shows them. */
@@ -1858,6 +1932,8 @@ export type WhatIf = {
 	ask?: Ask | null,
 	/**  What would be sent with the words. */
 	pictures?: Picture[],
+	/**  Another version of the last reply instead of the next turn; with words it has no effect. */
+	regenerate?: boolean,
 };
 
 /**  Zones of the prompt, top to bottom (design, section 4). */
@@ -1870,12 +1946,3 @@ export type ZoneTokens = {
 	window: number,
 	input: number,
 };
-
-export type EndpointDialect = "openai";
-export type EndpointModel = { id: string, name: string, context: number | null, typed: boolean };
-export type OfferedModel = { name: string, context: number | null, typed: boolean };
-export type HeaderDraft = { name: string, value: string | null };
-export type EndpointService = { id: string, name: string, url: string, key: KeyNeed, keyUrl: string };
-export type KeyNeed = "none" | "optional" | "required";
-export type MeasuredPrompt = { tokens: number, reused: number };
-export type ImportRecord = { id: string, created: string, imported: number, skipped: number, refused: number, cancelled: boolean };
