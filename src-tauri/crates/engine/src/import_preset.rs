@@ -1,6 +1,6 @@
 //! What people bring besides cards and models: prompt templates, SillyTavern's presets, regex scripts.
 
-use context::convert::{self, Converted, convert};
+use context::convert::{Converted, convert};
 use context::prompt_template::{self, Problem, PromptTemplate};
 use domain::regex_script;
 use serde_json::Value;

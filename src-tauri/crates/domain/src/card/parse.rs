@@ -20,10 +20,6 @@ const TELLING: [&str; 9] = [
     "character_book",
 ];
 
-pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
-}
-
 pub(crate) fn card(bytes: &[u8], file: Option<&str>) -> Result<(Card, Vec<Warning>), CardError> {
     let (object, repairs) = object(bytes)?;
     let (card, warnings) = match backyard::legacy(&object) {

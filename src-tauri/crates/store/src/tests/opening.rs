@@ -85,7 +85,7 @@ async fn files_in_a_folder_that_others_can_read_are_private() {
     furnish(&store).await;
     store.keep_file(b"a card").unwrap();
     store.keep_thumbnail(crate::AssetHash::of(b"a card"), b"small").unwrap();
-    store.backup(domain::Timestamp(5)).await.unwrap();
+    store.backup(domain::Timestamp(5), crate::BackupKind::ByHand).await.unwrap();
     let files = all_files(dir.path());
     assert!(files.len() >= 6, "{files:?}");
     for file in files {
