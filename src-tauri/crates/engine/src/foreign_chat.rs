@@ -180,6 +180,7 @@ impl KeptChat {
     /// The note as it is in the chat now.
     fn put_note(&self, about: &mut Map<String, Value>) {
         let own = |setting: &str| self.settings.get(setting).and_then(|json| serde_json::from_str::<Value>(json).ok());
+        let had_note = about.contains_key("note_prompt");
         for (name, key) in NOTE {
             let number = |word: &Value| ROLES.iter().position(|role| *word == **role).map(Value::from);
             if let Some(value) = own(name) {
@@ -191,7 +192,7 @@ impl KeptChat {
         if own("author_note").is_none() && about.get("note_prompt").and_then(Value::as_str).is_some_and(used) {
             about.insert("note_prompt".to_owned(), json!(""));
         }
-        if about.contains_key("note_prompt") {
+        if !had_note && about.contains_key("note_prompt") {
             for (key, usual) in [("note_interval", 1), ("note_position", 1), ("note_depth", 4), ("note_role", 0)] {
                 about.entry(key).or_insert_with(|| usual.into());
             }

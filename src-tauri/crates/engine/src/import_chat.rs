@@ -139,7 +139,7 @@ impl Engine {
         let persona = personas.into_iter().find(|one| composed(&one.name).to_lowercase() == wanted).map(|one| one.id);
         if persona.is_none() && !user.is_empty() {
             warnings.push(format!(
-                "there is no persona \"{user}\": the chat keeps the name; create the persona in the chat's settings"
+                "there is no persona \"{user}\": the chat keeps the name; the persona menu of the chat can create it"
             ));
         }
         Ok(persona)

@@ -83,7 +83,7 @@ async fn a_full_disk_refuses_whole_and_works_again_with_room() {
 #[tokio::test]
 async fn a_refused_write_of_the_file_system_loses_nothing() {
     // More than the migrations of a new store write at once.
-    for blocks in [2_600, 2_900, 4_700] {
+    for blocks in [3_000, 3_300, 5_100] {
         let dir = tempfile::tempdir().unwrap();
         let mut command = std::process::Command::new("sh");
         let talk = child::command(&this_program(), "talk at length", dir.path());
