@@ -52,9 +52,10 @@ async fn an_imported_preset_draws_the_tokens_of_whoever_chooses_it() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let (id, warnings) = import(&app, "Big O", &big_o()).await;
-    assert_eq!((id.as_str(), warnings.len()), ("big-o", 2), "{warnings:?}");
-    assert!(warnings[0].starts_with("tfs: this sampler is not here"), "{warnings:?}");
+    assert_eq!((id.as_str(), warnings.len()), ("big-o", 3), "{warnings:?}");
+    assert!(warnings[0].starts_with("tfs: this is not used here"), "{warnings:?}");
     assert!(warnings[1].starts_with("max_length: the context size is a setting of its own"), "{warnings:?}");
+    assert!(warnings[2].starts_with("sampler_order: "), "{warnings:?}");
     let before = sampled(&app, &chat.id).await;
 
     choose(&app, SettingOwner::Character { id: chat.character.clone() }, &id).await;

@@ -226,8 +226,9 @@ fn what_a_sampler_preset_has_and_we_have_not_is_told_and_kept() {
     let converted = converted(&foreign);
     insta::assert_snapshot!(report(&converted), @r"
     temp: 3.5 is beyond what is taken here; 2 is set
-    tfs: this sampler is not here; its value 0.9 is kept
-    smoothing_factor: this sampler is not here; its value 0.2 is kept
+    tfs: this is not used here; its value 0.9 is kept
+    smoothing_factor: this is not used here; its value 0.2 is kept
+    sampler_order: samplers work in a fixed order here; this one is kept and not used
     ");
     let sampling = converted.sampling.unwrap();
     assert_eq!(json!(sampling.values), json!({"temperature": 1.0, "dynatemp_range": 0.5, "dynatemp_exponent": 2.0}));
@@ -401,8 +402,10 @@ fn a_bundle_is_one_template_one_format_and_samplers() {
 
 #[test]
 fn a_preset_of_garbage_is_read_in_good_time() {
-    let same = json!({"prompts": vec![prompt("x", "y"); 8_000]});
+    let same = json!({"prompts": (0..8_000).map(|n| prompt(&n.to_string(), "y")).collect::<Vec<_>>()});
     assert_eq!(converted(&same).templates[0].sections.len(), 990 + 7, "those, and the program's own");
+    let doubled = json!({"prompts": vec![prompt("x", "y"); 8_000]});
+    assert!(converted(&doubled).report.len() < 100, "what is left out is told in a few lines");
     let deep = json!({"story_string": format!("{}{{{{persona}}}}{}", "{{#if persona}}a\n".repeat(30_000), "{{/if}}".repeat(30_000))});
     assert!(report(&converted(&deep)).contains("deeper than 20"));
 }
@@ -412,7 +415,7 @@ fn what_is_no_preset_is_refused() {
     assert_eq!(convert("x", "{}"), Err(ConvertError::NotAPreset));
     assert_eq!(convert("x", "[]"), Err(ConvertError::NotAPreset));
     assert!(matches!(convert("x", "{"), Err(ConvertError::NotJson { .. })));
-    assert_eq!(convert("x", &" ".repeat(2 << 20)), Err(ConvertError::TooLarge));
+    assert_eq!(convert("x", &" ".repeat(9 << 20)), Err(ConvertError::TooLarge));
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

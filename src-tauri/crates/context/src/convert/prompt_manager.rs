@@ -19,6 +19,9 @@ const INJECTION_ORDER: i64 = 100;
 /// Prompts of a preset at the most: a template holds little more, and some of it is ours.
 const MOST: usize = MAX_SECTIONS - 10;
 
+/// Odd prompts that are named one by one.
+const NAMED: usize = 20;
+
 /// Fields that this module or the samplers read.
 const READ: [&str; 12] = [
     "prompts",
@@ -168,20 +171,27 @@ impl<'m> Manager<'m> {
         let preset = self.preset;
         let listed = preset.get("prompts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
         let mut prompts: BTreeMap<&str, &'m Map<String, Value>> = BTreeMap::new();
-        let mut nameless = Vec::new();
+        let (mut nameless, mut doubled) = (Vec::new(), 0);
         let mut unordered = Vec::new();
         for prompt in listed {
             let identifier = text(prompt, "identifier");
             if identifier.is_empty() {
                 nameless.push(prompt);
             } else if prompts.contains_key(identifier) {
-                let what = format!("left out: another prompt has the identifier \"{identifier}\" already");
-                self.report.push(Note::new(format!("prompt: {}", shown_name(prompt)), what));
+                doubled += 1;
+                if doubled <= NAMED {
+                    let what = format!("left out: another prompt has the identifier \"{identifier}\" already");
+                    self.report.push(Note::new(format!("prompt: {}", shown_name(prompt)), what));
+                }
                 continue;
             } else {
                 prompts.insert(identifier, prompt);
             }
             unordered.push(prompt);
+        }
+        if doubled > NAMED {
+            let what = format!("{} more are left out, whose identifiers others have already", doubled - NAMED);
+            self.report.push(Note::new("prompts", what));
         }
         self.tell_of_odd(&nameless);
         let Some(order) = self.order() else {
@@ -217,7 +227,7 @@ impl<'m> Manager<'m> {
     /// Prompts that no order can name, and what is no prompt at all.
     fn tell_of_odd(&mut self, nameless: &[&Map<String, Value>]) {
         let ordered = self.preset.get("prompt_order").is_some_and(Value::is_array);
-        for prompt in nameless {
+        for prompt in nameless.iter().take(NAMED) {
             let what = match ordered {
                 true => "it has no identifier, so no order names it; it is kept, switched off",
                 false => "it has no identifier",

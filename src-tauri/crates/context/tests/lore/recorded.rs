@@ -45,11 +45,14 @@ fn our_own_cases_agree() {
 /// These hold V3 decorators or spaces around group names, which the recordings do not list as peculiarities.
 const V3_OR_SPACES: [&str; 6] = ["v0115", "v0182", "v0196", "v0197", "v0207", "v0295"];
 
+/// In these an entry found no room. There the scan ends with it; here smaller entries that fit are kept.
+const OVERFLOWING: [&str; 4] = ["v0094", "v0153", "v0235", "v0292"];
+
 /// Where no peculiarity decides, the profiles agree.
 #[test]
 fn the_corrected_profile_differs_only_by_peculiarities() {
     let Some((header, cases)) = recorded() else { return };
-    let plain: Vec<Case> =
-        cases.into_iter().filter(|case| case.quirks.is_empty() && !V3_OR_SPACES.contains(&case.id.as_str())).collect();
+    let other = |id: &str| V3_OR_SPACES.contains(&id) || OVERFLOWING.contains(&id);
+    let plain: Vec<Case> = cases.into_iter().filter(|case| case.quirks.is_empty() && !other(&case.id)).collect();
     assert_agree(&header, &plain, Profile::Corrected);
 }
