@@ -1,5 +1,6 @@
 //! Automatic backups: hourly while something is written.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -42,18 +43,22 @@ impl Engine {
     }
 
     pub(crate) fn back_up_in_background(&self) {
-        tokio::spawn(back_up_hourly(self.downgrade()));
+        // The task must not hold the engine while it waits: an engine that is dropped lets its folder go at once.
+        let (engine, dir, now) = (self.downgrade(), self.store().dir().to_owned(), self.now());
+        tokio::spawn(async move {
+            let first = first_backup_in(dir, now).await.unwrap_or(FIRST);
+            back_up_hourly(engine, first).await;
+        });
     }
+}
 
-    /// How long until the first backup of this session.
-    async fn first_backup_in(&self) -> Answer<Duration> {
-        let (dir, now) = (self.store().dir().to_owned(), self.now());
-        let newest = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
-        let newest = newest.map_err(|_| internal("the backups could not be listed"))??.into_iter();
-        let newest =
-            newest.filter(|backup| backup.own && backup.kind != BackupKind::SetAside).map(|backup| backup.taken).next();
-        Ok(newest.map_or(FIRST, |newest| wait(now, newest)))
-    }
+/// How long until the first backup of a session.
+async fn first_backup_in(dir: PathBuf, now: Timestamp) -> Answer<Duration> {
+    let newest = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
+    let newest = newest.map_err(|_| internal("the backups could not be listed"))??.into_iter();
+    let newest =
+        newest.filter(|backup| backup.own && backup.kind != BackupKind::SetAside).map(|backup| backup.taken).next();
+    Ok(newest.map_or(FIRST, |newest| wait(now, newest)))
 }
 
 /// An hour after the newest backup, unless the clock was set back behind it.
@@ -62,10 +67,8 @@ fn wait(now: Timestamp, newest: Timestamp) -> Duration {
     since.map_or(FIRST, |since| HOUR.saturating_sub(since).max(FIRST))
 }
 
-async fn back_up_hourly(engine: WeakEngine) {
-    let Some(first) = engine.upgrade() else { return };
-    let mut wait = first.first_backup_in().await.unwrap_or(FIRST);
-    drop(first);
+async fn back_up_hourly(engine: WeakEngine, first: Duration) {
+    let mut wait = first;
     loop {
         tokio::time::sleep(wait).await;
         // An engine that is gone by then has let its folder go.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::files;
+
 /// Why the store could not do what was asked. Unless a variant says otherwise, nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -81,6 +83,10 @@ fn from_sqlite(error: rusqlite::Error, dir: &Path) -> StoreError {
         ErrorCode::DiskFull => StoreError::Full { dir: dir.to_owned() },
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
             StoreError::Damaged { path: dir.join(crate::open::FILE), detail: error.to_string() }
+        }
+        // SQLite says this too where there is no room for the files beside the database.
+        ErrorCode::SystemIoFailure | ErrorCode::CannotOpen if files::is_full(dir) => {
+            StoreError::Full { dir: dir.to_owned() }
         }
         ErrorCode::SystemIoFailure | ErrorCode::CannotOpen => {
             StoreError::Io { path: dir.to_owned(), source: io::Error::other(error) }

@@ -10,6 +10,8 @@ pub(crate) const ASSETS: &str = "assets";
 /// Small copies of pictures, which can be made again.
 pub(crate) const THUMBNAILS: &str = "thumbnails";
 pub(crate) const BACKUPS: &str = "backups";
+/// Bytes.
+const ROOM: usize = 128 * 1024;
 const PARTIAL: &str = ".partial-";
 
 /// Makes a folder, and those above it that are missing, for its owner's eyes alone. Folders that are there already keep
@@ -87,6 +89,15 @@ pub(crate) fn sweep_assets(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a folder has no room for what a start writes beside the database.
+pub(crate) fn is_full(folder: &Path) -> bool {
+    let tried = partial(folder).and_then(|mut file| {
+        file.write_all(&[0; ROOM])?;
+        file.as_file().sync_all()
+    });
+    tried.is_err_and(|error| matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
 }
 
 /// Removes what a process that was killed left half-written.

@@ -109,7 +109,7 @@ fn everything_travels_in_one_archive() {
     let file = made["file"].as_str().unwrap();
     let preview = there.json(&["restore", "--preview", file]);
     assert_eq!(
-        preview["characters"]["namesGained"].as_array().unwrap().contains(&json!("Mira Quay")),
+        preview["characters"]["names_gained"].as_array().unwrap().contains(&json!("Mira Quay")),
         true,
         "{preview}"
     );
