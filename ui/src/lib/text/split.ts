@@ -225,7 +225,7 @@ function weigh(text: string, list: boolean): { nodes: number; seeking: number } 
 		if (line) lines += 1;
 		else if (isMark(text.charCodeAt(at))) inside += 1;
 	}
-	return { nodes: PART_NODES + (text.includes("<") ? HTML_NODES : 0) + lines * (list ? 3 : 1) + marks / 2 + formulaNodes(text), seeking };
+	return { nodes: PART_NODES + (text.includes("<") ? HTML_NODES : 0) + lines * (list ? 3 : 1.5) + marks / 2 + formulaNodes(text), seeking };
 }
 
 /** About how many nodes the formulas of a text become. */
