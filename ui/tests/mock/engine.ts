@@ -109,7 +109,6 @@ export class MockEngine implements Transport {
 
 	/** The addresses that were opened. */
 	readonly opened: string[] = [];
-	readonly desktop = true;
 	/** How large the page was made. */
 	readonly zooms: number[] = [];
 	setZoom = async (factor: number) => void this.zooms.push(factor);

@@ -682,9 +682,6 @@ export type Endpoint = {
 	meanError: number | null,
 	/**  What it was found to refuse or to want, since it was saved last. */
 	learned: Quirk[],
-	dialect: EndpointDialect,
-	models: EndpointModel[],
-	headers: string[],
 };
 
 /**  The API that an endpoint speaks. */
