@@ -193,7 +193,7 @@ async fn a_lorebooks_budget_is_counted_by_the_models_own_tokenizer() {
     let chat = engine.new_chat(card.id).await.unwrap().id;
     let entries = async || {
         let prompt = engine.preview_prompt(chat.clone(), "The lamp?".into(), WhatIf::default()).await.unwrap();
-        prompt.blocks.iter().filter(|block| block.kind == "lore").count()
+        prompt.blocks.iter().filter(|block| block.kind == "lore" && block.kept).count()
     };
     assert_eq!(entries().await, 0, "thirteen tokens by the estimate");
     engine.set_endpoint_tokenizer(endpoint.id, words()).await.unwrap();

@@ -42,5 +42,6 @@ stories! {
     the_page_cannot_do_forty_things: stories::walls::forbidden;
     a_page_that_reloads_joins_its_reply: stories::walls::reload;
     no_message_runs_or_fetches_anything: stories::payloads::inert;
+    no_message_takes_the_chat_away: stories::payloads::readable;
     start_and_memory_stay_near_an_empty_window: stories::costs::measured;
 }

@@ -69,7 +69,7 @@ async fn entries_of_wrong_types_are_reported() {
     let entries = json!([entry(&["oil"], "OIL", 1), "not an object", null, { "keys": [1984, null, "lamp"],
         "content": "LAMP", "enabled": true, "insertion_order": "10", "extensions": null }]);
     let (chat, warnings) = chat_with(&app, entries).await;
-    assert_eq!(warnings.iter().filter(|warning| warning.starts_with("lorebook: entry")).count(), 2, "{warnings:?}");
+    assert_eq!(warnings.iter().filter(|warning| warning.starts_with("its lorebook: entry")).count(), 2, "{warnings:?}");
     app.say(&chat, "Oil for the lamp of 1984.").await;
     assert!(sent(&app).contains("OIL") && sent(&app).contains("LAMP"), "{}", sent(&app));
 }

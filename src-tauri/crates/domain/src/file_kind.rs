@@ -198,11 +198,16 @@ pub fn may_be_card(root: &Map<String, Value>) -> bool {
     says_card(root)
         || root.contains_key("data")
         || is_character(root)
-        || CARD_FIELDS.iter().any(|field| root.contains_key(*field))
+        || CARD_FIELDS.iter().any(|field| root.contains_key(*field) && !is_preset(root, field))
         || {
             let inner = |place: &str| root.get(place).is_some_and(|inner| inner.get("greeting").is_some());
             inner("character") || inner("char")
         }
+}
+
+/// SillyTavern's export of all presets has objects where the oldest cards have a text.
+fn is_preset(root: &Map<String, Value>, field: &str) -> bool {
+    field == "context" && root.get(field).is_some_and(Value::is_object)
 }
 
 fn says_card(root: &Map<String, Value>) -> bool {

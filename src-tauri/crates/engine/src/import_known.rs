@@ -1,6 +1,6 @@
 //! JSON files that are no cards: each kind is known by its content, and goes where it belongs or is named.
 
-use context::convert::{MAX_BYTES, kind_of};
+use context::convert::{ConvertError, MAX_BYTES, kind_of};
 use domain::card::CardError;
 use domain::chat_file::{self, Recognised};
 use domain::file_kind::{self, Foreign};
@@ -118,7 +118,11 @@ impl Engine {
         if may_be_card {
             return Ok(false);
         }
-        report.refused.push(if too_large { large_preset(file, &text) } else { unknown(file) });
+        report.refused.push(if too_large {
+            refused(file, "tooLarge", ConvertError::TooLarge.to_string())
+        } else {
+            unknown(file)
+        });
         Ok(true)
     }
 
@@ -130,11 +134,6 @@ impl Engine {
         report.refused.push(refused(file, "tooLarge", reason));
         Ok(true)
     }
-}
-
-fn large_preset(file: &str, text: &str) -> Refused {
-    let (size, limit) = (text.len() >> 20, MAX_BYTES >> 20);
-    refused(file, "tooLarge", format!("the preset has {size} MiB; a preset may have {limit}"))
 }
 
 /// Why nothing is made of a JSON file that nobody knows.

@@ -57,7 +57,8 @@ impl Engine {
     }
 
     async fn try_in_chat(&self, chat: String, text: String, book: Option<String>) -> Answer<LoreTrial> {
-        let options = TurnOptions::default();
+        // Without a text to try, the last messages are what is tried.
+        let options = TurnOptions { regenerate: text.is_empty(), ..TurnOptions::default() };
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (aim, answerer) =
             tokio::try_join!(self.aim_of_preview(&chat, last, text, &options), self.answerer(&chat, &options))?;

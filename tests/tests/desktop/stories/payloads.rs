@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use serde_json::json;
 
@@ -114,6 +115,33 @@ pub(crate) async fn inert(desk: Desk) {
         assert!(window.session.current_url().await.unwrap().as_str().starts_with("tauri://localhost"), "{text}");
     }
     assert!(window.invoke("startup", json!({})).await.is_ok(), "the page still reaches the engine");
+    window.close().await;
+}
+
+/// What is repeated to 64 KiB: each pattern made a Markdown parser throw, or read for seconds.
+const PATTERNS: [&str; 16] =
+    [">", "> ", "- ", "*", "**a ", "_", "[", "[a](", "![", "`", "``` ", "<", "<b>", "| a ", "\\", "1. a\n  "];
+
+/// The whole page is drawn again with each message, so a message that blanks it or keeps it busy is seen.
+pub(crate) async fn readable(desk: Desk) {
+    let window = desk.open().await;
+    let greeting = greeted(&window).await;
+    for pattern in PATTERNS {
+        let text = format!("first words\n\n{}", pattern.repeat((64 << 10) / pattern.len()));
+        window.invoke("edit_message", json!({ "message": greeting.id, "text": text })).await.unwrap();
+        let started = Instant::now();
+        window.session.refresh().await.unwrap();
+        until("the message on the page", || async {
+            window.messages().await.iter().any(|message| message.text.contains("first words")).then_some(())
+        })
+        .await;
+        window.painted().await;
+        eprintln!("{pattern:?}: the page and the message are drawn after {:?}", started.elapsed());
+        assert_eq!(
+            window.script("return document.querySelector('[data-testid=composer]').disabled", vec![]).await,
+            json!(false)
+        );
+    }
     window.close().await;
 }
 

@@ -90,7 +90,7 @@ fn what_cannot_be_read_is_named() {
     let (book, chat) = (world.file("bad.json", "{ invalid"), world.file("chat.jsonl", CHAT));
     let done = world.run(&["lore", "test", "--book", &book, "--chat", &chat]);
     assert_eq!(done.code, 1);
-    assert!(done.err.contains("bad.json") && done.err.contains("no JSON"), "{done:?}");
+    assert!(done.err.contains("bad.json") && done.err.contains("not valid JSON, line 1"), "{done:?}");
     let chat = world.file("chat.jsonl", "{\"mes\":\"x\"}\nnonsense\n");
     let book = world.file("World.json", BOOK);
     let done = world.run(&["lore", "test", "--book", &book, "--chat", &chat]);
