@@ -6,6 +6,7 @@
 
 mod bench;
 mod bundle;
+mod fuzz;
 mod models;
 mod process;
 mod python;
@@ -37,6 +38,8 @@ enum Command {
     },
     /// Runs every check there is and ends with the line `N passed, N failed`.
     Test(test::Options),
+    /// Runs the generators of hostile input for as long as you like.
+    Fuzz(fuzz::Options),
     /// Measures one of the figures that the README quotes.
     Bench(bench::Options),
     /// Builds the installers into target/package/<profile>/bundle.
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Setup => setup(),
         Command::Run { release } => run::window(release),
         Command::Test(options) => return test::all(&options),
+        Command::Fuzz(options) => fuzz::fuzz(&options),
         Command::Bench(options) => bench::bench(&options),
         Command::Bundle(options) => bundle::bundle(&options),
         Command::Screenshots => run::screenshots(),

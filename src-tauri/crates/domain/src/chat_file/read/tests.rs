@@ -269,7 +269,10 @@ fn soup() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 10_000,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(27),
+        // `cargo xtask fuzz` sets another seed each round.
+        rng_seed: proptest::test_runner::RngSeed::Fixed(
+            std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(27),
+        ),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
