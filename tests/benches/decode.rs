@@ -35,6 +35,16 @@ struct Speed {
     decode: f64,
 }
 
+type Figure = fn(&Speed) -> f64;
+
+fn prefill(speed: &Speed) -> f64 {
+    speed.prefill
+}
+
+fn decode(speed: &Speed) -> f64 {
+    speed.decode
+}
+
 #[tokio::main]
 async fn main() {
     let model = tests::headless::models_dir().join("SmolLM2-135M-Instruct.Q4_1.gguf");
@@ -66,11 +76,9 @@ async fn compare(model: &Path) {
             peer.push(b);
         }
     }
-    let ratio = |figure: fn(&Speed) -> f64| median(worker.iter().zip(&peer).map(|(a, b)| figure(a) / figure(b)));
+    let ratio = |figure: Figure| median(worker.iter().zip(&peer).map(|(a, b)| figure(a) / figure(b)));
     println!("{:>24} {:>12} {:>12} {:>16}", "medians", "worker", "llama.cpp", "ratio of pairs");
-    let figures: [(&str, fn(&Speed) -> f64); 2] =
-        [("prompt, tokens/s", |speed| speed.prefill), ("decode, tokens/s", |speed| speed.decode)];
-    for (name, figure) in figures {
+    for (name, figure) in [("prompt, tokens/s", prefill as Figure), ("decode, tokens/s", decode)] {
         let (a, b) = (median(worker.iter().map(figure)), median(peer.iter().map(figure)));
         println!("{name:>24} {a:>12.1} {b:>12.1} {:>16.2}", ratio(figure));
     }

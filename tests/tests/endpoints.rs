@@ -1,5 +1,7 @@
 //! One endpoint, many models: listed, chosen in a chat, asked with the endpoint's headers.
 
+#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
+
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};

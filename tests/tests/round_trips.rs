@@ -158,9 +158,9 @@ fn pixels(png: &[u8]) -> Vec<([u8; 4], &[u8])> {
     chunks(png).into_iter().filter(|chunk| !is_card(chunk)).collect()
 }
 
-/// Backyard's cards are JSON in base64 in the EXIF comment; an export keeps no older copy of the card.
+/// Some apps write the card into the EXIF comment, as JSON or in base64; an export keeps no older copy of the card.
 fn is_exif_card((kind, data): &([u8; 4], &[u8])) -> bool {
-    kind == b"eXIf" && data.windows(3).any(|bytes| bytes == b"eyJ")
+    kind == b"eXIf" && data.windows(3).any(|bytes| bytes == b"eyJ" || bytes == b"{\"c")
 }
 
 fn card_text<'a>((kind, data): &([u8; 4], &'a [u8]), keyword: &str) -> Option<&'a [u8]> {

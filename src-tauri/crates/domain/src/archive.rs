@@ -68,10 +68,12 @@ impl From<std::io::Error> for ArchiveError {
     }
 }
 
+type Zip<'a> = ZipArchive<Cursor<&'a [u8]>>;
+
 /// An archive whose names and sizes are in order. Names have slashes, whatever the packing program wrote; where everything lies in
 /// one folder they begin behind it.
 pub(crate) struct Archive<'a> {
-    zip: ZipArchive<Cursor<&'a [u8]>>,
+    zip: Zip<'a>,
     /// Where each member stands in the list.
     members: HashMap<String, usize>,
 }
@@ -163,7 +165,7 @@ impl<'a> Archive<'a> {
     }
 
     /// For copying members as they are packed: the archive, and the name and place of each, in the order of the list.
-    pub(crate) fn into_inner(self) -> (ZipArchive<Cursor<&'a [u8]>>, Vec<(String, usize)>) {
+    pub(crate) fn into_inner(self) -> (Zip<'a>, Vec<(String, usize)>) {
         let mut members: Vec<_> = self.members.into_iter().collect();
         members.sort_by_key(|(_, index)| *index);
         (self.zip, members)

@@ -50,11 +50,14 @@ pub fn recognise(root: &Value) -> Option<Recognised> {
     if let Some((chats, unread)) = from_risuai(root) {
         return Some(Recognised::Risu(chats, unread));
     }
-    let readers: [(&'static str, fn(&Map<String, Value>) -> Option<Found>); 4] =
+    let readers: [(&str, Read); 4] =
         [("text-generation-webui", webui), ("Agnai", agnai), ("Character.AI", character_ai), ("JanitorAI", janitor)];
     let other = readers.into_iter().find_map(|(app, read)| Some(bounded(app, read(root)?)));
     other.map(Recognised::Other).or_else(|| unsupported(root).map(Recognised::Unsupported))
 }
+
+/// Reads the chats of one app, if the file is one of its.
+type Read = fn(&Map<String, Value>) -> Option<Found>;
 
 /// Titles and chats; those without messages are still in it.
 type Found = Vec<(String, ChatFile)>;

@@ -170,7 +170,7 @@ fn a_packed_text_that_is_cut_off_is_named() {
 #[test]
 fn a_damaged_picture_keeps_its_card_with_a_warning() {
     let card = card_chunk("chara", &v2("Mira"));
-    let whole = picture(&[card.clone()]);
+    let whole = picture(std::slice::from_ref(&card));
     let mut overlong = whole.clone();
     overlong[8 + 25 + 2] = 0x7f;
     let mut nameless = whole.clone();

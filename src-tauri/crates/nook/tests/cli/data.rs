@@ -108,11 +108,8 @@ fn everything_travels_in_one_archive() {
     assert_eq!(made["kind"], "imported");
     let file = made["file"].as_str().unwrap();
     let preview = there.json(&["restore", "--preview", file]);
-    assert_eq!(
-        preview["characters"]["names_gained"].as_array().unwrap().contains(&json!("Mira Quay")),
-        true,
-        "{preview}"
-    );
+    let gained = preview["characters"]["names_gained"].as_array().unwrap();
+    assert!(gained.contains(&json!("Mira Quay")), "{preview}");
     assert!(!names(&there).contains(&"Mira Quay".to_owned()), "a preview changes nothing");
     there.json(&["restore", file]);
     assert!(names(&there).contains(&"Mira Quay".to_owned()));

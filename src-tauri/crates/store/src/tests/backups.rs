@@ -207,7 +207,8 @@ async fn a_missing_second_place_is_told_and_fails_no_backup() {
 /// Each way to lose the database while backups or pictures are there.
 #[tokio::test]
 async fn a_lost_database_is_damage_and_never_a_new_start() {
-    let losses: [(&str, fn(&Path)); 5] = [
+    type Loss = fn(&Path);
+    let losses: [(&str, Loss); 5] = [
         ("missing", |db| std::fs::remove_file(db).unwrap()),
         ("empty", |db| std::fs::write(db, "").unwrap()),
         ("zeros", |db| std::fs::write(db, [0; 8192]).unwrap()),
@@ -401,7 +402,8 @@ async fn hostile_archives_are_refused_and_leave_nothing() {
         std::fs::read(path).unwrap()
     };
     let face = AssetHash::of(b"a face");
-    let cases: Vec<(&str, Vec<(String, &[u8])>)> = vec![
+    type Members<'m> = Vec<(String, &'m [u8])>;
+    let cases: Vec<(&str, Members<'_>)> = vec![
         ("traversal", vec![("inglenook.db".into(), &database), ("../evil".into(), b"x")]),
         ("deep", vec![("inglenook.db".into(), &database), (format!("assets/../{face}"), b"x")]),
         ("two", vec![("inglenook.db".into(), &database), ("INGLENOOK.DB".into(), &database)]),
