@@ -20,6 +20,7 @@ export const PATTERNS: Record<string, (length: number) => string> = {
 	"emphasis that closes": repeat("a* b** "),
 	"strikes": repeat("~a ~~b "),
 	"backticks": repeat("`"),
+	"backticks in threes": repeat("``` "),
 	"backticks of growing length": (length) => cut(length, (at) => `${"`".repeat(at + 1)}a`),
 	"escapes": repeat("\\"),
 	"entities": repeat("&amp;&#0;&x"),

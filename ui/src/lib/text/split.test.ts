@@ -24,6 +24,10 @@ test.each([">".repeat(2000), "> ".repeat(500), "- ".repeat(4000), "1. ".repeat(1
 	expect(split(text).every((part) => part.kind === "plain")).toBe(true);
 });
 
+test.each(["``` ", "```` a ", "``` b```c "])("backticks that open no block of code are weighed: %#", (text) => {
+	expect(split(text.repeat(8000)).every((part) => part.kind === "plain")).toBe(true);
+});
+
 test("text after one that is too deep is read as before", () => {
 	expect(split(`*a*\n\n${">".repeat(99)} b\n\n*c*`).map((part) => part.kind)).toEqual(["prose", "plain", "prose"]);
 });

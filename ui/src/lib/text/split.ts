@@ -53,6 +53,8 @@ class Splitter {
 	#blank = false;
 	#deepest = 0;
 	#fence: { mark: string; alone: boolean } | null = null;
+	/** The open part is a block of code and nothing else. */
+	#code = false;
 	/** What ends the raw HTML that the part is in. */
 	#raw = "";
 
@@ -119,6 +121,7 @@ class Splitter {
 		if (!inList) {
 			this.#flush(at);
 			this.#start = at;
+			this.#code = true;
 		}
 		this.#prose = false;
 		this.#fence = { mark, alone: !inList };
@@ -138,13 +141,12 @@ class Splitter {
 
 	#flush(end: number): void {
 		if (this.#start >= 0) this.#push(this.#start, end);
-		[this.#start, this.#list, this.#indented, this.#prose, this.#blank, this.#deepest] = [-1, false, false, true, false, 0];
+		[this.#start, this.#list, this.#indented, this.#prose, this.#blank, this.#deepest, this.#code] = [-1, false, false, true, false, 0, false];
 	}
 
 	#push(at: number, end: number): void {
 		const text = this.text.slice(at, end);
-		const isCode = (this.#fence !== null || FENCE.test(text)) && !this.#list;
-		const { nodes, seeking } = isCode ? { nodes: CODE_NODES, seeking: 0 } : weigh(text, this.#list);
+		const { nodes, seeking } = this.#code ? { nodes: CODE_NODES, seeking: 0 } : weigh(text, this.#list);
 		this.#nodes += nodes;
 		const joined = this.#joined;
 		this.#joined = false;
