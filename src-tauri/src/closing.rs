@@ -15,7 +15,7 @@ pub(crate) fn quit(app: &AppHandle, code: i32) {
     end(app, code, |app, code| app.exit(code));
 }
 
-/// Ends the app in the same order and starts it again.
+/// Restarts the app after the engine has stopped.
 pub(crate) fn restart(app: &AppHandle) {
     end(app, 0, |app, _| app.request_restart());
 }

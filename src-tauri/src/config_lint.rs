@@ -46,8 +46,8 @@ fn the_page_reaches_the_shell_and_no_network() {
     assert_eq!(sources("img-src"), set(&["'self'", "nook:", "data:", "blob:"]));
 }
 
-/// WebView2 serves the schemes `nook:` and `ipc:` as `http://nook.localhost` and `http://ipc.localhost`. Elsewhere such an
-/// address is an ordinary request, which a proxy carries off the machine.
+/// WebView2 serves the schemes `nook:` and `ipc:` as `http://nook.localhost` and `http://ipc.localhost`. On other systems
+/// such an address is an ordinary request, which a proxy may send to another machine.
 #[test]
 fn only_windows_allows_the_http_form_of_our_schemes() {
     let windows = json("tauri.windows.conf.json");

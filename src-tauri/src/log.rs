@@ -39,7 +39,7 @@ pub(crate) fn start(data_dir: &Path) -> Result<WorkerGuard, NoLog> {
     Ok(guard)
 }
 
-/// Logs of before were readable by others where the data folder is. They are so no more, nor is the folder of the logs.
+/// Makes the logs and their folder private. Earlier versions created them readable by other users.
 fn make_private(logs: &Path) {
     #[cfg(unix)]
     {

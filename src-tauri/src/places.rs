@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     /// Keeps everything in this folder instead of the user's data folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Whether WebKitGTK may draw with DMABUF; with NVIDIA's own driver that leaves many windows blank (Linux only).
+    /// Whether WebKitGTK uses its DMABUF renderer, often blank with NVIDIA's own driver (Linux only).
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(crate) dmabuf_renderer: DmabufRenderer,
     /// Cards and models to import.

@@ -1,33 +1,33 @@
 //! Works around blank windows: WebKitGTK's DMABUF renderer draws nothing with many versions of NVIDIA's own driver.
 //!
-//! WebKitGTK reads its variable while GTK starts, so the program replaces itself with one that has the variable set.
+//! WebKitGTK reads the environment variable while GTK starts, so the program re-executes itself with the variable set.
 
 use std::ffi::{OsStr, OsString};
 
 use clap::ValueEnum;
 
-/// Any value switches the renderer off.
+/// Any value disables the renderer.
 const VARIABLE: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
-/// WebDriver's screenshots hang without the renderer.
+/// Set under WebDriver, whose screenshots hang without the renderer.
 const AUTOMATION: &str = "TAURI_WEBVIEW_AUTOMATION";
-/// Exists only where NVIDIA's own driver is loaded; the free driver works.
+/// Exists only if NVIDIA's own driver is loaded. The open-source driver works.
 #[cfg(target_os = "linux")]
 const DRIVER: &str = "/proc/driver/nvidia/version";
 
 /// Whether WebKitGTK may use its DMABUF renderer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DmabufRenderer {
-    /// Off with NVIDIA's own driver, on everywhere else.
+    /// Disabled with NVIDIA's own driver, enabled otherwise.
     #[default]
     Auto,
     On,
     Off,
 }
 
-/// Starts the program again without the renderer where that is asked for or needed. Returns where it is not.
+/// Re-executes the program without the renderer if that is requested or needed. Returns otherwise.
 ///
 /// # Errors
-/// When the program cannot be started again; it can go on with the renderer.
+/// When the program cannot re-execute itself. It can continue with the renderer.
 #[cfg(target_os = "linux")]
 pub(crate) fn apply(choice: DmabufRenderer) -> std::io::Result<()> {
     use std::os::unix::process::CommandExt;
@@ -39,7 +39,7 @@ pub(crate) fn apply(choice: DmabufRenderer) -> std::io::Result<()> {
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     let program = std::env::current_exe()?;
-    // Returns only if it fails.
+    // `exec` returns only if it fails.
     Err(std::process::Command::new(program).arg0(name).args(arguments).env(VARIABLE, "1").exec())
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn apply(_choice: DmabufRenderer) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A variable that is set already is the user's decision, or ours before the new start.
+/// A variable that is already set was set by the user, or by us before re-execution.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only WebKitGTK has this renderer"))]
 fn must_disable(choice: DmabufRenderer, nvidia: bool, variable: impl Fn(&OsStr) -> Option<OsString>) -> bool {
     let wanted = match choice {

@@ -23,23 +23,23 @@ pub(crate) struct Place {
     pub(crate) maximized: bool,
 }
 
-/// A monitor's place and size: x, y, width, height, in physical pixels.
+/// Position and size of a monitor: x, y, width, height, in physical pixels.
 pub(crate) type Screen = (i32, i32, u32, u32);
 
-/// The size of a window whose stored one is unusable, as in `tauri.conf.json`.
+/// The window size if the stored one is unusable. It must match `tauri.conf.json`.
 const USUAL: (u32, u32) = (1280, 820);
-/// The smallest window, as in `tauri.conf.json`.
+/// The minimum window size. It must match `tauri.conf.json`.
 const SMALLEST: (u32, u32) = (360, 480);
 
 impl Place {
-    /// Whether this is where a window can be: a minimized one stands at -32000 on Windows, and some report no size.
+    /// Whether a window can have this position and size. Windows puts minimized ones at -32000; some have no size.
     pub(crate) fn is_real(&self) -> bool {
         const HIDDEN: i32 = -31_000;
         self.width >= SMALLEST.0 && self.height >= SMALLEST.1 && self.x > HIDDEN && self.y > HIDDEN
     }
 
-    /// The place as it can be seen on these screens, of which the first is the main one. Without screens nothing is known,
-    /// and only the size is mended.
+    /// Moves the place into view on these screens, the first of which is the main one. Without screens, only the size is
+    /// corrected.
     pub(crate) fn in_view(self, screens: &[Screen]) -> Self {
         let size = match self.width >= SMALLEST.0 && self.height >= SMALLEST.1 {
             true => (self.width, self.height),
@@ -59,10 +59,10 @@ impl Place {
         Self { x: middle(x, width, self.width), y: middle(y, height, self.height), ..self }
     }
 
-    /// Whether enough of the title bar is inside `screen` to be grabbed.
+    /// Whether enough of the title bar is on `screen` for the user to drag it.
     fn is_within_reach(&self, screen: Screen) -> bool {
         const GRIP: i64 = 48;
-        /// Of a maximized window, whose frame lies outside.
+        /// Tolerance for a maximized window, whose frame is outside the screen.
         const FRAME: i64 = 16;
         let (left, top) = (i64::from(screen.0), i64::from(screen.1));
         let (right, bottom) = (left + i64::from(screen.2), top + i64::from(screen.3));

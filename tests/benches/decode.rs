@@ -1,9 +1,9 @@
-//! Prompt processing and decode of the worker beside llama.cpp's own server, same model and threads, in alternating pairs.
-//! Both are timed from outside, at the stream of events, so pipes and HTTP are part of the figure. The server runs with its
-//! own defaults for batches and for waiting.
+//! Compares prompt processing and decode of the worker with llama.cpp's own server: same model and threads, alternating
+//! runs. Both are timed at their event streams, so the figures include pipes and HTTP. The server uses its own defaults
+//! for batch size and polling.
 //!
-//! `cargo xtask bench decode`, on an idle machine. `-- --sweep` times the worker alone with several spin counts, first idle
-//! and then beside one and two busy processes.
+//! Run `cargo xtask bench decode` on an idle machine. `-- --sweep` times only the worker, with several spin counts and
+//! zero to two busy processes.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
@@ -55,7 +55,7 @@ async fn main() {
     }
 }
 
-/// The worker as shipped beside llama.cpp's server.
+/// Compares the worker as shipped with llama.cpp's server.
 async fn compare(model: &Path) {
     let settings = worker_settings();
     let (host, ours) = worker(settings, model).await;
@@ -69,7 +69,7 @@ async fn compare(model: &Path) {
             let b = measure(&theirs, round).await;
             (measure(ours.as_ref(), round).await, b)
         };
-        // The first round loads the models.
+        // The first round is not measured, because it loads the models.
         if round > 0 {
             println!("pair {round:>2}: decode {:>6.1} beside {:>6.1} = {:.2}", a.decode, b.decode, a.decode / b.decode);
             worker.push(a);
@@ -85,8 +85,8 @@ async fn compare(model: &Path) {
     host.shutdown().await;
 }
 
-/// Median decode speed of the worker for each spin count beside 0 to 2 busy processes; with one thread, which waits for
-/// nobody, as a reference.
+/// Prints the median decode speed of the worker for each spin count, with 0 to 2 busy processes. One thread, which never
+/// waits at a barrier, is the reference.
 async fn sweep(model: &Path) {
     println!("decode, tokens/s{:>18} {:>8} {:>8} {:>8}", "", "idle", "1 busy", "2 busy");
     let single = (1, worker_settings().spin);

@@ -1,4 +1,4 @@
-//! One endpoint, many models: listed, chosen in a chat, asked with the endpoint's headers.
+//! One endpoint with several models: the list, the choice in a chat, and requests with the endpoint's headers.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -13,7 +13,7 @@ const LIST: &str = r#"{"data":[{"id":"large","context_length":32768},{"id":"smal
 const REPLY: &str =
     "data: {\"choices\":[{\"delta\":{\"content\":\"Good evening.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-/// An endpoint that answers everything, and keeps what it was sent.
+/// A server that answers every request and records it.
 struct Server {
     url: String,
     received: Arc<Mutex<Vec<String>>>,

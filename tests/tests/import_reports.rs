@@ -1,4 +1,4 @@
-//! Reports of imports, opened again.
+//! Stored import reports.
 
 use engine::api::{ApiError, Event, ImportReport, Refused};
 use tests::headless::Headless;

@@ -1,4 +1,4 @@
-//! Chats of other apps come in whole, and go out as they came.
+//! Imports of chats from other apps lose nothing, and exports write them back unchanged.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -46,7 +46,7 @@ impl Library {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Everything that the model would read next.
+    /// The next prompt.
     async fn sent(&self, chat: &Imported) -> String {
         let report =
             self.app.engine.preview_prompt(chat.id.clone(), "And now?".into(), WhatIf::default()).await.unwrap();
@@ -70,7 +70,7 @@ fn line(name: &str, by_user: bool, text: &str, more: Value) -> Value {
     line
 }
 
-/// Every field of the second file's lines that the first one has is as it was there.
+/// Asserts that every field of `before` is unchanged in `after`.
 #[track_caller]
 fn assert_kept(before: &[Value], after: &[Value]) {
     assert_eq!(before.len(), after.len());
@@ -281,7 +281,7 @@ async fn chats_of_other_apps_come_in_or_are_named() {
     assert!(empty.refused[0].reason.contains("empty"), "{empty:?}");
 }
 
-/// The route is that of the greeting that is shown, whatever was shown before.
+/// The selected greeting decides the route, regardless of earlier selections.
 #[tokio::test]
 async fn only_the_shown_greeting_sets_variables() {
     let app = Headless::new().await;
@@ -321,7 +321,7 @@ fn tavern_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     write(root, "characters/Nora.json", card("Nora"));
-    // Decomposed in the name of the file, composed everywhere else.
+    // The name is decomposed (NFD) in the file name and composed (NFC) elsewhere.
     write(root, "characters/Zoe\u{301}.json", card("Zoé"));
     for leftover in ["characters/.DS_Store", "characters/Thumbs.db", "characters/._Nora.png"] {
         write(root, leftover, "x");

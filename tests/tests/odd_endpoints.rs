@@ -1,4 +1,4 @@
-//! Whole turns with endpoints that are careless or strict: what is shown, stored, sent again and remembered.
+//! Whole turns with careless or strict endpoints: displayed and stored texts, retries, and learned quirks.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -12,10 +12,10 @@ use tests::headless::ended;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The status and the body that a server answers a request with.
+/// Maps a request to the status and body of the response.
 type Script = dyn Fn(&Value) -> (&'static str, String) + Send + Sync;
 
-/// A server that answers as a script says, and keeps what it was asked.
+/// A server that answers as scripted and records the requests.
 struct Server {
     url: String,
     asked: Arc<Mutex<Vec<Value>>>,
@@ -40,12 +40,12 @@ impl Server {
         Self { url, asked }
     }
 
-    /// How many requests were such.
+    /// The number of requests that match.
     fn asked_for(&self, such: impl Fn(&Value) -> bool) -> usize {
         self.asked.lock().unwrap().iter().filter(|body| such(body)).count()
     }
 
-    /// The messages of the last request, in lines.
+    /// The messages of the last request, one per line.
     fn sent(&self) -> Vec<String> {
         let asked = self.asked.lock().unwrap();
         let messages = asked.last().unwrap()["messages"].as_array().unwrap().clone();
@@ -74,7 +74,7 @@ async fn body(stream: &mut TcpStream) -> Option<Value> {
     }
 }
 
-/// A stream of these pieces.
+/// An event stream of these pieces.
 fn says(pieces: &[&str]) -> (&'static str, String) {
     let piece = |text: &&str| format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]}));
     let text: String = pieces.iter().map(piece).collect();
@@ -118,7 +118,7 @@ impl App {
     }
 }
 
-/// The words and the thoughts of a message, as they are shown.
+/// The displayed text and thoughts of a message.
 fn shown(message: Option<Message>) -> (String, String) {
     let message = message.expect("a message");
     let swipe = &message.swipes[message.selected as usize];
@@ -215,7 +215,7 @@ async fn what_an_endpoint_refuses_is_remembered_and_shown() {
     assert_eq!(app.learned().await, [], "who saves the endpoint begins anew");
 }
 
-/// After an optional system message the user begins, and roles take turns.
+/// Whether user and assistant messages alternate, starting with the user, after an optional system message.
 fn alternates(body: &Value) -> bool {
     let messages = body["messages"].as_array().unwrap();
     let roles: Vec<&str> = messages.iter().map(|one| one["role"].as_str().unwrap()).collect();

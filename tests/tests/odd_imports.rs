@@ -1,4 +1,4 @@
-//! Files of every kind through the engine: each is taken for what it is, by its content, and the report says so.
+//! Imports of every kind of file. The content decides the kind, and the report states it.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -25,7 +25,7 @@ async fn import_json(app: &Headless, file: &str, json: &Value) -> ImportReport {
     import(app, file, json.to_string().as_bytes()).await
 }
 
-/// The kinds and names of what came in.
+/// Kinds and names of the imported items.
 fn kinds(report: &ImportReport) -> Vec<String> {
     report.imported.iter().map(|one| format!("{} {}", one.kind, one.name)).collect()
 }
@@ -252,10 +252,10 @@ async fn a_picture_that_cannot_be_read_is_told_at_both_ends() {
 async fn a_damaged_picture_keeps_its_card_and_can_be_exported() {
     let app = Headless::new().await;
     let data = format!("tEXtchara\0{}", STANDARD.encode(v2("Mira")));
-    // Its checksum is wrong, which is one more warning.
+    // The wrong checksum adds one warning.
     let text = [&(data.len() as u32 - 4).to_be_bytes()[..], data.as_bytes(), &[0; 4]].concat();
     let whole = picture(ImageFormat::Png);
-    // Behind the header; the pixels are cut off.
+    // The card follows the header, and the pixels are cut off.
     let cut = [&whole[..33], &text, &whole[33..60]].concat();
     let mut bad_pixels = [&whole[..33], &text, &whole[33..]].concat();
     let at = bad_pixels.windows(4).position(|kind| kind == b"IDAT").unwrap();

@@ -158,7 +158,7 @@ fn pixels(png: &[u8]) -> Vec<([u8; 4], &[u8])> {
     chunks(png).into_iter().filter(|chunk| !is_card(chunk)).collect()
 }
 
-/// Some apps write the card into the EXIF comment, as JSON or in base64; an export keeps no older copy of the card.
+/// Some apps write the card into the EXIF comment, as JSON or base64. An export removes older copies of the card.
 fn is_exif_card((kind, data): &([u8; 4], &[u8])) -> bool {
     kind == b"eXIf" && data.windows(3).any(|bytes| bytes == b"eyJ" || bytes == b"{\"c")
 }

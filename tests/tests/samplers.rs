@@ -181,7 +181,8 @@ async fn the_request_to_an_endpoint_has_exactly_the_samplers_that_work() {
     let rounded = |value: Value| value.as_f64().map_or(value.clone(), |number| json!((number * 1e4).round() / 1e4));
     let body: BTreeMap<String, Value> = body.into_iter().map(|(field, value)| (field, rounded(value))).collect();
     let expected = json!({
-        // What is off is not sent: 0 is refused by some servers, and absent is off everywhere but in llama.cpp.
+        // Disabled samplers are not sent: some servers reject 0, and every server except llama.cpp treats a missing
+        // field as off.
         "temperature": 0.87, "top_p": 0.99, "top_k": 85.0, "typical_p": 0.68, "repeat_penalty": 1.01,
         "repetition_penalty": 1.01, "repeat_last_n": 128.0, "frequency_penalty": 0.25, "presence_penalty": 0.5,
         "dry_multiplier": 0.75, "dry_base": 2.0, "dry_allowed_length": 3.0, "dry_penalty_last_n": -1.0,

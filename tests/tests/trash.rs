@@ -1,4 +1,4 @@
-//! What is deleted: restorable for a while, in no prompt meanwhile, and gone from every file when it is to be.
+//! Deleted items can be restored for a while and appear in no prompt. A purge erases them from every file.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -9,7 +9,7 @@ use tests::headless::Headless;
 
 const CANARY: &str = "the-canary-sings-at-dawn";
 
-/// The files below `folder` in which the canary can be read.
+/// The files below `folder` that contain the canary.
 fn canary_in(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

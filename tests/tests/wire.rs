@@ -239,8 +239,7 @@ async fn the_next_prompt_is_compared_with_the_one_sent_last() {
     assert!(next.previous.is_some() && next.parts[0].change == Change::Same, "{next:?}");
     assert!(added.iter().any(|part| part.text.contains("Tell me of the reef.")), "{added:?}");
     assert!(added.iter().any(|part| part.text.contains("The reef took the Marianne")), "{added:?}");
-    // With nothing typed it is what regenerating would send: the same again.
-    // Without words it is the next turn as well, which has the reply.
+    // An empty text also previews the next turn, which includes the reply.
     assert!(compare("").await.unwrap().parts.iter().any(|part| part.change == Change::Added));
 }
 
@@ -487,7 +486,7 @@ async fn a_template_is_checked_and_rendered_without_being_stored() {
     assert!(house.say("Hi.").await.contains("You are Ada"));
 }
 
-/// Without words the X-ray shows the turn to come, not the last one again.
+/// With an empty composer, the X-ray shows the next turn, not the last one.
 #[tokio::test]
 async fn empty_composer_previews_the_next_turn() {
     let house = Lighthouse::open().await;
@@ -505,7 +504,7 @@ async fn empty_composer_previews_the_next_turn() {
     assert!(!again.text.contains(reply), "{}", again.text);
 }
 
-/// One share of reuse, wherever it is shown.
+/// The share of reused tokens is the same in the X-ray and below the reply.
 #[tokio::test]
 async fn xray_and_reply_have_the_same_share() {
     let house = Lighthouse::open().await;

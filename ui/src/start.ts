@@ -8,7 +8,7 @@ import { App } from "./lib/state/app.svelte";
 
 /** Puts the UI on the page, talking to the engine through `transport`. */
 export function start(transport: Transport): App {
-	// Before anything else listens.
+	// This listener must be the first.
 	keepComposing(window);
 	if (transport.desktop && !import.meta.env.DEV) window.addEventListener("contextmenu", keepContextMenu);
 	const app = new App(transport);

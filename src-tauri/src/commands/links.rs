@@ -1,13 +1,13 @@
-//! What the page asks of the system and of its own window: opening a link that the user has seen, and the zoom.
+//! Commands for the system and the window: opening a link that the user confirmed, and zoom.
 
 use engine::api::ApiError;
 use tauri::{Url, WebviewWindow};
 
-/// The longest address that is opened. Longer ones are cut by some systems, and then lead elsewhere.
+/// Maximum length of an address. Some systems truncate longer ones, which then lead elsewhere.
 const LONGEST: usize = 2048;
 const ZOOM: std::ops::RangeInclusive<f64> = 0.3..=3.0;
 
-/// Opens a web or mail address in the system's own program for it.
+/// Opens a web or mail address in the system's default program.
 #[tauri::command]
 pub(crate) async fn open_link(address: String) -> Result<(), ApiError> {
     let url = openable(&address)?;
@@ -19,14 +19,15 @@ pub(crate) async fn open_link(address: String) -> Result<(), ApiError> {
     }
 }
 
-/// Makes all of the page larger or smaller.
+/// Sets the zoom factor of the window.
 #[tauri::command]
 pub(crate) async fn set_zoom(window: WebviewWindow, factor: f64) -> Result<(), ApiError> {
     let factor = if factor.is_finite() { factor.clamp(*ZOOM.start(), *ZOOM.end()) } else { 1.0 };
     window.set_zoom(factor).map_err(|error| ApiError::Internal { message: format!("The window cannot zoom: {error}.") })
 }
 
-/// The page asks the user first, but any script on it could call this: files and programs are never opened.
+/// Accepts only web and mail addresses, never files or programs. The page asks the user first, but any script on it could
+/// call the command.
 fn openable(address: &str) -> Result<Url, ApiError> {
     let refused = || ApiError::BadInput {
         message: "Only web and mail addresses can be opened.".into(),

@@ -268,7 +268,7 @@ async fn write(path: &Path, bytes: Vec<u8>) -> io::Result<()> {
     written
 }
 
-/// For its owner's eyes alone: it may be a private chat.
+/// Makes the file readable only by its owner, because it may hold a private chat.
 async fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = tokio::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);

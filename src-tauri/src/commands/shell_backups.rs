@@ -1,4 +1,4 @@
-//! Backups need places that the user picks in a dialog of the system, and a restart to restore one.
+//! Backup commands that need a system dialog, the file manager or a restart.
 
 use engine::api::{ApiError, Backup, Backups};
 use tauri::{AppHandle, State, WebviewWindow};
@@ -9,7 +9,7 @@ use crate::core::Core;
 
 const ARCHIVE: &str = "Inglenook backup.zip";
 
-/// Lets the user pick the folder that gets a copy of every backup; `null` when nothing was picked.
+/// Lets the user choose the folder for a second copy of every backup; `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn pick_second_place(
     window: WebviewWindow,
@@ -22,7 +22,7 @@ pub(crate) async fn pick_second_place(
     }
 }
 
-/// Writes everything to one archive where the user says, and tells the page where that was; `null` when the dialog was
+/// Exports everything to one archive at a place that the user chooses. Returns that place, or `null` if the dialog was
 /// cancelled.
 #[tauri::command]
 pub(crate) async fn export_archive(window: WebviewWindow, core: State<'_, Core>) -> Result<Option<String>, ApiError> {
@@ -34,7 +34,7 @@ pub(crate) async fn export_archive(window: WebviewWindow, core: State<'_, Core>)
     Ok(Some(path.display().to_string()))
 }
 
-/// Lets the user pick an exported archive, which becomes a backup; `null` when nothing was picked.
+/// Lets the user choose an exported archive, which becomes a backup; `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn import_archive(window: WebviewWindow, core: State<'_, Core>) -> Result<Option<Backup>, ApiError> {
     let dialog = dialog(&window, "Import an archive").add_filter("Archives", &["zip"]);
@@ -44,7 +44,7 @@ pub(crate) async fn import_archive(window: WebviewWindow, core: State<'_, Core>)
     }
 }
 
-/// Shows the folder of the backups in the file manager.
+/// Opens the backup folder in the file manager.
 #[tauri::command]
 pub(crate) async fn open_backups(core: State<'_, Core>) -> Result<(), ApiError> {
     let folder = core.engine().await.backup_folder();
@@ -55,14 +55,14 @@ pub(crate) async fn open_backups(core: State<'_, Core>) -> Result<(), ApiError> 
     } else {
         "xdg-open"
     };
-    // The file manager outlives the command, and Windows' answers with a failure when it works.
+    // The exit status is ignored: the file manager outlives the command, and Windows Explorer reports failure on success.
     std::process::Command::new(program).arg(&folder).spawn().map(drop).map_err(|error| ApiError::Storage {
         message: format!("The folder {} could not be shown: {error}.", folder.display()),
         hint: "Open it in your file manager.".into(),
     })
 }
 
-/// Ends the app in order and starts it again.
+/// Restarts the app after the engine has stopped.
 #[tauri::command]
 pub(crate) async fn restart(app: AppHandle) -> Result<(), ApiError> {
     closing::restart(&app);

@@ -126,8 +126,8 @@ impl<'a> Window<'a> {
         .await
     }
 
-    /// The text of the element with this `data-testid`. The driver's own command finds none in a toolbar that other rules
-    /// hide and show.
+    /// The text of the element with this `data-testid`. The driver's own command returns no text for a toolbar that CSS
+    /// hides and shows.
     pub(crate) async fn text(&self, id: &str) -> String {
         self.part(id).await;
         let script = "return [...document.querySelectorAll(`[data-testid='${arguments[0]}']`)].at(-1)?.innerText ?? ''";

@@ -1,4 +1,4 @@
-//! A panic, which is always a defect of ours, costs one turn or one row of a list and never words or the app.
+//! A panic is always our defect. It costs one turn or one row of a list, never text or the app.
 
 use engine::api::{ApiError, CharacterFields, EndReason};
 use provider::fake::Script;
@@ -44,7 +44,7 @@ async fn a_draft_that_panics_frees_the_chat() {
     assert_eq!(reason, EndReason::Stop);
 }
 
-/// Each of them has broken a parser somewhere.
+/// Each of these macros has broken a parser.
 #[tokio::test]
 async fn hostile_macros_in_every_text_start_the_app() {
     let hostile = "{{setvar::x::{{if 1}}a::b{{/if}}}}{{random\n{{if 1}}::a{{/if}}\n{{if 1}}::b{{/if}}\n}}\

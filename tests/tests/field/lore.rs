@@ -1,4 +1,4 @@
-//! Lorebooks: entries without room, word stems, and entries of wrong types.
+//! Lorebooks: entries that exceed the budget, word stems, and entries of wrong types.
 
 use engine::api::{SettingOwner, SettingValue, WhatIf};
 use serde_json::{Value, json};

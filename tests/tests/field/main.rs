@@ -1,4 +1,4 @@
-//! Texts and files of the kinds that have broken this app or others.
+//! Kinds of texts and files that have broken this app or others.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 

@@ -1,4 +1,4 @@
-//! Files that are given as models and are none.
+//! Files that are added as models but are not valid models.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ fn text(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
 }
 
-/// A GGUF with texts for settings and one tensor of 64 numbers.
+/// A GGUF file with string metadata and one tensor of 64 numbers.
 fn gguf(settings: &[(&str, &str)], tensor: &str) -> Vec<u8> {
     let mut file = [&b"GGUF"[..], &3_u32.to_le_bytes(), &1_u64.to_le_bytes()].concat();
     file.extend((settings.len() as u64).to_le_bytes());
@@ -23,7 +23,7 @@ fn gguf(settings: &[(&str, &str)], tensor: &str) -> Vec<u8> {
     file
 }
 
-/// A vocabulary of one token behind the settings.
+/// Inserts a vocabulary of one token after the metadata.
 fn with_vocabulary(mut file: Vec<u8>, settings: u64) -> Vec<u8> {
     let at = 24;
     let tokens = [text("tokenizer.ggml.tokens"), 9_u32.to_le_bytes().to_vec(), 8_u32.to_le_bytes().to_vec()].concat();

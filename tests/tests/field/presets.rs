@@ -1,4 +1,4 @@
-//! Presets as they are found: with scripts, of any size, with odd prompts.
+//! Presets from the wild: with scripts, of any size, with unusual prompts.
 
 use engine::api::Imported;
 use serde_json::{Value, json};

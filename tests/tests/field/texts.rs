@@ -1,10 +1,10 @@
-//! Carriage returns, and what macros of the head tell.
+//! Carriage returns, and macros in the head of the prompt.
 
 use engine::api::{EndReason, SettingOwner, SettingValue, WhatIf};
 use serde_json::json;
 use tests::headless::Headless;
 
-/// All texts of what the model got last.
+/// All texts of the last request to the model.
 fn sent(app: &Headless) -> String {
     let request = app.model.last_request().unwrap();
     let texts = request.prompt.messages.iter().map(|message| message.text.as_str());
@@ -65,7 +65,7 @@ async fn examples_stay_apart() {
     assert!(sent(&app).contains("Ada: Mind the step.\n\nAda: Oil is dear."), "{}", sent(&app));
 }
 
-/// The head stays as it is until the epoch ends, and tells what was said last when it began.
+/// The head stays unchanged until the epoch ends. Its macros show the last message at the start of the epoch.
 #[tokio::test]
 async fn the_head_tells_the_message_that_began_its_epoch() {
     let app = Headless::new().await;

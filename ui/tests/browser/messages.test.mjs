@@ -1,17 +1,17 @@
-// What messages show and do, on the scripted engine.
+// Display and actions of messages, on the scripted engine.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 }, permissions: ["clipboard-read", "clipboard-write"] });
-// As the desktop window has it: libraries must not write to prototypes.
+// The desktop window freezes prototypes, so libraries must not write to them.
 await page.addInitScript(() => Object.freeze(Object.prototype));
 const message = (of) => page.locator(`[data-message-id=${of}]`);
 const reveal = (of) => page.evaluate((name) => window.app.chat.reveal(name), of);
 const isFocused = (locator) => locator.evaluate((node) => node === document.activeElement);
 
-/** 64 KiB of each pattern: 100 ms on an idle machine. The tests share theirs with a build, so the best of three counts. */
+/** Limit for 64 KiB of each pattern on an idle machine. The test uses the best of three runs, as a build may run too. */
 const MOST_MS = Number(process.env.INGLENOOK_MOST_MS ?? 100);
 
 /** Adds messages of the character to the end of the open chat. */
@@ -193,7 +193,7 @@ test("the name in the header can be read at every width", async () => {
 	await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-/** What WebKit sends when Enter takes a candidate, or Escape leaves it. */
+/** The event that WebKit sends when Enter accepts or Escape dismisses a candidate. */
 const compose = (locator, key) => locator.dispatchEvent("keydown", { key, keyCode: 229, isComposing: false });
 
 test("a key of an input method does nothing in any field", async () => {

@@ -224,7 +224,7 @@ test("a prompt that does not fit offers the ways out", async () => {
 	await show("overflow");
 	await eventually(async () => assert.match(await id("overflow").innerText(), /562 tokens are missing/));
 	await page.getByRole("button", { name: "Other model" }).click();
-	await page.getByRole("menuitem", { name: /Mistral Small/ }).waitFor();
+	await page.getByRole("option", { name: /Mistral Small/ }).waitFor();
 	await page.keyboard.press("Escape");
 	await id("shorten").click();
 	await page.waitForFunction(() => document.activeElement.dataset.testid === "field-description");

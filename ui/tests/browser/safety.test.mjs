@@ -1,4 +1,4 @@
-// Backups, the trash, and the keys that take a deletion back.
+// Backups, the trash, and undo of deletions by keyboard.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";

@@ -8,7 +8,7 @@ function backup(hoursAgo: number, kind: BackupKind = "automatic", second = false
 	return { file: `${second ? "/media/sam/Archive/Inglenook backups" : FOLDER}/inglenook-${taken}.db`, taken, bytes: 41_300_000 - hoursAgo * 4_000, pictures: 214, kind, second, foreign: false, checked: true };
 }
 
-/** A ladder of backups, and a trash. */
+/** A ladder of backups, and items in the trash. */
 export class MockBackups {
 	info: Backups = {
 		backups: [1, 2, 3, 5, 26, 50, 74, 170, 340, 720].map((ago, at) => backup(ago, at === 3 ? "byHand" : at === 7 ? "upgrade" : "automatic")),

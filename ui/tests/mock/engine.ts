@@ -107,9 +107,9 @@ export class MockEngine implements Transport {
 		return () => this.listeners.delete(listener);
 	}
 
-	/** The addresses that were opened. */
+	/** Opened addresses. */
 	readonly opened: string[] = [];
-	/** How large the page was made. */
+	/** Zoom factors that were set. */
 	readonly zooms: number[] = [];
 	setZoom = async (factor: number) => void this.zooms.push(factor);
 	readonly assetBase = null;
@@ -143,7 +143,7 @@ export class MockEngine implements Transport {
 		return () => {};
 	}
 
-	/** The character says something at the end of the first chat. */
+	/** Appends a message of the character to the first chat. */
 	say(text: string, over: Partial<Message> = {}): void {
 		const { messages } = this.chats[0] as MockChat;
 		const id = `s${messages.length}`;

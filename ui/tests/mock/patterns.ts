@@ -1,4 +1,4 @@
-/** Texts that are hard to read as Markdown, each for another reason. */
+/** Texts that are slow to parse as Markdown, each for a different reason. */
 export const PATTERNS: Record<string, (length: number) => string> = {
 	"quotation marks of mail": repeat(">"),
 	"quotations with blanks": repeat("> "),
@@ -101,7 +101,7 @@ export const PATTERNS: Record<string, (length: number) => string> = {
 	"everything": repeat("*_`[a](b)<i>“x” | ~~&amp;\n"),
 };
 
-/** Their names and texts at the length that a message is read as Markdown. */
+/** The names and texts of the patterns, at the maximum length of Markdown. */
 export function patterns(length = 64 * 1024): [string, string][] {
 	return Object.entries(PATTERNS).map(([name, make]) => [name, make(length)]);
 }

@@ -137,7 +137,7 @@ export class MockPrompts {
 		made = 0;
 		if (this.scene === "xraymany") return crowded();
 		const report = reportOf(blocks());
-		// As under the reply.
+		// The same figures as below the reply.
 		return { ...report, tokens: { ...report.tokens, measured: { tokens: 412, reused: 396 } } };
 	};
 	op_compare_prompt = ({ swipe }: { swipe: string }): PromptComparison => ({ previous: `before ${swipe}`, parts: PARTS });

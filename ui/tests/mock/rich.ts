@@ -1,4 +1,4 @@
-/** Messages with all that Markdown, LaTeX and other scripts bring. */
+/** Messages with Markdown, LaTeX and several scripts. */
 export const RICH: string[] = [
 	`# The lamps of the hill town
 ## North side

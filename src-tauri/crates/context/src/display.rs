@@ -3,10 +3,10 @@
 //!
 //! A passage begins with its tag at the start of a line and ends with the closing tag, or with the reply. A tag in the
 //! middle of a line is words: people and characters may talk about tags. The mark that ends an episode is a passage by
-//! itself, wherever it stands (S4.22). How models and servers spell all this is in [`marks`].
+//! itself at any position. [`marks`] lists the spellings of models and servers.
 //!
-//! Where the server's own template has opened the thoughts, only their closing tag comes: then all words before it were
-//! thoughts, and [`Passage::ThoughtsClosed`] says so.
+//! If the server's template opened the thoughts, only their closing tag arrives. All text before it was thoughts, which
+//! [`Passage::ThoughtsClosed`] reports.
 
 mod marks;
 
@@ -18,7 +18,7 @@ pub enum Passage {
     Words,
     /// What a reasoning model said to itself.
     Thoughts,
-    /// All words so far were thoughts, and end here.
+    /// All words so far were thoughts, which end here.
     ThoughtsClosed,
     Metrics,
     Keyframe,
@@ -46,18 +46,18 @@ pub struct PassageFilter {
     inside: Option<Open>,
     held: String,
     line: Line,
-    /// Thoughts have been opened, so a closing tag by itself closes nothing.
+    /// Thoughts were opened before, so a lone closing tag has no effect.
     thought: bool,
-    /// The reply is written in channels, whose marks are no words.
+    /// The reply uses channels, whose marks are not text.
     channels: bool,
 }
 
-/// What stands before the text that is held.
+/// Context before the held text.
 #[derive(Debug, Clone, Copy, Default)]
 struct Line {
     /// Something other than blanks stands on the line already.
     begun: bool,
-    /// The last letter, and the last that is no blank.
+    /// The last character, and the last one that is not blank.
     last: Option<char>,
     last_visible: Option<char>,
 }
@@ -74,7 +74,7 @@ impl Line {
         matches!(self.last, Some('`' | '"' | '\'' | '“' | '‘' | '„' | '«'))
     }
 
-    /// Words talk of a tag here, for they go on behind it: `next` is the letter there.
+    /// Whether the text mentions a tag instead of using it. `next` is the character after the tag.
     fn mentions(&self, next: Option<char>) -> bool {
         let ends_a_sentence = |letter: char| ".!?…*)]}\"”’»。！？".contains(letter);
         let spaced = self.begun && self.last.is_some_and(|last| last.is_whitespace());
@@ -109,7 +109,7 @@ impl PassageFilter {
         pieces
     }
 
-    /// True if there is more to do. `whole` says that nothing more comes.
+    /// Returns true if another step is needed. `whole` says that the reply is complete.
     fn step(&mut self, pieces: &mut Vec<Piece>, whole: bool) -> bool {
         match self.inside.take() {
             None => self.words(pieces, whole),
@@ -117,7 +117,7 @@ impl PassageFilter {
         }
     }
 
-    /// True if a mark was passed, so that there is more to do.
+    /// Returns true if it consumed a mark, so that another step is needed.
     fn words(&mut self, pieces: &mut Vec<Piece>, whole: bool) -> bool {
         let (at, mark) = self.next_mark(whole);
         let words: String = self.held.drain(..at).collect();
@@ -151,7 +151,7 @@ impl PassageFilter {
         true
     }
 
-    /// Where words end: at a mark, at what may become one, or at the end.
+    /// Finds where the words end: at a mark, at a possible mark, or at the end.
     fn next_mark(&self, whole: bool) -> (usize, Option<(usize, Mark)>) {
         let (mut line, mut passed) = (self.line, 0);
         for (at, _) in self.held.match_indices(marks::FIRST) {
@@ -211,7 +211,7 @@ pub struct Display {
 
 /// How the character's `text` is shown; `None` where it is shown as it is.
 pub fn display(text: &str) -> Option<Display> {
-    // What no mark can stand in is words, as most replies are.
+    // Most replies contain no character that begins a mark, so they are shown unchanged.
     if memchr::memchr3(b'<', b'#', b'[', text.as_bytes()).is_none() && !text.contains('◁') {
         return None;
     }

@@ -1,11 +1,11 @@
-//! Carriage returns never reach a model: files from Windows have them, and each is a token that says nothing.
+//! Normalizes line endings. Each carriage return, as in files from Windows, would cost a token without meaning.
 
 use std::borrow::Cow;
 
 use crate::frame::{Candidate, Frame};
 use crate::frozen::FrozenBlock;
 
-/// `text` with `\n` for every `\r\n` and every lone `\r`.
+/// Replaces each `\r\n` and each lone `\r` with `\n`.
 pub fn unix_lines(text: &str) -> Cow<'_, str> {
     if !text.contains('\r') {
         return Cow::Borrowed(text);
@@ -13,7 +13,7 @@ pub fn unix_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
-/// [`unix_lines`] of every text that is sent.
+/// Applies [`unix_lines`] to every text that is sent.
 pub(crate) fn unix_frame(frame: &Frame) -> Cow<'_, Frame> {
     if !sent(frame).any(|text| text.contains('\r')) {
         return Cow::Borrowed(frame);
@@ -35,7 +35,7 @@ pub(crate) fn unix_frame(frame: &Frame) -> Cow<'_, Frame> {
     Cow::Owned(frame)
 }
 
-/// [`unix_lines`] of what was frozen before.
+/// Applies [`unix_lines`] to a frozen block.
 pub(crate) fn unix_frozen(block: &mut FrozenBlock) {
     unix(&mut block.heading);
     unix(&mut block.title);

@@ -1,10 +1,10 @@
-//! How many cases generators of hostile texts try.
+//! Number of cases for generators of hostile texts.
 
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
 
-/// A number of cases that takes some seconds, from a fixed seed, so that a failure is found again. `PROPTEST_CASES` and
-/// `PROPTEST_RNG_SEED` have the last word: a long run by command tries other cases, and more of them.
+/// Runs for some seconds with a fixed seed, so that failures are reproducible. `PROPTEST_CASES` and `PROPTEST_RNG_SEED`
+/// override both, for longer runs with other cases.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     let given = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     ProptestConfig {

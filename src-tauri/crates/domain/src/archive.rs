@@ -70,11 +70,11 @@ impl From<std::io::Error> for ArchiveError {
 
 type Zip<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
-/// An archive whose names and sizes are in order. Names have slashes, whatever the packing program wrote; where everything lies in
-/// one folder they begin behind it.
+/// An archive whose member names and sizes passed the checks. Names use forward slashes and are relative to the root.
+/// See [`Archive::rooted_at`].
 pub(crate) struct Archive<'a> {
     zip: Zip<'a>,
-    /// Where each member stands in the list.
+    /// Index of each member in the archive's directory, by name.
     members: HashMap<String, usize>,
 }
 
@@ -119,19 +119,20 @@ impl<'a> Archive<'a> {
         self.members.contains_key(name)
     }
 
-    /// The names of all members, folders included.
+    /// Names of all members, including folders.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.members.keys().map(String::as_str)
     }
 
-    /// Where `name` is in a folder and nowhere else, that folder becomes the root; what is outside of it is left out.
+    /// Makes the only top-level folder that contains `name` the root and drops all members outside it. Does nothing if
+    /// `name` is already at the root, or if several folders contain it.
     pub(crate) fn rooted_at(mut self, name: &str) -> Self {
         if self.has(name) {
             return self;
         }
         let folder = |member: &str| member.strip_suffix(name)?.strip_suffix('/').map(str::to_owned);
         let mut folders = self.members.keys().filter_map(|member| folder(member)).filter(|folder| {
-            // What macOS puts beside the files, which begins with their names.
+            // macOS adds this folder with copies of the file names.
             !folder.contains('/') && folder != "__MACOSX"
         });
         if let (Some(folder), None) = (folders.next(), folders.next()) {
@@ -164,7 +165,8 @@ impl<'a> Archive<'a> {
         Ok(Some(bytes))
     }
 
-    /// For copying members as they are packed: the archive, and the name and place of each, in the order of the list.
+    /// Returns the archive and the name and index of each member, in directory order, to copy members without
+    /// unpacking.
     pub(crate) fn into_inner(self) -> (Zip<'a>, Vec<(String, usize)>) {
         let mut members: Vec<_> = self.members.into_iter().collect();
         members.sort_by_key(|(_, index)| *index);
@@ -177,7 +179,7 @@ fn check(member: &ZipFileEntry<'_>) -> Result<String, ArchiveError> {
     let name = member
         .name()
         .map_err(|_| ArchiveError::UnsafeName { name: shown(&String::from_utf8_lossy(member.name_raw())) })?;
-    // Some packing programs for Windows write its own separators.
+    // Some Windows archivers write backslashes.
     let name = name.replace('\\', "/");
     if !is_safe(&name) {
         return Err(ArchiveError::UnsafeName { name: shown(&name) });

@@ -1,15 +1,16 @@
-//! Files that people packed into one ZIP: cards, books, chats, one beside another. An archive that is itself a card is none.
+//! ZIP files that contain several importable files, such as cards, lorebooks and chats. An archive that is itself a
+//! card is not a bundle.
 
 use crate::archive::{Archive, ArchiveError, MAX_MEMBER};
 use crate::backyard::MANIFEST;
 use crate::card::{CARD, may_be_archive};
 
-/// Files of one archive that are imported at the most.
+/// Maximum number of files imported from one archive.
 pub const MAX_FILES: usize = 1_000;
-/// Endings of files that may be something to import.
+/// File extensions of possible imports.
 const ENDINGS: [&str; 11] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml", "jsonl", "webp", "jpg", "jpeg"];
 
-/// An open archive, and the files in it that may be something to import.
+/// An open archive and its importable files.
 pub struct Bundle<'a> {
     archive: Archive<'a>,
     names: Vec<String>,
@@ -17,10 +18,10 @@ pub struct Bundle<'a> {
 }
 
 impl<'a> Bundle<'a> {
-    /// `None` for what is no archive, or is a card.
+    /// Returns `None` if the bytes are not an archive, or if the archive is a card.
     ///
     /// # Errors
-    /// [`ArchiveError`] if it breaks a limit or a rule.
+    /// [`ArchiveError`] if the archive breaks a limit or a rule.
     pub fn open(bytes: &'a [u8]) -> Result<Option<Self>, ArchiveError> {
         if !may_be_archive(bytes) {
             return Ok(None);
@@ -33,19 +34,19 @@ impl<'a> Bundle<'a> {
         if names.is_empty() {
             return Ok(None);
         }
-        // Chats last, for they are somebody's.
+        // Chats come last because they need their characters.
         names.sort_by_key(|name| (is_chat(name), name.clone()));
         let left_out = names.len().saturating_sub(MAX_FILES);
         names.truncate(MAX_FILES);
         Ok(Some(Self { archive, names, left_out }))
     }
 
-    /// In the order in which they are to be imported.
+    /// File names in import order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// How many more there are than are imported at once.
+    /// Number of files beyond [`MAX_FILES`], which are not imported.
     pub fn left_out(&self) -> usize {
         self.left_out
     }
@@ -65,7 +66,7 @@ fn is_chat(name: &str) -> bool {
     ending(name).is_some_and(|ending| ending == "jsonl")
 }
 
-/// Nothing hidden, and nothing that macOS puts beside the files.
+/// Accepts known extensions, except in hidden files and in the folders that macOS adds.
 fn may_be_of_use(name: &str) -> bool {
     let hidden = name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
     !hidden && ending(name).is_some_and(|ending| ENDINGS.contains(&ending.as_str()))

@@ -73,9 +73,9 @@ pub struct Message {
     pub context_block: Option<String>,
     /// Kept in the prompt word for word when it leaves the window (S4.36).
     pub pinned: bool,
-    /// The user keeps it from the model: it is shown folded, and never sent, recalled or learned from.
+    /// Hidden from the model: the chat shows it folded. Prompts, recall and memory extraction skip it.
     pub hidden: bool,
-    /// When it was said is not known: `created` only keeps the order.
+    /// The time is unknown. `created` only preserves the order.
     pub undated: bool,
     /// What came with the words, in order.
     pub pictures: Vec<Picture>,

@@ -1,18 +1,18 @@
-//! What a JSON file is that is neither a card nor anything else that is imported: so that it is named for what it is, and never
-//! becomes an empty character.
+//! Identifies JSON files that are not importable. The error message can name them, and they never become empty
+//! characters.
 
 use serde_json::{Map, Value};
 
-/// A kind of file that is known and not taken.
+/// A known but unsupported file type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Foreign {
-    /// "this is ...".
+    /// Completes "this is ...".
     pub what: &'static str,
-    /// The way out, where there is one.
+    /// Suggested alternative; empty if there is none.
     pub instead: &'static str,
 }
 
-/// Files have all of the first fields, and so many of the others.
+/// Matches files that have all fields of `all` and `at_least` fields of `some`.
 struct Rule {
     what: &'static str,
     instead: &'static str,
@@ -128,7 +128,7 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// Fields that only a character has. What has one of them is never taken for anything else.
+/// Fields that only characters have. A file with one of them is never treated as another type.
 const OF_CHARACTERS: [&str; 8] = [
     "first_mes",
     "mes_example",
@@ -139,7 +139,7 @@ const OF_CHARACTERS: [&str; 8] = [
     "example_dialogue",
     "sampleChat",
 ];
-/// Fields of a card, ours and those of others, of which it needs one beside its name.
+/// Card fields, including those of other apps. A card needs at least one of them besides its name.
 const CARD_FIELDS: [&str; 14] = [
     "description",
     "scenario",
@@ -157,7 +157,7 @@ const CARD_FIELDS: [&str; 14] = [
     "persona",
 ];
 
-/// What the file is, if it is known and is not taken.
+/// Identifies a known but unsupported file.
 pub fn foreign(file: &Value) -> Option<Foreign> {
     match file {
         Value::Object(root) if !says_card(root) && !is_character(root) => object(root),
@@ -193,7 +193,7 @@ fn object(root: &Map<String, Value>) -> Option<Foreign> {
     }
 }
 
-/// Whether an object with a name is a character: it says so, or has one field of a card beside its name.
+/// Whether a named object is a character: it declares a card format, or has a card field besides its name.
 pub fn may_be_card(root: &Map<String, Value>) -> bool {
     says_card(root)
         || root.contains_key("data")
@@ -205,7 +205,7 @@ pub fn may_be_card(root: &Map<String, Value>) -> bool {
         }
 }
 
-/// SillyTavern's export of all presets has objects where the oldest cards have a text.
+/// SillyTavern's export of all presets has an object in `context`. The oldest cards have a string there.
 fn is_preset(root: &Map<String, Value>, field: &str) -> bool {
     field == "context" && root.get(field).is_some_and(Value::is_object)
 }
@@ -237,7 +237,7 @@ fn is_agnai_chat(root: &Map<String, Value>) -> bool {
     root.get("messages").and_then(Value::as_array).is_some_and(|all| all.first().is_some_and(said))
 }
 
-/// The entries of a lorebook that lie in a file without it: one, or a list of them.
+/// Returns lorebook entries that are stored without a lorebook, as one object or as a list.
 pub fn lone_entries(file: &Value) -> Option<Vec<&Value>> {
     let is_entry = |value: &Value| {
         let Value::Object(entry) = value else { return false };
@@ -253,7 +253,8 @@ pub fn lone_entries(file: &Value) -> Option<Vec<&Value>> {
     }
 }
 
-/// What a damaged JSON file was, by the names that stand in its text: "the lorebook is not valid JSON".
+/// Guesses the type of a damaged JSON file from the field names in its text, for messages such as "the lorebook is not
+/// valid JSON".
 pub fn of_damaged(text: &str) -> &'static str {
     let has = |name: &str| text.contains(&format!("\"{name}\""));
     match text {

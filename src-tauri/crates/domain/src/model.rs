@@ -9,21 +9,20 @@ use crate::{EndpointId, ModelId};
 #[serde(tag = "kind", content = "id", rename_all = "lowercase")]
 pub enum ModelChoice {
     Local(ModelId),
-    /// The id of an endpoint, which stands for its preset model, or the id of one of its [`EndpointModel`]s.
+    /// Id of an endpoint, which selects its default model, or id of one of its [`EndpointModel`]s.
     Remote(EndpointId),
 }
 
-/// The API that an endpoint speaks.
+/// API dialect of an endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndpointDialect {
-    /// `POST /chat/completions`, as OpenAI defined it.
+    /// OpenAI's `POST /chat/completions`.
     #[default]
     OpenAi,
 }
 
-/// A remote endpoint and the model to ask there. Its key and the values of its headers are in the OS keychain, under the
-/// endpoint's id.
+/// A remote endpoint and its default model. The OS keychain stores its key and header values under the endpoint's id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     pub id: EndpointId,
@@ -35,19 +34,19 @@ pub struct Endpoint {
     pub model: String,
     /// Tokens of context to plan for.
     pub context: u32,
-    /// Names of the headers that each request carries besides the key.
+    /// Names of the headers that each request sends besides the key.
     pub headers: Vec<String>,
 }
 
 /// A model that an endpoint offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointModel {
-    /// From the same space of ids as the endpoints', so that either can be chosen.
+    /// Shares the id space of endpoints, so that a choice can name either.
     pub id: EndpointId,
     pub name: String,
-    /// Tokens that the model takes, where the endpoint says so.
+    /// Context size in tokens, if the endpoint reports it.
     pub context: Option<u32>,
-    /// Entered by hand; a new list from the server does not remove it.
+    /// The user entered it by hand. Refreshing the list from the server does not remove it.
     pub typed: bool,
 }
 

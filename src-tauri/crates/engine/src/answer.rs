@@ -37,7 +37,7 @@ const CAPABLE: u64 = 900_000_000;
 pub(crate) struct Answerer {
     /// As the reply names it.
     pub(crate) name: String,
-    /// As macros name it: the model alone, without the name of an endpoint.
+    /// Name for macros: the model's name without the endpoint's.
     model_name: String,
     /// Tells it from every other, whatever their names.
     pub(crate) key: String,
@@ -50,7 +50,7 @@ pub(crate) struct Answerer {
     pub(crate) sees: bool,
     /// It is too small to be believed in what it sums up.
     pub(crate) tiny: bool,
-    /// What the user ought to know of it, such as that its chat format is a guess.
+    /// Notice for the user, for example that the chat format is a guess.
     pub(crate) note: Option<String>,
     /// The settings of the turn, resolved.
     pub(crate) values: Values,
@@ -114,7 +114,7 @@ pub(crate) struct KnownTemplate {
     uncounted: u32,
     /// Of the model.
     parameters: u64,
-    /// The format is a guess, in words.
+    /// Notice for the user if the format is a guess.
     note: Option<String>,
 }
 
@@ -154,7 +154,7 @@ fn guessed(header: &Header, vocabulary: Option<&Vocabulary>) -> Option<&'static 
     chat_template::guess(&header.architecture, name, &has)
 }
 
-/// What people are told of a model file that brings no chat template.
+/// Notice about a model file without a chat template.
 pub(crate) fn guess_note(header: &Header, vocabulary: Option<&Vocabulary>) -> String {
     let format = guessed(header, vocabulary).map_or("ChatML", |format| &format.title);
     format!(
@@ -163,7 +163,7 @@ pub(crate) fn guess_note(header: &Header, vocabulary: Option<&Vocabulary>) -> St
     )
 }
 
-/// A fault in the chat format that the settings name.
+/// Error for a fault in the chat format that the settings select.
 pub(crate) fn faulty_format(error: &TemplateError, chosen: &str) -> ApiError {
     let message = format!("The chat format \"{chosen}\": {error}.");
     bad_input(message, "Correct the format, or choose another one in Settings.")

@@ -1,4 +1,4 @@
-//! Automatic backups: hourly while something is written.
+//! Automatic backups, made hourly if there are changes.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -12,12 +12,12 @@ use crate::engine::WeakEngine;
 use crate::error::{Answer, internal};
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// The first start and the purge come first.
+/// Minimum delay of the first backup, so that startup and the purge finish first.
 const FIRST: Duration = Duration::from_secs(300);
-/// How soon to look again where nothing was written, or a backup failed.
+/// Delay before the next check if nothing has changed or a backup failed.
 const AGAIN: Duration = Duration::from_secs(300);
 
-/// Why the last backup failed, in whole or for the second place.
+/// Reason of the last backup failure, also if only the copy in the second folder failed.
 #[derive(Default)]
 pub(crate) struct BackupFailure(Mutex<Option<String>>);
 
@@ -32,7 +32,7 @@ impl BackupFailure {
 }
 
 impl Engine {
-    /// Makes a backup and notes what became of it.
+    /// Makes a backup and records whether it failed.
     pub(crate) async fn back_up(&self, kind: BackupKind) -> Answer<Taken> {
         let taken = self.store().backup(self.now(), kind).await;
         self.backup_failure().set(match &taken {
@@ -43,7 +43,7 @@ impl Engine {
     }
 
     pub(crate) fn back_up_in_background(&self) {
-        // The task must not hold the engine while it waits: an engine that is dropped lets its folder go at once.
+        // The task must not hold the engine while it waits, so that dropping the engine releases its folder at once.
         let (engine, dir, now) = (self.downgrade(), self.store().dir().to_owned(), self.now());
         tokio::spawn(async move {
             let first = first_backup_in(dir, now).await.unwrap_or(FIRST);
@@ -52,7 +52,7 @@ impl Engine {
     }
 }
 
-/// How long until the first backup of a session.
+/// Delay before the first backup of a session.
 async fn first_backup_in(dir: PathBuf, now: Timestamp) -> Answer<Duration> {
     let newest = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
     let newest = newest.map_err(|_| internal("the backups could not be listed"))??.into_iter();
@@ -61,7 +61,7 @@ async fn first_backup_in(dir: PathBuf, now: Timestamp) -> Answer<Duration> {
     Ok(newest.map_or(FIRST, |newest| wait(now, newest)))
 }
 
-/// An hour after the newest backup, unless the clock was set back behind it.
+/// Waits one hour after the newest backup. Falls back to [`FIRST`] if the clock was set back.
 fn wait(now: Timestamp, newest: Timestamp) -> Duration {
     let since = u64::try_from(now.0 - newest.0).map(Duration::from_millis);
     since.map_or(FIRST, |since| HOUR.saturating_sub(since).max(FIRST))
@@ -71,7 +71,7 @@ async fn back_up_hourly(engine: WeakEngine, first: Duration) {
     let mut wait = first;
     loop {
         tokio::time::sleep(wait).await;
-        // An engine that is gone by then has let its folder go.
+        // A dropped engine has already released its folder.
         let Some(engine) = engine.upgrade() else { return };
         wait = AGAIN;
         if engine.store().changed_since_backup() {

@@ -1,4 +1,5 @@
-//! Backups: made, listed, compared, put back, removed, checked; and everything as one archive.
+//! Backup operations: create, list, compare, restore, delete and check backups, and export or import everything as one
+//! archive.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -16,11 +17,11 @@ use crate::start::{OpenError, blocking, explain};
 /// Missing files that a report names.
 const NAMED: usize = 5;
 const MEGABYTE: u64 = 1_000_000;
-/// Less than this holds not even a small library.
+/// Minimum budget in megabytes. A smaller one cannot hold even a small library.
 const LEAST_BUDGET: u32 = 100;
 
 impl Engine {
-    /// Makes a backup, opened and checked before it counts, and lets go of those beyond the ladder and the budget.
+    /// Makes a backup, opens and checks it, and removes backups beyond the retention schedule and the budget.
     pub async fn backup(&self) -> Answer<Backup> {
         let taken = self.back_up(store::BackupKind::ByHand).await?;
         self.shown_backup(&taken.path).await
@@ -51,7 +52,7 @@ impl Engine {
     }
 
     /// # Errors
-    /// `NotFound` if there is no such backup; `Storage` if it cannot be read.
+    /// `NotFound` if the backup does not exist. `Storage` if it cannot be read.
     pub async fn preview_restore(&self, file: String) -> Answer<RestorePreview> {
         let backup = self.known_backup(&file).await?;
         let found = self.store().compare_backup(backup.path).await?;
@@ -63,10 +64,10 @@ impl Engine {
         })
     }
 
-    /// Checks a backup and has the next start restore it.
+    /// Checks a backup and schedules its restore for the next start.
     ///
     /// # Errors
-    /// `NotFound` if there is no such backup; `Storage` if it is damaged.
+    /// `NotFound` if the backup does not exist. `Storage` if it is damaged.
     pub async fn restore_at_next_start(&self, file: String) -> Answer<()> {
         let (dir, backup) = (self.store().dir().to_owned(), self.known_backup(&file).await?);
         self.off_the_runtime(move || {
@@ -76,7 +77,7 @@ impl Engine {
         .await
     }
 
-    /// Removes them here and in the second place.
+    /// Deletes the backups here and in the second folder.
     pub async fn delete_backups(&self, files: Vec<String>) -> Answer<()> {
         let known = self.backups_here().await?;
         let mut chosen = Vec::new();
@@ -95,10 +96,10 @@ impl Engine {
         self.choose_backups(move |choices| choices.budget = u64::from(megabytes) * MEGABYTE).await
     }
 
-    /// Every later backup is copied to `folder` too.
+    /// Sets the second folder, which receives a copy of every later backup.
     ///
     /// # Errors
-    /// `BadInput` if it is no folder or inside the data folder; `Storage` if it cannot be written.
+    /// `BadInput` if it is not a folder or is inside the data folder. `Storage` if it is not writable.
     pub async fn set_second_place(&self, folder: PathBuf) -> Answer<Backups> {
         let refused = |why: &str| Err(bad_input(format!("{} {why}.", folder.display()), "Choose another folder."));
         if !folder.is_absolute() || !folder.is_dir() {
@@ -110,22 +111,22 @@ impl Engine {
         self.choose_backups(move |choices| choices.second = Some(folder)).await
     }
 
-    /// No later backup goes there; those that are there stay.
+    /// Stops copying backups to the second folder. Existing copies remain.
     pub async fn forget_second_place(&self) -> Answer<Backups> {
         self.choose_backups(|choices| choices.second = None).await
     }
 
-    /// The folder of the backups, to be opened.
+    /// The backup folder, for the file manager.
     pub fn backup_folder(&self) -> PathBuf {
         Store::backup_folder(self.store().dir())
     }
 
-    /// Writes everything to one archive.
+    /// Exports all data to one archive.
     pub async fn export_archive(&self, file: PathBuf) -> Answer<()> {
         Ok(self.store().export_archive(file).await?)
     }
 
-    /// Takes an archive in as a backup, which can be compared and restored.
+    /// Imports an archive as a backup, which the user can compare and restore.
     pub async fn import_archive(&self, file: PathBuf) -> Answer<Backup> {
         let path = self.store().import_archive(file, self.now()).await?;
         self.shown_backup(&path).await
@@ -147,11 +148,11 @@ impl Engine {
         Ok(report(checks))
     }
 
-    /// Puts a backup in the place of the database, which is set aside. Without a file the newest backup that is whole is taken.
-    /// The engine must be closed.
+    /// Replaces the database with a backup and sets the old database aside. Uses the newest intact backup if there is
+    /// no `file`. The engine must be closed.
     ///
     /// # Errors
-    /// If there is no good backup, it is of a newer version, or the folder cannot be written.
+    /// Fails if no intact backup exists, if it is from a newer version, or if the folder is not writable.
     pub async fn restore(options: &Options, file: Option<&Path>) -> Result<Restored, OpenError> {
         let (dir, file, now) = (options.data_dir.clone(), file.map(Path::to_owned), options.clock.now());
         let restored = blocking(move || match file {
@@ -222,7 +223,7 @@ impl Engine {
     }
 }
 
-/// What a backup has in common with its copy in the second place: the name of the file. Set-aside data has no copy.
+/// Identifies a backup and its copy in the second folder by file name. Set-aside data has no copy.
 pub(crate) fn name(backup: &BackupFile) -> &std::ffi::OsStr {
     match backup.kind {
         store::BackupKind::SetAside => backup.path.as_os_str(),
@@ -230,7 +231,7 @@ pub(crate) fn name(backup: &BackupFile) -> &std::ffi::OsStr {
     }
 }
 
-/// One entry for a backup that is in both places.
+/// Merges a backup and its copy in the second folder into one entry.
 fn once(all: Vec<BackupFile>) -> Vec<Backup> {
     let is_second = |backup: &BackupFile| backup.place == BackupPlace::Second;
     let names = |second: bool| -> HashSet<_> {

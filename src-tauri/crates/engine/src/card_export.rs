@@ -20,7 +20,7 @@ struct Origin {
     /// The picture that the library shows, a PNG.
     picture: Option<Vec<u8>>,
     from: PictureFrom,
-    /// There is a picture that could not be read, so that the library shows none.
+    /// A picture exists but could not be read, so the library shows none.
     unreadable: bool,
     /// Those that were put to the card here.
     put: Vec<Put>,

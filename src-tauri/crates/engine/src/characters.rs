@@ -135,7 +135,7 @@ impl Engine {
     }
 }
 
-/// The card as chats use it: without carriage returns, which the stored card keeps.
+/// The card for use in chats, without the carriage returns that the stored card keeps.
 fn unix_card(character: &Character) -> Answer<Card> {
     let escaped = character.card_json.contains("\\r");
     let Some(mut json) = escaped.then(|| serde_json::from_str(&character.card_json).ok()).flatten() else {
@@ -154,7 +154,7 @@ fn unix_value(value: &mut Value) {
     }
 }
 
-/// The card of a stored character.
+/// Parses the card of a stored character.
 pub(crate) fn card_of(character: &Character) -> Answer<Card> {
     match Card::from_json(character.card_json.as_bytes()) {
         Ok((card, _)) => Ok(card),
@@ -198,7 +198,7 @@ pub(crate) fn file_name(name: &str, ending: &str) -> String {
     format!("{}{mark}.{ending}", if safe.is_empty() { "unnamed" } else { &safe })
 }
 
-/// Whether Windows takes a name for a device, whatever stands behind a dot.
+/// Whether Windows reserves the name for a device. An extension makes no difference.
 fn is_reserved(stem: &str) -> bool {
     let stem = stem.to_uppercase();
     let port = |name: &str| {

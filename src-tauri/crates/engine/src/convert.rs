@@ -88,7 +88,7 @@ impl Speakers {
         }
     }
 
-    /// The id of a speaker who is not the chat's own character or the user; empty for one who is gone.
+    /// Id of a speaker other than the chat's character and the user. Empty if that character was deleted.
     fn other(&self, message: MessageId, role: Role) -> Option<String> {
         if role == Role::User {
             return None;

@@ -117,7 +117,7 @@ impl Engine {
     }
 
     fn say(&self, place: &Place, chat: &str, part: Part, words: &mut Words) {
-        // The listeners get the words anew with the end of the draft.
+        // The end of the draft sends the final text to listeners again.
         if part.closes_thoughts {
             words.text.clear();
             place.restart_draft();

@@ -1,4 +1,4 @@
-//! What endpoints were found to refuse, kept beside them, so that each refuses a thing once and not in every turn.
+//! Stores which parameters and features an endpoint refuses, so that it refuses each only once instead of every turn.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,14 +13,14 @@ use tokio_util::sync::CancellationToken;
 use crate::api::Quirk;
 use crate::error::Answer;
 
-/// What is known of `endpoint`'s model; what cannot be read is learned anew.
+/// Loads the learned dialect of `endpoint`'s model. An unreadable one resets to the default.
 pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> Answer<Dialect> {
     let (id, model) = (endpoint.id, endpoint.model.clone());
     let json = store.read(move |store| store.endpoint_dialects().get(id, &model)).await?;
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }
 
-/// What of it a person may want to know.
+/// Lists the quirks to show to the user.
 pub(crate) fn quirks(dialect: &Dialect) -> Vec<Quirk> {
     let left_out = Quirk::LeavesOut { parameters: dialect.left_out.iter().cloned().collect() };
     let all = [
@@ -35,13 +35,13 @@ pub(crate) fn quirks(dialect: &Dialect) -> Vec<Quirk> {
     all.into_iter().filter(|(has, _)| *has).map(|(_, quirk)| quirk).collect()
 }
 
-/// A remote model whose refusals are remembered.
+/// A remote model whose refusals are stored.
 pub(crate) struct Learning {
     client: Arc<OpenAiClient>,
     store: Store,
     endpoint: EndpointId,
     model: String,
-    /// As it was kept last.
+    /// The last stored dialect.
     kept: Arc<Mutex<Dialect>>,
 }
 
@@ -71,7 +71,7 @@ impl Provider for Learning {
     }
 }
 
-/// What the client has learned since it was asked last.
+/// Returns the client's dialect if it has changed since the last call.
 fn news(client: &OpenAiClient, kept: &Mutex<Dialect>) -> Option<Dialect> {
     let dialect = client.dialect();
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +82,7 @@ fn news(client: &OpenAiClient, kept: &Mutex<Dialect>) -> Option<Dialect> {
     Some(dialect)
 }
 
-/// The reply is on its way: failing to remember is no reason to fail.
+/// Stores the dialect. A failure is only logged, because the reply does not depend on it.
 async fn keep(store: &Store, endpoint: EndpointId, model: String, dialect: &Dialect) {
     let Ok(json) = serde_json::to_string(dialect) else { return };
     let kept = store.write(move |store| store.endpoint_dialects_mut().set(endpoint, &model, &json)).await;

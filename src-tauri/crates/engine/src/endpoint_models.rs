@@ -1,4 +1,4 @@
-//! The models of an endpoint, and the services that people usually connect.
+//! Models of an endpoint, and presets of common services.
 
 use std::time::Instant;
 
@@ -13,19 +13,19 @@ use crate::convert;
 use crate::error::{Answer, internal, not_found};
 
 const SERVICES: &str = include_str!("../../../../presets/endpoints/services.json");
-/// Models that [`Engine::recent_models`] names.
+/// Maximum number of models in [`Engine::recent_models`].
 const RECENT: usize = 6;
 
 impl Engine {
-    /// The usual services and servers, with their addresses.
+    /// Common services and servers, with their addresses.
     pub async fn endpoint_services(&self) -> Answer<Vec<EndpointService>> {
         serde_json::from_str(SERVICES).map_err(|error| internal(&error.to_string()))
     }
 
-    /// Asks a stored endpoint for its models and keeps the list. Models that were entered by hand stay.
+    /// Refreshes the model list of a stored endpoint. Models that the user entered by hand remain.
     ///
     /// # Errors
-    /// `NotFound`; `Provider` if the endpoint does not answer, and the list stays as it was.
+    /// `NotFound`; `Provider` if the endpoint does not answer, and the list does not change.
     pub async fn refresh_endpoint(&self, id: String) -> Answer<EndpointTest> {
         let id = id.parse::<EndpointId>()?;
         let endpoint = self.endpoint(id).await?;
@@ -41,7 +41,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// The models that chats chose, the last one first; those that are gone are left out.
+    /// Models that chats use, most recent first. Deleted models are left out.
     pub async fn recent_models(&self) -> Answer<Vec<ModelRef>> {
         let recent = self.store().read(|store| {
             let mut there = Vec::new();
@@ -59,12 +59,12 @@ impl Engine {
         Ok(recent.await?.into_iter().map(convert::model_ref).collect())
     }
 
-    /// The endpoint that a choice names, with the model to ask there.
+    /// Resolves a choice to the endpoint and its model.
     pub(crate) async fn chosen_endpoint(&self, id: EndpointId) -> Answer<Endpoint> {
         self.store().read(move |store| store.endpoint_models().resolve(id)).await?.ok_or_else(|| not_found("endpoint"))
     }
 
-    /// The name of a chosen endpoint for people: the one that they gave it, and the model where it offers several.
+    /// Display name of a chosen endpoint. Includes the model if the endpoint offers several.
     pub(crate) async fn shown_name(&self, endpoint: &Endpoint) -> Answer<String> {
         let id = endpoint.id;
         let several = self.store().read(move |store| Ok(store.endpoint_models().of(id)?.len() > 1)).await?;
@@ -75,7 +75,7 @@ impl Engine {
     }
 }
 
-/// A row for each name, the first of those that are alike.
+/// Keeps the first row of each name.
 pub(crate) fn without_repeats(models: impl Iterator<Item = OfferedModel>) -> Vec<(String, Option<u32>, bool)> {
     let mut rows: Vec<(String, Option<u32>, bool)> = Vec::new();
     let mut known = std::collections::HashSet::new();

@@ -1,5 +1,5 @@
-//! The secrets of an endpoint: its key, and the values of its headers. Both go to the address that they were entered for,
-//! and to no other.
+//! Secrets of an endpoint: its key and header values. They are sent only to the address for which the user entered
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::api::HeaderDraft;
 use crate::error::{Answer, bad_input, internal};
 use crate::secrets::{Secret, Secrets};
 
-/// Headers of one endpoint.
+/// Maximum number of headers per endpoint.
 const MOST_HEADERS: usize = 32;
 
-/// Values by the names of their headers. `Debug` shows no value.
+/// Header values by header name. `Debug` shows no value.
 #[derive(Default, Clone)]
 pub(crate) struct Headers(pub(crate) BTreeMap<String, String>);
 
@@ -32,19 +32,17 @@ impl Headers {
 }
 
 impl Engine {
-    /// How to reach a stored endpoint.
+    /// Connection settings of a stored endpoint, including its secrets.
     pub(crate) async fn endpoint_config(&self, endpoint: &Endpoint) -> Answer<EndpointConfig> {
         let key = self.key(endpoint.id).await?;
         let headers = self.headers(endpoint).await?;
         configured(endpoint, key, headers)
     }
 
-    /// The endpoint's key, if it has one.
     pub(crate) async fn key(&self, id: EndpointId) -> Answer<Option<SecretString>> {
         Ok(self.with_secrets(move |secrets| secrets.get(Secret::Key(id))).await?.map(SecretString::from))
     }
 
-    /// The values of the endpoint's headers.
     pub(crate) async fn headers(&self, endpoint: &Endpoint) -> Answer<Headers> {
         if endpoint.headers.is_empty() {
             return Ok(Headers::default());
@@ -62,7 +60,7 @@ impl Engine {
         }
     }
 
-    /// The headers of a draft, with the stored values where it keeps them.
+    /// Headers of a draft. Fills in stored values that the draft keeps.
     pub(crate) async fn drafted_headers(&self, stored: Option<&Endpoint>, drafts: Vec<HeaderDraft>) -> Answer<Headers> {
         if drafts.len() > MOST_HEADERS {
             return Err(bad_input(format!("An endpoint takes {MOST_HEADERS} headers."), "Remove some of them."));
@@ -84,7 +82,7 @@ impl Engine {
         Ok(Headers(headers))
     }
 
-    /// An empty key removes the stored one.
+    /// Stores the key. An empty key removes the stored one.
     pub(crate) async fn keep_key(&self, id: EndpointId, key: String) -> Answer<()> {
         self.keep_secret(Secret::Key(id), key).await
     }
@@ -104,7 +102,7 @@ impl Engine {
         .await
     }
 
-    /// Keychains block, for as long as a person takes to unlock them.
+    /// Runs `work` on a blocking thread, because a keychain can wait for the user to unlock it.
     pub(crate) async fn with_secrets<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Secrets) -> Answer<T> + Send + 'static,
@@ -117,7 +115,7 @@ impl Engine {
 }
 
 /// # Errors
-/// If the address, the key or a header cannot be sent.
+/// Fails if the address, the key or a header is invalid.
 pub(crate) fn configured(endpoint: &Endpoint, key: Option<SecretString>, headers: Headers) -> Answer<EndpointConfig> {
     Ok(headers.put_on(EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?)?)
 }

@@ -1,4 +1,4 @@
-//! Remote endpoints: one entry each, with an address, a key, headers and many models.
+//! Remote endpoints. Each has an address, a key, headers and any number of models.
 
 use std::time::Instant;
 
@@ -18,10 +18,10 @@ use crate::error::{Answer, bad_input};
 use crate::remote_count::described;
 use crate::secrets::Secret;
 
-/// A draft, read: the row, and the secrets that a request would carry.
+/// A parsed draft: the row to store, and the secrets for requests.
 struct Parsed {
     endpoint: Endpoint,
-    /// As it is stored now.
+    /// The endpoint as currently stored.
     stored: Option<Endpoint>,
     key: Option<SecretString>,
     headers: Headers,
@@ -41,9 +41,9 @@ impl Engine {
         let (new_key, models) = (draft.key.clone(), draft.models.clone());
         let new_headers = draft.headers.is_some();
         let Parsed { endpoint, stored, key, headers } = self.parse(draft).await?;
-        // Refuses an address, a key or a header that could never work.
+        // Rejects an invalid address, key or header before anything is saved.
         configured(&endpoint, key, headers.clone())?;
-        // The secrets first: if the keychain refuses, nothing is half saved.
+        // Save the secrets first, so that a keychain error leaves no half-saved endpoint.
         if let Some(key) = new_key {
             self.keep_key(endpoint.id, key).await?;
         }
@@ -56,7 +56,7 @@ impl Engine {
             .write(move |store| {
                 match is_new {
                     true => store.endpoints_mut().insert(&row)?,
-                    // A server may have been replaced or repaired: learn again what it refuses.
+                    // The server may have been replaced or repaired, so learn its refusals again.
                     false => {
                         store.endpoint_dialects_mut().forget(row.id)?;
                         store.endpoints_mut().update(&row)?;
@@ -81,7 +81,7 @@ impl Engine {
         self.keep_headers(id, &Headers::default()).await
     }
 
-    /// Asks the endpoint of a draft for its models. Nothing is saved.
+    /// Asks the endpoint of a draft for its models. Saves nothing.
     pub async fn test_endpoint(&self, draft: EndpointDraft) -> Answer<EndpointTest> {
         let Parsed { endpoint, key, headers, .. } = self.parse(draft).await?;
         let started = Instant::now();
@@ -127,10 +127,10 @@ impl Engine {
         })
     }
 
-    /// Reads a draft, and fetches the secrets that it keeps.
+    /// Parses a draft and loads the stored secrets that it keeps.
     ///
     /// # Errors
-    /// `BadInput` for what is missing or has no sense, and for a stored secret whose address has changed.
+    /// `BadInput` if a value is missing or invalid, or if the address of a stored secret has changed.
     async fn parse(&self, draft: EndpointDraft) -> Answer<Parsed> {
         let mut endpoint = row(&draft)?;
         let id = endpoint.id;
@@ -159,7 +159,7 @@ impl Engine {
     }
 }
 
-/// A stored secret goes to the address it was entered for, and to no other.
+/// Rejects sending a stored secret to an address other than the one for which the user entered it.
 fn check_secret_stays(stored: Option<&Endpoint>, endpoint: &Endpoint, kept: bool, what: &str) -> Answer<()> {
     let (Some(stored), true) = (stored, kept) else { return Ok(()) };
     let authority = |url: &str| Ok::<_, ProviderError>(EndpointConfig::new(url, "", None)?.authority());

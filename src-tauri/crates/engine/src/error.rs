@@ -87,7 +87,7 @@ fn sentence(clause: &str) -> String {
     first + letters.as_str() + end
 }
 
-/// Whether the clause begins with a word of ours: an address, a path, a file or a name keeps its letters.
+/// Whether the clause starts with an ordinary word. Addresses, paths, files and names keep their case.
 fn is_word(clause: &str) -> bool {
     let first = clause.split_whitespace().next().unwrap_or_default().trim_end_matches([',', ':', ';', '.']);
     first.chars().all(|letter| letter.is_alphabetic() || matches!(letter, '\'' | '’'))

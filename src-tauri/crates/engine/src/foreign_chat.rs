@@ -1,5 +1,5 @@
-//! What other apps keep with a chat and this app does not use: it is kept, and written back on export. The author's note and
-//! the variables of macros are used, so what they are now is written back.
+//! Keeps chat data of other apps that this app does not use, and writes it back on export. The author's note and macro
+//! variables are in use, so the export writes their current values.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,7 +18,7 @@ use crate::foreign_date;
 const METADATA: &str = "chat_metadata";
 const CREATED: &str = "create_date";
 const SENT: &str = "send_date";
-/// Settings of the author's note, and where SillyTavern keeps them.
+/// Settings of the author's note, and SillyTavern's keys for them.
 const NOTE: [(&str, &str); 4] = [
     ("author_note", "note_prompt"),
     ("author_note_depth", "note_depth"),
@@ -26,17 +26,17 @@ const NOTE: [(&str, &str); 4] = [
     (ROLE, "note_role"),
 ];
 const ROLE: &str = "author_note_role";
-/// Who says the author's note, by SillyTavern's numbers.
+/// Roles of the author's note, indexed by SillyTavern's numbers.
 const ROLES: [&str; 3] = ["system", "user", "character"];
-/// Bounds of the variables that are used; others are only kept.
+/// Limits of the variables that macros can use. Variables above them are only preserved.
 const MAX_VARIABLES: usize = 1_000;
 const MAX_VARIABLE: usize = 64 << 10;
 
-/// What is kept of a message besides its versions.
+/// Preserved data of a message, excluding its versions.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct KeptMessage {
-    /// Nobody said it: a note of the app, or of the user to themselves.
+    /// A note without a speaker, from the app or from the user.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     note: bool,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -45,17 +45,17 @@ struct KeptMessage {
     rest: Map<String, Value>,
 }
 
-/// What the store has of a chat for its export.
+/// Preserved data of a chat, for its export.
 #[derive(Default)]
 pub(crate) struct KeptChat {
     chat: Option<ForeignChat>,
     messages: HashMap<MessageId, String>,
     swipes: HashMap<SwipeId, String>,
-    /// The chat's own settings, in JSON by key.
+    /// Settings of this chat, as JSON by key.
     settings: BTreeMap<String, String>,
 }
 
-/// Writes what is kept of a chat. `user` is whom the user plays where the chat has no persona.
+/// Stores the preserved data of a chat. `user` is the user's name in the chat if the chat has no persona.
 pub(crate) fn keep_chat(store: &mut Write<'_>, id: ChatId, file: &ChatFile, user: &str) -> Result<(), StoreError> {
     let mut header = file.header.clone();
     if !file.created.is_empty() {
@@ -68,14 +68,14 @@ pub(crate) fn keep_chat(store: &mut Write<'_>, id: ChatId, file: &ChatFile, user
     store.foreign_mut().set_chat(id, &ForeignChat { user_name: user.to_owned(), json })
 }
 
-/// What is kept of a message; `None` where that is nothing.
+/// Serializes the preserved data of a message; `None` if there is none.
 pub(crate) fn of_message(said: &Said) -> Option<String> {
     let kept = KeptMessage { note: said.note, avatar: said.avatar.clone(), rest: said.rest.clone() };
     let nothing = !kept.note && kept.avatar.is_empty() && kept.rest.is_empty();
     if nothing { None } else { serde_json::to_string(&kept).ok() }
 }
 
-/// What is kept of a version that is stored as of `created`; `None` where that is nothing.
+/// Serializes the preserved data of a version whose stored date is `created`; `None` if there is none.
 pub(crate) fn of_version(version: &Version, created: Timestamp) -> Option<String> {
     let mut rest = version.rest.clone();
     if !version.sent.is_empty() && version.sent != rfc3339(created) {
@@ -84,7 +84,7 @@ pub(crate) fn of_version(version: &Version, created: Timestamp) -> Option<String
     if rest.is_empty() { None } else { Some(Value::Object(rest).to_string()) }
 }
 
-/// The variables of SillyTavern's macros in the header of a chat.
+/// Variables of SillyTavern's macros, from the header of a chat.
 pub(crate) fn variables(header: &Map<String, Value>) -> BTreeMap<String, String> {
     let all = header.get(METADATA).and_then(|about| about.get("variables")).and_then(Value::as_object);
     let fits = |(name, value): &(String, String)| name.len() + value.len() <= MAX_VARIABLE;
@@ -92,7 +92,7 @@ pub(crate) fn variables(header: &Map<String, Value>) -> BTreeMap<String, String>
     all.filter(fits).take(MAX_VARIABLES).collect()
 }
 
-/// Our word for one of SillyTavern's roles.
+/// Converts a SillyTavern role number to a setting value.
 pub(crate) fn role_word(role: Option<u64>) -> Option<&'static str> {
     ROLES.get(usize::try_from(role?).ok()?).copied()
 }
@@ -108,7 +108,7 @@ fn note(header: &Map<String, Value>) -> Option<&Map<String, Value>> {
 }
 
 impl Engine {
-    /// Makes the author's note in the header of an imported chat the chat's own. Gives warnings.
+    /// Applies the author's note in an imported header to the chat. Returns warnings.
     pub(crate) async fn import_note(&self, id: ChatId, header: &Map<String, Value>) -> Vec<String> {
         let Some(about) = note(header) else { return Vec::new() };
         let mut warnings = self.import_note_settings(SettingOwner::Chat { id: id.to_string() }, about).await;
@@ -119,7 +119,8 @@ impl Engine {
         warnings
     }
 
-    /// Sets text, depth, interval and role of the author's note as `about` has them by SillyTavern's names. Gives warnings.
+    /// Sets the text, depth, interval and role of the author's note from SillyTavern's fields in `about`. Returns
+    /// warnings.
     pub(crate) async fn import_note_settings(&self, owner: SettingOwner, about: &Map<String, Value>) -> Vec<String> {
         let mut warnings = Vec::new();
         for (setting, key) in NOTE {
@@ -139,7 +140,7 @@ impl Engine {
         warnings
     }
 
-    /// A date of a file, if it is one.
+    /// Parses a date in a foreign file.
     pub(crate) fn foreign_date(&self, text: &str) -> Option<Timestamp> {
         foreign_date::read(text, self.clock())
     }
@@ -156,7 +157,7 @@ impl KeptChat {
         })
     }
 
-    /// Completes the export of a chat whose macros have these variables.
+    /// Adds the preserved data and the current macro variables to the export of a chat.
     pub(crate) fn complete_chat(&self, file: &mut ChatFile, variables: &BTreeMap<String, String>, engine: &Engine) {
         let mut header = self.chat.as_ref().map(|chat| object(&chat.json)).unwrap_or_default();
         if let Some(Value::String(date)) = header.shift_remove(CREATED)
@@ -177,7 +178,7 @@ impl KeptChat {
         file.header = header;
     }
 
-    /// The note as it is in the chat now.
+    /// Writes the current author's note of the chat.
     fn put_note(&self, about: &mut Map<String, Value>) {
         let own = |setting: &str| self.settings.get(setting).and_then(|json| serde_json::from_str::<Value>(json).ok());
         let had_note = about.contains_key("note_prompt");
@@ -187,7 +188,7 @@ impl KeptChat {
                 about.insert(key.to_owned(), number(&value).filter(|_| name == ROLE).unwrap_or(value));
             }
         }
-        // One that came in, and was taken out here.
+        // The file had a note, which the user removed here.
         let used = |text: &str| setting("author_note").is_some_and(|setting| setting.kind.read(text).is_ok());
         if own("author_note").is_none() && about.get("note_prompt").and_then(Value::as_str).is_some_and(used) {
             about.insert("note_prompt".to_owned(), json!(""));
@@ -199,7 +200,7 @@ impl KeptChat {
         }
     }
 
-    /// Completes the export of a message.
+    /// Adds the preserved data to the export of a message.
     pub(crate) fn complete_message(&self, id: MessageId, said: &mut Said) {
         let Some(kept) = self.messages.get(&id) else { return };
         let KeptMessage { note, avatar, rest } = serde_json::from_str(kept).unwrap_or_default();
@@ -208,7 +209,8 @@ impl KeptChat {
         (said.avatar, said.rest) = (avatar, rest);
     }
 
-    /// Completes the export of a version: its date is the file's own while it names the same time, or none.
+    /// Adds the preserved data to the export of a version. The file's own date stays if it is the same time, or if
+    /// neither is known.
     pub(crate) fn complete_version(&self, id: SwipeId, version: &mut Version, undated: bool, engine: &Engine) {
         let mut rest = self.swipes.get(&id).map(|json| object(json)).unwrap_or_default();
         let told = match rest.get(SENT) {
@@ -230,10 +232,10 @@ impl KeptChat {
     }
 }
 
-/// As they were written where they are the same; `None` where there are none and were none.
+/// Keeps the original value of each unchanged variable. `None` if there were no variables and there are none now.
 fn variables_now(known: Map<String, Value>, variables: &BTreeMap<String, String>) -> Option<Value> {
     let had = !known.is_empty();
-    // Those that were too many or too large were not used here.
+    // Variables above the limits were never in use, so they stay.
     let used = |name: &str, value: &Value| name.len() + variable(value).len() <= MAX_VARIABLE;
     let mut now: Map<String, Value> = known
         .into_iter()

@@ -1,11 +1,11 @@
-//! Points in time as other apps have written them over the years, and in the languages of their users.
+//! Parses the date formats that other apps have used over the years, in their users' languages.
 
 use domain::Timestamp;
 use jiff::civil::DateTime;
 
 use crate::clock::Clock;
 
-/// Beginnings of the names of months, by the month. Longer ones of other months come first where one begins the other.
+/// Prefixes of month names, by month. A longer prefix comes before a shorter prefix of itself.
 const MONTHS: [(i8, &[&str]); 12] = [
     (1, &["jan", "ene", "gen", "sty", "янв", "січ", "oca"]),
     (2, &["feb", "fév", "fev", "lut", "фев", "лют", "şub"]),
@@ -38,7 +38,7 @@ pub(crate) fn read(text: &str, clock: &Clock) -> Option<Timestamp> {
     clock.instant_of(written(text)?)
 }
 
-/// Seconds, milliseconds or microseconds: their ranges do not meet between 1973 and 5138.
+/// Parses seconds, milliseconds or microseconds. Their ranges do not overlap between 1973 and 5138.
 fn since_1970(number: f64) -> Option<Timestamp> {
     let milliseconds = match number {
         1e8..1e11 => number * 1_000.0,
@@ -49,7 +49,7 @@ fn since_1970(number: f64) -> Option<Timestamp> {
     Some(Timestamp(milliseconds as i64))
 }
 
-/// A date in words or numbers without a zone: it is in the user's.
+/// Parses a date in words or numbers without a time zone, which is local time.
 fn written(text: &str) -> Option<DateTime> {
     let lower = text.to_lowercase();
     let mut numbers = lower.split(|letter: char| !letter.is_ascii_digit()).filter(|run| !run.is_empty());
@@ -61,7 +61,7 @@ fn written(text: &str) -> Option<DateTime> {
     let (month, day) = match (month(&lower), others[..].first_chunk::<2>()) {
         (Some(month), _) => (month, *others.first()?),
         (None, Some([month, day])) if year == 0 => (i8::try_from(*month).ok()?, *day),
-        // Americans put the month first, with a slash.
+        // American dates put the month first and use slashes.
         (None, Some([month, day])) if lower.contains('/') && *month <= 12 => (i8::try_from(*month).ok()?, *day),
         (None, Some([day, month])) => (i8::try_from(*month).ok()?, *day),
         (None, None) => return None,
@@ -72,7 +72,7 @@ fn written(text: &str) -> Option<DateTime> {
     DateTime::new(date[year].1, month, i8::try_from(day).ok()?, hour, minute, second, 0).ok()
 }
 
-/// With the number of its digits.
+/// Returns the number of digits and the value.
 fn number(run: &str) -> Option<(usize, i16)> {
     Some((run.len(), run.parse().ok()?))
 }
@@ -86,7 +86,7 @@ fn month(lower: &str) -> Option<i8> {
 }
 
 fn half_of_day(lower: &str, hour: i8) -> i8 {
-    // "3pm", "3 p.m."
+    // Accepts "3pm" and "3 p.m.".
     let close: String = lower.chars().filter(|letter| !letter.is_whitespace() && *letter != '.').collect();
     let says =
         |words: &[&str]| words.iter().any(|word| close.ends_with(word) || (!word.is_ascii() && close.contains(word)));

@@ -382,7 +382,7 @@ fn reason(kind: BlockKind) -> &'static str {
         _ => "always",
     }
 }
-/// One a line, with `\n` for a line break and `\\` for a backslash.
+/// Parses one stop string per line. `\n` is a line break, `\\` a backslash.
 fn stop_strings(lines: &str) -> impl Iterator<Item = String> {
     lines.lines().filter(|line| !line.is_empty()).map(|line| {
         let (mut text, mut letters) = (String::with_capacity(line.len()), line.chars());

@@ -26,7 +26,7 @@ const CHECKPOINT: Duration = Duration::from_millis(250);
 /// Waiting for less than this is not worth a word.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// What a turn says that fails by a defect of ours.
+/// Error message of a turn that fails because of a bug in the app.
 pub(crate) const DEFECT: &str = "the reply could not be written. Your words are saved, so try again";
 
 /// A reply to write.
@@ -86,9 +86,9 @@ pub(crate) struct Draft {
     pub(crate) dirty: bool,
     pub(crate) saved: Instant,
     pub(crate) figures: Figures,
-    /// Of it, what is meant for the reader.
+    /// The part of the reply that the reader sees.
     pub(crate) words: String,
-    /// It holds thoughts of this turn.
+    /// The reply contains thoughts from this turn.
     pub(crate) thought: bool,
     /// What was asked of tools; nothing of it is run.
     pub(crate) tool_calls: Vec<ToolCall>,
@@ -103,7 +103,7 @@ impl Draft {
         !self.words.trim().is_empty() || self.tool_calls.len() > target.tool_calls().len()
     }
 
-    /// Why a reply that ended well is none.
+    /// Returns an error if a finished generation produced no usable reply.
     fn fault(&self, target: &Target, reason: FinishReason) -> Option<ApiError> {
         match reason {
             FinishReason::Cancelled => None,
@@ -162,7 +162,7 @@ impl Engine {
                 self.learn_in_idle(id, &options).await;
                 Ok(())
             };
-            // The log has what failed; the reply is there.
+            // A failure is only logged, because the reply is complete.
             let _ = contained_as("the work between two turns failed", Box::pin(idle)).await;
         }
     }
@@ -359,7 +359,7 @@ pub(crate) fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option
     }
 }
 
-/// The reply holds thoughts and nothing else. They are kept; there is no reply to read.
+/// Error for a reply that contains only thoughts. The thoughts are saved.
 pub(crate) fn only_thoughts(reason: FinishReason) -> ApiError {
     let (message, hint) = match reason {
         FinishReason::Length => (

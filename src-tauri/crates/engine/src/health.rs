@@ -1,5 +1,5 @@
-//! The health report: what works, and a reason for each thing that does not. It looks at this machine only; endpoints are
-//! asked on request (`refresh_endpoint`).
+//! Health report: the state of each component, and a reason for each problem. It checks only this machine. Use
+//! `refresh_endpoint` to check an endpoint.
 
 use crate::Engine;
 use crate::api::{self, Health, HealthCheck};

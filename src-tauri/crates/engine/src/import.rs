@@ -1,5 +1,5 @@
-//! What people bring: cards, lorebooks, chats, and model files that stay where they are. A file is taken for what is in it,
-//! whatever it is called.
+//! Imports cards, lorebooks, chats and model files. Model files stay in their folder. The content decides the file
+//! type, regardless of the file name.
 
 use std::fs;
 use std::io::Read as _;
@@ -58,11 +58,11 @@ impl Engine {
         Ok(report)
     }
 
-    /// As [`Engine::import_bytes`], of one file of a selection: whoever sends the files reports them together, with
-    /// [`Engine::keep_import_report`].
+    /// Imports one file of a selection, like [`Engine::import_bytes`] but without its own report. The caller combines
+    /// the results and calls [`Engine::keep_import_report`].
     ///
     /// # Errors
-    /// Only if the database refuses.
+    /// Fails only if the database does.
     pub async fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
         let mut report = ImportReport::default();
         let ending = Path::new(&file_name).extension().unwrap_or_default().to_ascii_lowercase();
@@ -134,7 +134,7 @@ impl Engine {
         }
     }
 
-    /// A file that is no bundle of files.
+    /// Imports a file that is not a bundle.
     pub(crate) async fn import_one(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> Answer<()> {
         let read = move || {
             let json = Json::read(&bytes);
@@ -164,7 +164,7 @@ impl Engine {
         let (card, warnings) = match read {
             Ok(read) => read,
             Err(error) => {
-                // A picture may hold a lorebook as well.
+                // A picture can contain a lorebook.
                 if self.import_lorebook(&file, &bytes, None, report).await?.is_none() {
                     report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
                 }
@@ -233,7 +233,7 @@ pub(crate) fn picture_of(file: &[u8], card: &Card) -> Result<Option<Picture>, St
     }
 }
 
-/// What the importer of a card wants to know beside what is odd about its fields. Takes a while for large books.
+/// Import notes about the lorebook and scripts of a card. Slow for large books.
 pub(crate) fn notes(card: &Card) -> Vec<String> {
     let skipped = card.character_book().map(|book| Book::from_character_book(book).1).unwrap_or_default();
     let mut notes: Vec<String> =
@@ -252,7 +252,7 @@ fn mime(card: &[u8]) -> &'static str {
     match card {
         [0x89, b'P', b'N', b'G', ..] => "image/png",
         [b'P', b'K', ..] => ARCHIVE,
-        // A picture or a program in front of an archive is never taken for one.
+        // Never label a picture or program with an embedded card as a picture.
         [0xff, 0xd8, ..] | [b'M', b'Z', ..] | [b'R', b'I', b'F', b'F', ..] => "application/octet-stream",
         _ => "application/json",
     }

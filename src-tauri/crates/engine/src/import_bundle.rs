@@ -1,4 +1,4 @@
-//! Files that were packed into one ZIP, imported one by one as if they lay in a folder.
+//! Imports the files in a ZIP one by one, as if they were in a folder.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use crate::api::{ImportReport, Refused, Skipped};
 use crate::error::{Answer, internal};
 use crate::import::{CHATS, NO_CARD, refusal};
 
-/// The name of a file in the archive, and its bytes.
+/// Name and content of a file in the archive.
 type Unpacked = (String, Result<Vec<u8>, ArchiveError>);
 
 impl Engine {
-    /// Imports the files in an archive, of which only one is unpacked at a time; returns `bytes` if they are no such archive.
+    /// Imports the files in an archive and unpacks only one at a time. Returns `bytes` if they are not a bundle.
     pub(crate) async fn import_bundle(
         &self,
         file: &str,
@@ -28,7 +28,7 @@ impl Engine {
         };
         let (bytes, about) =
             tokio::task::spawn_blocking(look).await.map_err(|_| internal("an archive could not be read"))?;
-        // An archive that breaks a rule is refused as a card would be.
+        // Invalid archives fall through to the card import, which reports the error.
         let Ok(Some(left_out)) = about else { return Ok(Some(bytes)) };
         let (send, mut unpacked) = mpsc::channel(1);
         let unpacking = tokio::task::spawn_blocking(move || unpack(&bytes, &send));
@@ -64,7 +64,7 @@ impl Engine {
         }
         let before = report.refused.len();
         self.import_one(file, bytes, report).await?;
-        // Pictures of all kinds lie beside cards.
+        // Archives often contain ordinary pictures next to cards, so these are skipped instead of refused.
         let is_plain = |last: &mut Refused| last.kind == NO_CARD;
         if report.refused.len() > before
             && let Some(Refused { file, reason, .. }) = report.refused.pop_if(is_plain)
@@ -75,7 +75,7 @@ impl Engine {
     }
 }
 
-/// Sends one file after the other, each when the one before was taken. Blocks.
+/// Sends the files one by one and waits until the receiver takes each. Blocks.
 fn unpack(bytes: &[u8], send: &mpsc::Sender<Unpacked>) {
     let Ok(Some(mut bundle)) = Bundle::open(bytes) else { return };
     for name in bundle.names().to_vec() {

@@ -18,12 +18,12 @@ use crate::tavern::{composed, file_name};
 const MAX_TITLE: usize = 200;
 /// Lines that a warning names.
 const NAMED: usize = 8;
-/// The class of a chat without messages.
+/// Refusal kind of a chat without messages.
 pub(crate) const EMPTY: &str = "empty";
 
 impl Engine {
-    /// Imports files that SillyTavern or another app wrote, or talks that were written down, as chats of `character`, whomever they
-    /// name. Listeners hear of it as well.
+    /// Imports chat files of SillyTavern or another app, or text transcripts, as chats of `character`, regardless of
+    /// the names in the files. Also notifies listeners.
     ///
     /// # Errors
     /// `NotFound` if there is no such character.
@@ -47,10 +47,10 @@ impl Engine {
         Ok(report)
     }
 
-    /// As [`Engine::import_chat_with`], of one file of a selection, which is reported with the others.
+    /// Imports one chat file of a selection, like [`Engine::import_chat_with`]. The caller reports all files together.
     ///
     /// # Errors
-    /// `NotFound` if there is no such character.
+    /// `NotFound` if the character does not exist.
     pub async fn import_one_chat_of_many(
         &self,
         character: String,
@@ -132,7 +132,7 @@ impl Engine {
         Ok(Some(id))
     }
 
-    /// The persona of that name. Where there is none, the chat keeps the name, which is a warning.
+    /// Finds the persona with this name. If there is none, the chat keeps the name and a warning is added.
     pub(crate) async fn persona_named(&self, user: &str, warnings: &mut Vec<String>) -> Answer<Option<PersonaId>> {
         let wanted = composed(user).to_lowercase();
         let personas = self.store().read(|store| store.personas().list()).await?;
@@ -177,20 +177,20 @@ impl Engine {
     }
 }
 
-/// A chat, and what reading it left out or changed.
+/// A chat, and the data that reading dropped or changed.
 pub(crate) type Read = (ChatFile, Losses);
 
-/// What a file turned out to be.
+/// Detected kind of a file.
 enum Looked {
     Chat(Box<Read>),
     Risu(Vec<RisuChat>, usize),
     Other(OtherChats),
     Talk(Transcript),
-    /// The kind of the refusal, and its reason.
+    /// Kind and reason of the refusal.
     Refused(&'static str, String),
 }
 
-/// Reads a chat of any kind. Blocks.
+/// Detects and reads any kind of chat file. Blocks.
 fn look(ending: &str, bytes: &[u8]) -> Looked {
     if ending == "txt" {
         return match Transcript::read(bytes) {
@@ -210,7 +210,7 @@ fn look(ending: &str, bytes: &[u8]) -> Looked {
     }
 }
 
-/// The chats in a file that is one JSON.
+/// Reads the chats in a file that is one JSON value.
 fn chats_in(bytes: &[u8]) -> Option<Recognised> {
     recognise(&lenient_json::read(bytes).ok()?.0)
 }
@@ -265,7 +265,7 @@ pub(crate) fn title(file: &str) -> String {
     if title.is_empty() { "Chat".to_owned() } else { title }
 }
 
-/// In a folder a chat without messages is a leftover.
+/// Skips a chat without messages, which is a leftover in a folder. Refuses any other file.
 pub(crate) fn not_taken(report: &mut ImportReport, file: String, kind: &str, reason: String) {
     match kind {
         EMPTY => report.skipped.push(Skipped { id: String::new(), file, reason }),

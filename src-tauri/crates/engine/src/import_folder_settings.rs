@@ -1,5 +1,5 @@
-//! SillyTavern's settings that have a counterpart here: of lorebooks, the author's note and stop strings. What the user has set
-//! here already stays.
+//! Imports SillyTavern settings that have a counterpart here: lorebooks, the author's note and stop strings. Settings
+//! that the user has already changed here stay.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::foreign_chat::role_word;
 use crate::import_cards::Cast;
 use crate::tavern::{SETTINGS, composed};
 
-/// Where SillyTavern keeps a setting of lorebooks, and what it is called here.
+/// SillyTavern's keys of lorebook settings, and the keys here.
 const LORE: [(&str, &str); 11] = [
     ("world_info_depth", "lore_scan_depth"),
     ("world_info_budget", "lore_budget_percent"),
@@ -28,20 +28,20 @@ const LORE: [(&str, &str); 11] = [
     ("world_info_min_activations_depth_max", "lore_min_activations_depth"),
     ("world_info_use_group_scoring", "lore_group_scoring"),
 ];
-/// The words of our setting by SillyTavern's numbers.
+/// Setting values, indexed by SillyTavern's numbers.
 const STRATEGIES: [&str; 3] = ["evenly", "character-first", "global-first"];
-/// The author's note of new chats, and what it is called here.
+/// SillyTavern's keys for the default author's note, and the keys here.
 const NOTE: [(&str, &str); 3] = [
     ("default", "author_note"),
     ("defaultDepth", "author_note_depth"),
     ("defaultInterval", "author_note_every_messages"),
 ];
 
-/// Settings of one owner, by our keys, as a person writes them.
+/// Setting keys and values of one owner, in the text form that users enter.
 type Wanted = Vec<(&'static str, String)>;
 
 impl Engine {
-    /// Takes the settings of a folder along.
+    /// Imports the settings of a SillyTavern folder.
     pub(crate) async fn import_folder_settings(
         &self,
         settings: &Value,
@@ -59,7 +59,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Sets what is not set here, and not so anyway.
+    /// Sets each value, unless the user has set the key here or the value is the default.
     async fn take_settings(
         &self,
         owner: SettingOwner,
@@ -104,7 +104,7 @@ impl Engine {
 
 fn of_lore(settings: &Value) -> Wanted {
     let empty = Map::new();
-    // Older versions keep them at the top.
+    // Older versions store these keys at the top level.
     let nested = settings.get("world_info_settings").and_then(Value::as_object);
     let places = [nested, settings.as_object()].map(|place| place.unwrap_or(&empty));
     let find = |key: &str| places.iter().find_map(|place| place.get(key));
@@ -121,7 +121,7 @@ fn of_note(settings: &Value) -> Wanted {
     all.chain(role.map(|word| ("author_note_role", word.to_owned()))).collect()
 }
 
-/// The notes that are in use, of characters that came in.
+/// Returns the active notes of imported characters.
 fn notes_of_characters(settings: &Value, cast: &Cast) -> Vec<(CharacterId, String, String)> {
     let all = settings.pointer("/extension_settings/note/chara").and_then(Value::as_array);
     let used = |note: &&Value| note.get("useChara").and_then(Value::as_bool) == Some(true);
@@ -133,7 +133,7 @@ fn notes_of_characters(settings: &Value, cast: &Cast) -> Vec<(CharacterId, Strin
     all.into_iter().flatten().filter(used).filter_map(one).collect()
 }
 
-/// SillyTavern keeps them as a text that is a JSON array; here they stand one a line.
+/// Converts SillyTavern's JSON array, stored as a string, to one stop string per line.
 fn stop_strings(settings: &Value) -> Option<String> {
     let all = match settings.pointer("/power_user/custom_stopping_strings")? {
         Value::String(json) => serde_json::from_str(json).ok()?,
@@ -144,7 +144,7 @@ fn stop_strings(settings: &Value) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// A value of SillyTavern's as a person writes ours: 0 is "off" where that is a word of the setting.
+/// Converts a SillyTavern value to the text form of a setting. 0 becomes "off" if the setting accepts that word.
 fn in_words(key: &str, value: &Value) -> Option<String> {
     match value {
         Value::Bool(on) => Some(if *on { "on" } else { "off" }.to_owned()),

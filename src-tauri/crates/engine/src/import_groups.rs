@@ -21,7 +21,7 @@ use crate::importing::Run;
 use crate::new_chat::NewChat;
 use crate::tavern::{Tavern, composed, file_name, stem};
 
-/// Missing chats that are named.
+/// Maximum number of missing chats to name.
 const NAMED: usize = 8;
 /// Bytes of a file that says who takes part.
 const MAX_GROUP: usize = 4 << 20;
@@ -58,7 +58,7 @@ impl Group {
         }
     }
 
-    /// What is told of chats that are not among those there.
+    /// Warning about chats of the group that are not in `there`.
     fn missing(&self, there: &HashSet<String>) -> Option<String> {
         let mut missing: Vec<&str> =
             self.chats.iter().filter(|chat| !there.contains(*chat)).map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! JSON files that are no cards: each kind is known by its content, and goes where it belongs or is named.
+//! Detects the kind of a JSON file that is not a card by its content, and imports or refuses it.
 
 use context::convert::{ConvertError, MAX_BYTES, kind_of};
 use domain::card::CardError;
@@ -14,17 +14,17 @@ use crate::import::refusal;
 use crate::import_chat::unsupported;
 use crate::import_lorebook::{beyond_limits, is_lorebook};
 
-/// A JSON file, read once.
+/// A parsed JSON file.
 pub(crate) struct Json {
-    /// Strict JSON in UTF-8: what is kept as the source of templates and presets.
+    /// Strict JSON in UTF-8, which is stored as the source of templates and presets.
     text: String,
     value: Value,
-    /// What was replaced to read it.
+    /// Replacements made to read it.
     repairs: Vec<String>,
 }
 
 impl Json {
-    /// `None` for what does not begin like JSON; else the class and the reason of a refusal. Blocks.
+    /// Returns `None` if the file does not start like JSON. `Err` holds the kind and reason of a refusal. Blocks.
     pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, (&'static str, String)> {
         if !lenient_json::begins_as_json(bytes) {
             return Ok(None);
@@ -46,7 +46,7 @@ impl Json {
 }
 
 impl Engine {
-    /// Imports or refuses a JSON file that is no card; `false` if it may be one.
+    /// Imports or refuses a JSON file that is not a card. Returns `false` if the file may be a card.
     pub(crate) async fn import_known(
         &self,
         file: &str,
@@ -57,7 +57,7 @@ impl Engine {
         let before = report.imported.len();
         let Json { text, value, repairs } = json;
         let done = self.import_by_content(file, bytes, (text, value), report).await?;
-        // Lorebooks tell of themselves, for they may also come out of pictures.
+        // Lorebooks report their own repairs, because pictures can contain them too.
         if let Some(first) = report.imported.get_mut(before).filter(|first| first.kind != "lorebook") {
             first.warnings.splice(0..0, repairs);
         }
@@ -71,7 +71,8 @@ impl Engine {
         (text, value): (String, Value),
         report: &mut ImportReport,
     ) -> Answer<bool> {
-        // What is parsed again is so only where it may be of use: two of the largest files side by side fill the memory.
+        // Parse the text again only if the file may be a template: two copies of the largest file would need too much
+        // memory.
         if may_be_template(&value)
             && let Some(imported) = self.import_template(file, text.as_bytes()).await?
         {
@@ -136,7 +137,7 @@ impl Engine {
     }
 }
 
-/// Why nothing is made of a JSON file that nobody knows.
+/// Refusal of an unknown JSON file.
 fn unknown(file: &str) -> Refused {
     let reason = "this is a JSON file of a kind that is not known here: it has none of the fields of a card, a lorebook, a \
                   preset or a chat";
@@ -147,13 +148,13 @@ fn refused(file: &str, kind: &str, reason: String) -> Refused {
     Refused { file: file.to_owned(), kind: kind.to_owned(), reason }
 }
 
-/// Templates of every age say so by one of these.
+/// All template versions have one of these fields.
 fn may_be_template(file: &Value) -> bool {
     file.get("schema").is_some() || ["system", "lines"].iter().any(|list| file.get(list).is_some_and(Value::is_array))
 }
 
-/// SillyTavern's presets for instruct, context and system prompt, and RisuAI's, have a name, and a name is enough for the
-/// oldest cards.
+/// Detects SillyTavern presets for instruct, context and system prompts, and RisuAI presets. They have a name, which is
+/// enough for the oldest cards, so they could pass as cards.
 fn is_named_preset(file: &Value) -> bool {
     let has = |names: &[&str]| names.iter().any(|name| file.get(name).is_some());
     has(&["input_sequence", "story_string", "content", "mainPrompt"])

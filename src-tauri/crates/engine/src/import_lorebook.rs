@@ -85,7 +85,7 @@ async fn read(bytes: Vec<u8>) -> Answer<Result<Read, BookError>> {
     read.map_err(|_| internal("a lorebook could not be read"))
 }
 
-/// Of entries that are left out, the first by name.
+/// Warnings that name the first entries left out and give the number of the others.
 pub(crate) fn warnings(unread: &[Unread]) -> Vec<String> {
     let mut warnings: Vec<String> = unread.iter().take(NAMED).map(ToString::to_string).collect();
     if unread.len() > NAMED {

@@ -1,4 +1,4 @@
-//! SillyTavern's backup of personas: their names by their pictures' files, and what is said of each.
+//! Imports SillyTavern's persona backup: names by picture file, and descriptions.
 
 use serde_json::{Map, Value};
 
@@ -6,11 +6,11 @@ use crate::Engine;
 use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
 use crate::error::Answer;
 
-/// Personas of a file at the most.
+/// Maximum number of personas per file.
 const MAX_PERSONAS: usize = 500;
 
 impl Engine {
-    /// Imports the personas of a backup whose names are not known yet; `false` if the file is none.
+    /// Imports the personas of a backup that have new names. Returns `false` if the file is not a persona backup.
     pub(crate) async fn import_personas(&self, file: &str, json: &Value, report: &mut ImportReport) -> Answer<bool> {
         let Some(Backup { names, about }) = Backup::of(json) else { return Ok(false) };
         let mut known: Vec<(String, String)> =
@@ -81,7 +81,7 @@ impl Engine {
 }
 
 struct Backup<'a> {
-    /// By the files of their pictures.
+    /// Names by picture file.
     names: &'a Map<String, Value>,
     about: Option<&'a Value>,
 }

@@ -138,7 +138,7 @@ fn row(kind: &str, preset: &Preset, file: &str, warnings: Vec<String>) -> Import
     Imported { kind: kind.into(), id, name, file: file.to_owned(), warnings }
 }
 
-/// The scripts that a preset brings among its extensions.
+/// Regex scripts in the extensions of a preset.
 fn preset_scripts(text: &str) -> Vec<regex_script::RegexScript> {
     let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
     let listed = value.get("extensions").and_then(|all| all.get("regex_scripts"));

@@ -1,4 +1,4 @@
-//! The reports of imports, kept so that they can be opened again.
+//! Stores import reports so that the user can open them again.
 
 use store::ImportRecord;
 use uuid::Uuid;
@@ -8,11 +8,11 @@ use crate::api::{self, ApiError, Event, ImportReport};
 use crate::clock::rfc3339;
 use crate::error::{Answer, bad_input, not_found};
 
-/// Lines of each kind that a kept report holds. The counts in the list are of all of them.
+/// Maximum number of lines of each kind in a stored report. The counts in the list include all lines.
 const LINES: usize = 2_000;
 
 impl Engine {
-    /// The kept reports, the newest first.
+    /// Stored reports, newest first.
     pub async fn list_import_reports(&self) -> Answer<Vec<api::ImportRecord>> {
         let records = self.store().read(|store| store.import_reports().list()).await?;
         let shown = |record: ImportRecord| api::ImportRecord {
@@ -27,20 +27,20 @@ impl Engine {
     }
 
     /// # Errors
-    /// `NotFound` once newer reports have taken its place.
+    /// `NotFound` if newer reports have replaced it.
     pub async fn get_import_report(&self, id: String) -> Answer<ImportReport> {
         let id = Uuid::parse_str(&id).map_err(|_| bad_input("This is not an id.", "Use an id from the list."))?;
         let json = self.store().read(move |store| store.import_reports().get(id)).await?;
         json.and_then(|json| serde_json::from_str(&json).ok()).ok_or_else(|| not_found("report"))
     }
 
-    /// Keeps the report of files that were imported one by one as one selection, and tells listeners.
+    /// Stores the combined report of files that were imported one by one, and notifies listeners.
     pub async fn keep_import_report(&self, report: ImportReport) -> Answer<()> {
         self.report_import(&report).await;
         Ok(())
     }
 
-    /// Keeps a report and tells listeners. The import itself is done: failing to keep its report is no failure of it.
+    /// Stores a report and notifies listeners. A storage error does not fail the completed import.
     pub(crate) async fn report_import(&self, report: &ImportReport) {
         self.store_report(report).await;
         self.events().announce(Event::Imported { report: report.clone() });

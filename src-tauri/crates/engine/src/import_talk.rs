@@ -94,7 +94,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Chats of a further app, which may name the character, or be named like it.
+    /// Imports chats of another app. The character's name comes from the chat or the file.
     pub(crate) async fn import_other_chats(
         &self,
         file: String,
@@ -236,12 +236,12 @@ impl Engine {
     }
 }
 
-/// Titles that chats of a file have already.
+/// Titles already in use by chats of a file.
 #[derive(Default)]
 struct Titles(Vec<String>);
 
 impl Titles {
-    /// The wanted one, else the file's; with a number where another chat of the file has it.
+    /// Returns the wanted title, or else the file's. Adds a number if another chat of the file uses it.
     fn free(&mut self, wanted: &str, file: &str) -> String {
         let wanted = if wanted.trim().is_empty() { title(file) } else { wanted.trim().to_owned() };
         let mut names = std::iter::once(wanted.clone()).chain((2..).map(|number: u32| format!("{wanted} {number}")));

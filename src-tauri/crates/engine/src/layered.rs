@@ -266,7 +266,7 @@ impl Engine {
     }
 }
 
-/// What is stored for `owner`. A model of an endpoint takes over what is set for the endpoint, unless it says otherwise.
+/// Stored settings of `owner`. A model of an endpoint inherits the endpoint's settings and can override them.
 fn of_owner(store: &Read<'_>, owner: Owner) -> Result<BTreeMap<String, String>, StoreError> {
     let own = store.scoped_settings().of(owner)?;
     let Owner::Model(ModelChoice::Remote(id)) = owner else { return Ok(own) };

@@ -120,8 +120,7 @@ impl Engine {
     }
 }
 
-/// What lists show of a character. A card that cannot be read, or whose texts a defect of ours cannot compute, still has
-/// its name.
+/// List entry of a character. Falls back to the name if the card is unreadable or a bug makes its texts fail.
 fn described(character: &Character, describe: impl FnOnce(&Card) -> (Listing, String)) -> (Listing, String) {
     let plain = || (Listing::default(), character.name.clone());
     let described = || card_of(character).map_or_else(|_| plain(), |card| describe(&card));

@@ -53,7 +53,7 @@ pub(crate) struct Lore {
     /// An entry of the head tells of the moment.
     pub(crate) volatile: bool,
     pub(crate) notices: Vec<String>,
-    /// Rows of entries that found no room.
+    /// Report rows of entries that exceeded the lore budget.
     pub(crate) left_out: Vec<PlannedBlock>,
 }
 

@@ -1,13 +1,13 @@
-//! Lorebook entries that woke and found no room: a notice names them, and the X-ray lists them with what was left out.
+//! Reports activated lorebook entries that did not fit: a notice names them, and the X-ray lists them as left out.
 
 use context::frame::{BlockKind, Source};
 use context::lore::{LoreOutcome, PreparedBooks, Rejected, Rule};
 use context::plan::PlannedBlock;
 
-/// Entries that one notice names.
+/// Maximum number of entries to name in one notice.
 const MAX_NAMED: usize = 5;
 
-/// What people are told.
+/// Notice for the user.
 pub(crate) fn notice(outcome: &LoreOutcome, books: &PreparedBooks) -> Option<String> {
     let left: Vec<&Rejected> = without_room(outcome).collect();
     if left.is_empty() {
@@ -25,7 +25,7 @@ pub(crate) fn notice(outcome: &LoreOutcome, books: &PreparedBooks) -> Option<Str
     ))
 }
 
-/// Their rows in the X-ray.
+/// Rows for the X-ray.
 pub(crate) fn blocks(outcome: &LoreOutcome, books: &PreparedBooks) -> Vec<PlannedBlock> {
     let row = |entry: &Rejected| {
         let written = books.rejected(entry);
@@ -44,7 +44,7 @@ fn without_room(outcome: &LoreOutcome) -> impl Iterator<Item = &Rejected> {
     outcome.rejected.iter().filter(|entry| matches!(entry.rule, Rule::Budget | Rule::BookBudget))
 }
 
-/// The entry's title, else its first key, else its number.
+/// Returns the entry's title, or else its first key, or else its number.
 fn name(entry: &Rejected, books: &PreparedBooks) -> String {
     let written = books.rejected(entry);
     let names = written.into_iter().flat_map(|entry| [&entry.comment, &entry.name].into_iter().chain(&entry.keys));

@@ -57,7 +57,7 @@ impl Engine {
     }
 
     async fn try_in_chat(&self, chat: String, text: String, book: Option<String>) -> Answer<LoreTrial> {
-        // Without a text to try, the last messages are what is tried.
+        // Without a text, the trial scans the last messages.
         let options = TurnOptions { regenerate: text.is_empty(), ..TurnOptions::default() };
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (aim, answerer) =

@@ -140,7 +140,8 @@ pub(crate) fn keep_global(
     store.settings_mut().set(GLOBALS, &json)
 }
 
-/// Takes back what one greeting set, unless it was changed since, and sets what another one does.
+/// Undoes the variable changes of the old greeting, except for variables changed since, and applies those of the new
+/// one.
 pub(crate) fn show_greeting(
     store: &mut store::Write<'_>,
     chat: ChatId,

@@ -186,7 +186,7 @@ fn shown(model: LocalModel, default: Option<&ModelRef>) -> api::Model {
     }
 }
 
-/// What people ought to know of a file before they chat: that it cannot, or that its format is a guess.
+/// Notice about a model file before the user chats, for example that it cannot chat or that its format is a guess.
 fn note(path: &Path, header: &Result<Header, GgufError>) -> Option<String> {
     match header {
         Err(error) => Some(format!("This file {}.", error.fault)),

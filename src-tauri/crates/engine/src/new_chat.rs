@@ -1,4 +1,4 @@
-//! Chats of other apps on their way into the store: who says what, what is hidden, and when it was said.
+//! Stores imported chats of other apps: assigns speakers, hidden messages and dates.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::tavern::composed;
 use crate::words::Kept;
 
 impl Engine {
-    /// [`Engine::keep_chat`], with the author's note that came with it.
+    /// Stores a chat like [`Engine::keep_chat`], and applies its author's note.
     pub(crate) async fn keep_chat_and_note(&self, new: NewChat, warnings: &mut Vec<String>) -> Answer<ChatId> {
         let header = new.file.header.clone();
         let id = self.keep_chat(new).await?;
@@ -24,11 +24,11 @@ impl Engine {
         Ok(id)
     }
 
-    /// Adds a chat that somebody else's app wrote, whole or not at all.
+    /// Stores an imported chat in one transaction.
     pub(crate) async fn keep_chat(&self, new: NewChat) -> Answer<ChatId> {
         let NewChat { mut file, character, persona, title, source, members, voices } = new;
         let (id, now) = (ChatId(Uuid::now_v7()), self.now());
-        // Whoever is the default persona anyway needs no name of their own.
+        // The default persona needs no stored name.
         let user = match persona {
             None if file.user != self.persona_of(None).await?.name => file.user.clone(),
             _ => String::new(),
@@ -40,7 +40,7 @@ impl Engine {
         let mut messages = Vec::new();
         for said in std::mem::take(&mut file.messages) {
             let dated = self.foreign_date(&said.shown().sent);
-            // The order of the file stays, whatever its dates say.
+            // Preserves the file's order, regardless of its dates.
             when = dated.unwrap_or(when);
             messages.push(self.message_of(said, id, (when, dated.is_none()), &own));
         }
@@ -69,14 +69,14 @@ impl Engine {
                 store.chats_mut().touch(chat.id, chat.updated)
             })
             .await?;
-        // The import of a folder tells of its chats itself, not of each.
+        // A folder import announces all its chats at once.
         if self.importing().none() {
             self.events().changed(Changed::Chats, Some(id.to_string()));
         }
         Ok(id)
     }
 
-    /// With who says it, where that is not the chat's own character.
+    /// Converts a message. Adds a speaker if it is not the chat's own character.
     fn message_of(&self, said: Said, chat: ChatId, (created, undated): (Timestamp, bool), own: &Own) -> ForeignMessage {
         let role = match said.by {
             By::User => Role::User,
@@ -104,14 +104,14 @@ impl Engine {
     }
 }
 
-/// A message of another app's on its way into the store.
+/// An imported message, ready to store.
 struct ForeignMessage {
     new: NewMessage,
-    /// Who says it, where that is not the chat's own character or persona.
+    /// The speaker, unless it is the chat's own character or persona.
     speaker: Option<Speaker>,
     hidden: bool,
     undated: bool,
-    /// What is kept of it besides, in JSON, and of its swipes.
+    /// Preserved data of the message as JSON. `kept_of_swipes` holds that of its versions.
     kept: Option<String>,
     kept_of_swipes: Vec<(SwipeId, String)>,
 }
@@ -136,39 +136,39 @@ impl ForeignMessage {
     }
 }
 
-/// A chat of another app's, and whose it becomes.
+/// An imported chat, and the character and persona it belongs to.
 pub(crate) struct NewChat {
     pub(crate) file: ChatFile,
     pub(crate) character: CharacterId,
     pub(crate) persona: Option<PersonaId>,
     pub(crate) title: String,
-    /// The file that it has to itself.
+    /// The source file, if it contains only this chat.
     pub(crate) source: Option<String>,
-    /// Those who take part besides the character.
+    /// Members of the chat besides the character.
     pub(crate) members: Vec<CharacterId>,
-    /// Who says what: characters by the files of their pictures, and by their names.
+    /// Characters by picture file and by name, to find the speaker of a message.
     pub(crate) voices: HashMap<String, CharacterId>,
 }
 
 impl NewChat {
-    /// A chat of two, without a name and a file.
+    /// A chat with one character, without a title and source file.
     pub(crate) fn of(file: ChatFile, character: CharacterId, persona: Option<PersonaId>) -> Self {
         let (title, members, voices) = (String::new(), Vec::new(), HashMap::new());
         Self { file, character, persona, title, source: None, members, voices }
     }
 }
 
-/// The character whose chat it is, and everybody's voice.
+/// The chat's character, the user's name, and all speakers.
 struct Own {
     id: CharacterId,
     name: String,
-    /// Whom the user plays in the chat.
+    /// The user's name in the chat.
     user: String,
     voices: HashMap<String, CharacterId>,
 }
 
 impl Own {
-    /// Who says it, where that is not the chat's own character or persona.
+    /// Returns the speaker, unless it is the chat's own character or persona.
     fn speaker(&self, said: &Said) -> Option<Speaker> {
         let named = || Speaker { character: None, name: said.name.clone() };
         match said.by {
@@ -179,7 +179,7 @@ impl Own {
         let by_picture = self.voices.get(&composed(&said.avatar)).filter(|_| !said.avatar.is_empty());
         match by_picture.or_else(|| self.voices.get(&composed(&said.name))) {
             Some(id) if *id == self.id && (said.name == self.name || said.name.is_empty()) => None,
-            // The name may have been another one then.
+            // The character may have had another name at that time.
             Some(id) if *id == self.id => Some(Speaker { character: Some(*id), name: said.name.clone() }),
             Some(id) => Some(Speaker { character: Some(*id), name: said.name.clone() }),
             None if said.name.is_empty() || said.name == self.name => None,
@@ -188,7 +188,7 @@ impl Own {
     }
 }
 
-/// With its thoughts in front, as a model writes them.
+/// Puts the thoughts before the text, in the format that models write.
 fn whole(text: String, thoughts: &str) -> String {
     if thoughts.is_empty() { text } else { format!("<think>\n{thoughts}\n</think>\n\n{text}") }
 }

@@ -1,4 +1,4 @@
-//! A panic is a defect of ours. It fails the operation, or the one row of a list, that it happens in; the app goes on.
+//! Contains panics, which are bugs in the app. A panic fails only its operation or list row, and the app continues.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -8,22 +8,22 @@ use futures_util::FutureExt;
 use crate::api::ApiError;
 use crate::error::{Answer, internal};
 
-/// The result of an operation; a panic in it is an error of this operation alone.
+/// Runs an operation and turns a panic into an error of this operation.
 ///
 /// # Errors
-/// Those of the operation; `Internal` after a panic.
+/// The errors of the operation; `Internal` after a panic.
 pub async fn contained<T>(operation: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
     contained_as("an operation failed unexpectedly", Box::pin(operation)).await
 }
 
-/// [`contained`], with words of its own for what failed. The operation is boxed: a turn's is large, and would stand on the
-/// stack several times.
+/// Works like [`contained`], with its own error message. The operation is boxed because a turn's future is large and
+/// would be on the stack several times.
 pub(crate) async fn contained_as<T>(what: &str, operation: Pin<Box<impl Future<Output = Answer<T>>>>) -> Answer<T> {
-    // What an operation shares with others stands behind locks that are never poisoned, or in the store, which rolls back.
+    // Shared state is safe after a panic: its locks are never poisoned, and the store rolls back.
     AssertUnwindSafe(operation).catch_unwind().await.unwrap_or_else(|_| Err(internal(what)))
 }
 
-/// What `compute` makes of a text; after a panic `plain`, which takes its place.
+/// Returns the result of `compute`, or that of `plain` after a panic.
 pub(crate) fn or_plain<T>(what: &str, compute: impl FnOnce() -> T, plain: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(compute)).unwrap_or_else(|_| {
         tracing::error!(what, "a text could not be computed and is used as it is");

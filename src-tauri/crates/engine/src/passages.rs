@@ -24,12 +24,12 @@ pub(crate) struct Part {
     pub(crate) stored: String,
     pub(crate) words: String,
     pub(crate) thoughts: String,
-    /// All words that were written before this part were thoughts: their opening mark was in the endpoint's own template.
+    /// All text before this part was thoughts, because the endpoint's own template contained the opening tag.
     pub(crate) closes_thoughts: bool,
 }
 
 impl Part {
-    /// Adds its words to those of the parts before it.
+    /// Appends its words to those of earlier parts.
     pub(crate) fn add_to(&self, words: &mut String) {
         if self.closes_thoughts {
             words.clear();
@@ -38,7 +38,7 @@ impl Part {
     }
 }
 
-/// `text` with what stands behind `base` in it as thoughts, so that the stored text tells them apart.
+/// Inserts the opening tag of thoughts after `base`, so that the stored text separates them from the reply.
 pub(crate) fn opened(base: &str, text: &mut String) {
     let line = if base.is_empty() || base.ends_with('\n') { "" } else { "\n" };
     text.insert_str(base.len().min(text.len()), &format!("{line}{OPENED}"));
@@ -70,7 +70,7 @@ impl Passages {
         Self { apart, ..Self::new(speaker, opened) }
     }
 
-    /// The parts that are certain by now; more than one only where thoughts close.
+    /// Returns the parts that are final. There are several only if thoughts end.
     pub(crate) fn push(&mut self, text: &str) -> Vec<Part> {
         let pieces = self.filter.push(text);
         self.parts(pieces)

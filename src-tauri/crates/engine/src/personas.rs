@@ -115,7 +115,7 @@ impl Engine {
         }))
     }
 
-    /// Whom the user plays in `chat`. One that came from another app keeps the name it has there until a persona is chosen.
+    /// The user's persona in `chat`. An imported chat keeps its own user name until the user chooses a persona.
     pub(crate) async fn persona_in(&self, chat: &Chat) -> Answer<Persona> {
         if chat.persona.is_none()
             && let Some(name) = self.name_kept_in(chat).await?
@@ -126,7 +126,7 @@ impl Engine {
         self.persona_of(chat.persona).await
     }
 
-    /// The user's name in a chat that came from another app and has no persona.
+    /// The user's name in an imported chat without a persona.
     pub(crate) async fn name_kept_in(&self, chat: &Chat) -> Answer<Option<String>> {
         let id = chat.id;
         let foreign = self.store().read(move |store| store.foreign().chat(id)).await?;
@@ -134,10 +134,10 @@ impl Engine {
         Ok(name.filter(|_| chat.persona.is_none()))
     }
 
-    /// Makes the user's name in an imported chat a persona, which is played there from then on.
+    /// Assigns a persona with the user's name in an imported chat to the chat. Creates it if there is none.
     ///
     /// # Errors
-    /// `BadInput` if the chat has a persona, or no name for one.
+    /// `BadInput` if the chat has a persona, or no name to create one from.
     pub async fn persona_from_chat(&self, chat: String) -> Answer<api::Persona> {
         let chat = self.chat(chat.parse()?).await?;
         let name = self.name_kept_in(&chat).await?.ok_or_else(|| {

@@ -36,7 +36,7 @@ impl Engine {
         Ok(rows.iter().filter_map(read).collect())
     }
 
-    /// Keeps a file if it is such a set; `false` if it is none. The same set again is skipped.
+    /// Imports a set of quick replies. Returns `false` if the file is none. Skips a set that already exists.
     pub(crate) async fn import_quick_replies(
         &self,
         file: &str,

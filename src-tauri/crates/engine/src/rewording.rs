@@ -64,7 +64,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Keeps a message from the model, or lets it be sent again. What was learned from hidden words goes with them.
+    /// Hides a message from the model, or shows it again. Later prompts exclude what was learned from a hidden one.
     pub async fn hide_message(&self, message: String, hidden: bool) -> Answer<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
         let (id, chat) = (message.id, message.chat);

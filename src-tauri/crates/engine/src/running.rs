@@ -104,7 +104,7 @@ impl Place {
         drafting.seq - 1
     }
 
-    /// The draft so far was thoughts.
+    /// Clears the draft, because its text was thoughts.
     pub(crate) fn restart_draft(&self) {
         if let Some(drafting) = self.running.lock().get_mut(&self.chat).and_then(|reply| reply.drafting.as_mut()) {
             drafting.text.clear();
@@ -121,7 +121,7 @@ impl Place {
         self.grow(|reply| reply.thoughts.push_str(thoughts))
     }
 
-    /// The words so far, behind those of `base`, were thoughts. Returns the number of the event that says so.
+    /// Turns the reply's text after `base` into thoughts. Returns the number of the event.
     pub(crate) fn turn_into_thoughts(&self, base: &str) -> u32 {
         let base = context::display::display(base).map_or(base.len(), |display| display.shown.len());
         self.grow(|reply| {

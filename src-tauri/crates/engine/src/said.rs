@@ -101,8 +101,8 @@ impl Collected {
         }
     }
 
-    /// The moment of the head: the chat and the time as they were when the epoch began. A head that named the
-    /// newest words would be new every turn.
+    /// Macro scope of the prompt head: the chat and time at the start of the epoch. A head that used the newest message
+    /// would change every turn.
     pub(crate) fn beginning(&self, clock: &Clock, head_at: Timestamp) -> Moment<'_> {
         let earlier = self.history.iter().rev().filter(|message| message.created < head_at);
         let before = earlier.clone().count();
@@ -139,7 +139,7 @@ impl Collected {
     }
 }
 
-/// Those that the model may read.
+/// Keeps the messages that the model may read.
 fn sent(messages: Vec<Message>) -> Vec<Message> {
     messages.into_iter().filter(|message| !message.hidden).collect()
 }

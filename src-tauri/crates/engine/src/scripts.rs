@@ -35,7 +35,7 @@ pub(crate) const SAID: Occasion =
 /// A text that is stored in the place of another.
 const EDITED: Occasion = Occasion { edited: true, ..SAID };
 
-/// In place of a reason, where our own code failed.
+/// Reason shown if a bug in the app made a script fail.
 const DEFECT: &str = "an error inside Inglenook; the log has the details";
 
 type Results = HashMap<(u64, u64), Arc<Outcome>, RandomState>;

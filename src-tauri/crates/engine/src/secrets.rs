@@ -1,5 +1,5 @@
-//! Secrets of endpoints, their keys and the values of their headers: in the keychain of the operating system, or, where there is none, in memory until the app ends.
-//! Never in a file of ours.
+//! Stores endpoint secrets (keys and header values) in the OS keychain. Without a keychain, they stay in memory until
+//! the app ends. They are never written to a file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,16 +12,16 @@ use crate::error::{Answer, internal};
 
 const SERVICE: &str = "org.inglenook.app";
 
-/// Names a secret.
+/// Identifies a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Secret {
     Key(EndpointId),
-    /// The values of the endpoint's headers, as one JSON object by name.
+    /// The endpoint's header values, as one JSON object by header name.
     Headers(EndpointId),
 }
 
 impl Secret {
-    /// The account in the keychain.
+    /// Account name in the keychain.
     fn account(self) -> String {
         match self {
             Self::Key(id) => id.to_string(),

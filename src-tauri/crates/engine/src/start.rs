@@ -53,10 +53,10 @@ impl Engine {
         blocking(move || Store::set_aside(&dir, now)).await.map_err(explain)
     }
 
-    /// Puts the newest backup that is whole in the place of a damaged database, which is kept.
+    /// Replaces a damaged database with the newest intact backup and keeps the damaged file.
     ///
     /// # Errors
-    /// If no backup is whole, or the folder cannot be written.
+    /// Fails if no backup is intact, or if the folder is not writable.
     pub async fn restore_newest(options: &Options) -> Result<Restored, OpenError> {
         Self::restore(options, None).await
     }
@@ -110,8 +110,8 @@ impl Engine {
         Ok(self.store().write(|store| store.settings_mut().set(WELCOMED, "true")).await?)
     }
 
-    /// Removes for good what was deleted in an earlier session, and what has been in the trash for its time. A large purge takes
-    /// seconds, and nobody waits for it.
+    /// Permanently removes items deleted in an earlier session and expired trash. Runs in the background, because a
+    /// large purge takes seconds.
     pub(crate) fn purge_in_background(&self) {
         let (engine, before) = (self.downgrade(), purged_at(self.now()));
         tokio::spawn(async move {

@@ -155,7 +155,7 @@ impl Tavern {
         files
     }
 
-    /// What is right inside one of its folders, by name; nothing if it cannot be read. Leftovers of the system are passed over.
+    /// Direct entries of one of its folders, by name. Empty if the folder is unreadable. Skips leftovers of the OS.
     fn entries(&mut self, folder: &str) -> Vec<Entry> {
         let place = self.root.join(folder);
         if !self.holds(&place) {
@@ -197,7 +197,7 @@ impl Tavern {
 pub(crate) const SETTINGS: &str = "settings.json";
 const OUTSIDE: &str = "it is a link that leads out of the folder, or nowhere";
 
-/// What operating systems leave in folders.
+/// Whether the OS created the file.
 fn is_leftover(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     lower.starts_with('.')
@@ -218,7 +218,7 @@ pub(crate) fn stem(path: &Path) -> String {
     composed(&path.file_stem().unwrap_or_default().to_string_lossy())
 }
 
-/// A name with its accents as one character each: file systems and programs write "é" in two ways.
+/// Normalizes a name to composed characters (NFC), because file systems and programs encode "é" in two ways.
 pub(crate) fn composed(name: &str) -> String {
     name.nfc().collect()
 }

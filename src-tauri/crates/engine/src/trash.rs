@@ -1,4 +1,5 @@
-//! The trash: deleted chats, characters and lorebooks stay restorable for thirty days, in no prompt and no recall meanwhile.
+//! The trash. Deleted chats, characters and lorebooks can be restored for thirty days, and prompts and recall exclude
+//! them.
 
 use std::collections::HashSet;
 
@@ -12,10 +13,10 @@ use crate::clock::rfc3339;
 use crate::error::Answer;
 use crate::manifest;
 
-/// How long deleted things can be restored.
+/// How long deleted items can be restored.
 const KEPT_MS: i64 = 30 * 24 * 3_600_000;
 
-/// What a purge of this moment takes: things whose time in the trash is over, and messages and memories deleted before.
+/// Selects the items that a purge at `now` removes: expired trash, and messages and memories deleted before `now`.
 pub(crate) fn purged_at(now: Timestamp) -> Before {
     Before { trash: Timestamp(now.0 - KEPT_MS), ..Before::all(now) }
 }
@@ -28,7 +29,7 @@ impl Engine {
         }
         let ids = trashed.iter().map(|thing| thing.id).collect();
         let backups = self.store().backups_holding(ids).await?;
-        // A backup in two places is one.
+        // A backup and its copy in the second folder are one.
         let holding = |at: usize| {
             let holders = backups.iter().filter(|(backup, held)| backup.own && held.get(at) == Some(&true));
             holders.map(|(backup, _)| name(backup)).collect::<HashSet<_>>().len() as u32
@@ -44,11 +45,11 @@ impl Engine {
         Ok(())
     }
 
-    /// Removes things in the trash from the database and the folder of pictures at once. With `backups`, a new backup is made
-    /// and every one that holds one of them removed.
+    /// Permanently removes items in the trash from the database and the picture folder. With `backups`, makes a new
+    /// backup and deletes every backup that contains one of them.
     ///
     /// # Errors
-    /// `NotFound` if one of them is not in the trash; nothing has changed then.
+    /// `NotFound` if one of them is not in the trash. In that case nothing changes.
     pub async fn delete_from_trash(&self, items: Vec<TrashRef>, backups: bool) -> Answer<DeletedForGood> {
         let ids = parse(items)?;
         let condemned = ids.clone();
@@ -62,8 +63,8 @@ impl Engine {
         Ok(DeletedForGood { things, backups: removed, second_place_missing: self.second_place_missing().await })
     }
 
-    /// Removes everything in the trash at once, and the messages, memories and documents that were deleted in this session. With
-    /// `backups`, a new backup is made and every other one removed.
+    /// Permanently removes everything in the trash, and the messages, memories and documents deleted in this session.
+    /// With `backups`, makes a new backup and deletes all others.
     pub async fn empty_trash(&self, backups: bool) -> Answer<DeletedForGood> {
         let things = self.store().read(|store| store.trash().list()).await?.len() as u32;
         self.purge_now(Before::everything_deleted(self.now())).await?;
@@ -71,7 +72,7 @@ impl Engine {
             return Ok(DeletedForGood { things, ..DeletedForGood::default() });
         }
         let new = self.back_up(BackupKind::ByHand).await?.path;
-        // Which backups quote what was said in a message or memory is not known.
+        // It is unknown which backups contain the deleted messages and memories, so all older ones go.
         let all = self.store().backups_holding(Vec::new()).await?;
         let older = all.into_iter().map(|(backup, _)| backup);
         let older: Vec<_> = older.filter(|backup| backup.own && new.file_name() != Some(name(backup))).collect();
@@ -90,7 +91,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The new backup comes first, so that there is one at every moment.
+    /// Makes the new backup first, so that a backup always exists.
     async fn remove_holders(&self, ids: Vec<TrashId>) -> Answer<u32> {
         self.back_up(BackupKind::ByHand).await?;
         let holding = self.store().backups_holding(ids).await?;

@@ -47,7 +47,7 @@ pub struct TurnOptions {
     pub without: Vec<String>,
     /// A job beside the chat that the prompt is for.
     pub ask: Option<Ask>,
-    /// The prompt is that of another version of the last reply: of a preview alone.
+    /// Preview only: shows the prompt for another version of the last reply.
     pub regenerate: bool,
     /// What goes with the words.
     pub pictures: Vec<Picture>,
@@ -108,7 +108,7 @@ impl Engine {
         let mut after = before.clone();
         let typed = text.clone();
         let resolved = AssertUnwindSafe(Box::pin(self.resolve(chat, text, &mut after))).catch_unwind().await;
-        // Words that a defect of ours cannot resolve are kept as they were typed.
+        // If a bug makes macro expansion fail, keep the text as typed.
         let text = resolved.unwrap_or(Ok(typed))?;
         let new = NewMessage {
             id,
@@ -137,7 +137,7 @@ impl Engine {
                 store.pictures_mut().put(id, &pictures)?;
                 message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
                 let said = Said { chat: &row, persona: &persona, message: id, text: message.text(), now };
-                // A defect in reading the words must not lose them.
+                // A panic while reading memory commands must not lose the message.
                 let obey = || memory::obey(store, &said);
                 let done =
                     if learns { panics::or_plain("a command to memory", obey, || Ok(Vec::new()))? } else { Vec::new() };
@@ -217,8 +217,8 @@ impl Engine {
         self.preview_with(chat, text, what_if.into()).await
     }
 
-    /// [`Engine::preview_prompt`] with a say in this one turn. With empty words it is the next turn as far as it is known:
-    /// everything up to the words.
+    /// Previews the prompt like [`Engine::preview_prompt`], with options for this turn. An empty `text` previews the
+    /// next turn up to the user's message.
     ///
     /// # Errors
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
@@ -255,11 +255,12 @@ impl Engine {
         })
     }
 
-    /// With its last message, unless that is hidden. Read by the writer, behind whatever is still on its way to the disk.
+    /// Loads the chat and its last message, unless that is hidden. Reads in the writer thread, after all pending
+    /// writes.
     pub(crate) async fn chat_and_last(&self, id: &str) -> Answer<(Chat, Option<Message>)> {
         let id = id.parse::<ChatId>()?;
         let last = self.store().checkpoint(move |store| store.messages().last(id)).await?;
-        // A reply to hidden words, or another one in their place, would be one to nothing.
+        // The model cannot see a hidden message, so it must not answer or rewrite it.
         Ok((self.chat(id).await?, last.filter(|last| !last.hidden)))
     }
 

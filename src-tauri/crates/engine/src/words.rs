@@ -131,7 +131,7 @@ pub(crate) struct Kept {
     /// What the texts of the head made of variables. They count once an epoch: a head that counted turns would be a new one
     /// every turn.
     pub(crate) head: Changes,
-    /// What each greeting set, by the id of its swipe. It counts while that greeting is shown.
+    /// Variables that each greeting set, by swipe id. They apply while that greeting is shown.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) greetings: BTreeMap<String, BTreeMap<String, String>>,
     /// What lorebook entries go on from: sticky, cooldown.

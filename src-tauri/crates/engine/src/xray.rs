@@ -25,7 +25,7 @@ impl Engine {
         Ok(report)
     }
 
-    /// What the model reported of the prompt of `swipe`: the same figures that stand under the reply.
+    /// Token figures that the model reported for the prompt of `swipe`, the same as under the reply.
     async fn measured(&self, swipe: SwipeId) -> Answer<Option<MeasuredPrompt>> {
         let figures = self.store().read(move |store| store.manifests().figures(&[swipe])).await?;
         let figures = figures.get(&swipe).and_then(|json| manifest::figures(json));

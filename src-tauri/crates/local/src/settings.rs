@@ -17,7 +17,8 @@ pub struct Settings {
     pub task: &'static str,
     /// Threads that compute.
     pub threads: u32,
-    /// How often libgomp looks for the next piece of work before a thread sleeps (`GOMP_SPINCOUNT`). Other runtimes ignore it.
+    /// Spin iterations of a libgomp thread that waits for work, before it sleeps (`GOMP_SPINCOUNT`). Other runtimes
+    /// ignore it.
     pub spin: u32,
     /// Layers on the GPU; 0 computes on the CPU.
     pub gpu_layers: u32,
@@ -113,13 +114,14 @@ fn threads() -> u32 {
     u32::try_from(num_cpus::get_physical().clamp(1, allowed)).unwrap_or(1)
 }
 
-/// ggml has several hundred barriers per token. Sleeping at each one costs up to two thirds of the decode speed on an idle
-/// virtual machine; waiting awake until the others arrive costs a factor of 20 as soon as another process needs a core.
+/// ggml has several hundred barriers per token. Sleeping at each one costs up to two thirds of the decode speed on an
+/// idle virtual machine. Spinning until the other threads arrive costs a factor of 20 as soon as another process needs
+/// a core.
 ///
-/// The values are measured with `cargo xtask bench decode -- --sweep` on an AMD EPYC and an Intel Xeon, two virtual cores
-/// each: the smallest count with nearly the full speed when idle. Decode in tokens/s:
+/// The values come from `cargo xtask bench decode -- --sweep` on an AMD EPYC and an Intel Xeon with two virtual cores
+/// each. Each is the smallest count with nearly the full idle speed. Decode in tokens/s:
 ///
-/// | spin | EPYC idle | beside one busy process | Xeon idle | beside one busy process |
+/// | spin | EPYC idle | EPYC with one busy process | Xeon idle | Xeon with one busy process |
 /// | --- | --- | --- | --- | --- |
 /// | 0 | 57 | 69 | 25 | 33 |
 /// | 200 | 84 | 57 | 31 | 33 |

@@ -118,15 +118,15 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: LoreVerb,
     },
-    /// Make a verified copy of the database, pictures and files, or list those that there are
+    /// Make a verified backup of the database, pictures and files, or list the backups
     #[command(group = clap::ArgGroup::new("backup").multiple(false))]
     Backup {
         #[arg(long, group = "backup")]
         list: bool,
-        /// Write everything to one archive instead
+        /// Export everything to one archive instead
         #[arg(long, value_name = "FILE", group = "backup")]
         export: Option<PathBuf>,
-        /// Take an archive in as a backup, to be restored
+        /// Import an archive as a backup, which `restore` can then restore
         #[arg(long, value_name = "FILE", group = "backup")]
         import: Option<PathBuf>,
         /// Copy every backup to this folder too
@@ -135,9 +135,9 @@ pub(crate) enum Verb {
     },
     /// Put a backup in the place of the database, which is set aside
     Restore {
-        /// A backup's file; without it the newest that is whole
+        /// The file of a backup; without it, the newest intact backup
         file: Option<PathBuf>,
-        /// Only say what would change
+        /// Only show what would change
         #[arg(long)]
         preview: bool,
         /// Set the database aside and start with an empty one
@@ -150,13 +150,13 @@ pub(crate) enum Verb {
         /// Ids to restore
         #[arg(long, value_name = "ID", group = "trash")]
         restore: Vec<String>,
-        /// Ids to remove for good
+        /// Ids to delete permanently
         #[arg(long, value_name = "ID", group = "trash")]
         delete: Vec<String>,
-        /// Remove everything in it for good
+        /// Delete everything in the trash permanently
         #[arg(long, group = "trash")]
         empty: bool,
-        /// With --delete or --empty: remove the backups that hold it too
+        /// With --delete or --empty: also delete the backups that hold the items
         #[arg(long)]
         backups: bool,
     },
@@ -164,7 +164,7 @@ pub(crate) enum Verb {
     Check,
     /// Say what works and what does not
     Doctor {
-        /// Ask each endpoint, too
+        /// Also contact each endpoint
         #[arg(long)]
         endpoints: bool,
     },
@@ -232,7 +232,7 @@ pub(crate) struct PromptArgs {
     /// The prompt of a job beside the chat, instead of the next turn's
     #[arg(long, value_name = "JOB", conflicts_with = "message")]
     pub(crate) ask: Option<Job>,
-    /// Another version of the last reply instead of the next turn
+    /// Generate another version of the last reply instead of the next turn
     #[arg(long, conflicts_with_all = ["message", "ask"])]
     pub(crate) regenerate: bool,
     /// Plan for a context of so many tokens
@@ -254,7 +254,7 @@ pub(crate) struct Answering {
     /// A model of the library: name, file name or id
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// A remote endpoint, name or id; NAME/MODEL for another than its preset model
+    /// A remote endpoint, name or id; NAME/MODEL for a model other than its default
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub(crate) endpoint: Option<String>,
     /// A prompt template: id or name
@@ -269,7 +269,7 @@ pub(crate) struct Answering {
 pub(crate) enum EndpointVerb {
     /// List the endpoints
     List,
-    /// List the usual services and servers, with their addresses
+    /// List known services and servers, with their addresses
     Services,
     /// Add an endpoint
     Add(EndpointArgs),
@@ -278,14 +278,14 @@ pub(crate) enum EndpointVerb {
         /// Name or id
         name: String,
     },
-    /// Ask an endpoint for its models, and keep the list
+    /// Test an endpoint, and store its list of models
     Test {
         /// Name or id
         name: String,
     },
-    /// Let an endpoint answer where a chat does not say otherwise
+    /// Make an endpoint the default for chats without a model of their own
     Default {
-        /// Name or id; NAME/MODEL for another than its preset model
+        /// Name or id; NAME/MODEL for a model other than its default
         name: String,
     },
     /// Remove an endpoint and its key
@@ -297,25 +297,25 @@ pub(crate) enum EndpointVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct EndpointArgs {
-    /// As lists and chats show it; without it the service's name or the address
+    /// Display name; without it, the service's name or the address
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Such as http://127.0.0.1:8080/v1
+    /// Base address, such as http://127.0.0.1:8080/v1
     #[arg(long, required_unless_present = "service")]
     pub(crate) url: Option<String>,
-    /// A usual service, as `endpoints services` lists them
+    /// A known service, as `endpoints services` lists them
     #[arg(long)]
     pub(crate) service: Option<String>,
-    /// The model to ask first
+    /// The default model
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Tokens the model takes
+    /// Context size of the model in tokens
     #[arg(long, value_name = "N", default_value_t = 8192)]
     pub(crate) context: u32,
     /// A file with the key; - reads it from stdin
     #[arg(long, value_name = "FILE")]
     pub(crate) key_from: Option<PathBuf>,
-    /// A file with headers, one a line, such as X-Team: lamps
+    /// A file with one header per line, such as X-Team: lamps
     #[arg(long, value_name = "FILE")]
     pub(crate) headers_from: Option<PathBuf>,
 }

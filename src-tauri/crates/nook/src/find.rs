@@ -47,7 +47,7 @@ pub(crate) async fn endpoint(engine: &Engine, wanted: &str) -> Result<Endpoint, 
     pick("endpoint", engine.list_endpoints().await?, wanted, |one| (&one.id, vec![&one.name]))
 }
 
-/// The endpoint that `wanted` names, and the id to choose: its own, or that of the model behind a slash.
+/// The endpoint that `wanted` names, and the id to select: its own, or that of the model after a slash.
 pub(crate) async fn endpoint_model(engine: &Engine, wanted: &str) -> Result<(Endpoint, String), Failure> {
     let whole = endpoint(engine, wanted).await;
     let (Err(_), Some((name, model))) = (&whole, wanted.split_once('/')) else {

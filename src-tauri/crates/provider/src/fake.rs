@@ -180,7 +180,7 @@ impl Script {
         self.step(Step::Fail(error))
     }
 
-    /// Panics, as a defect of ours would.
+    /// Panics, to simulate a bug in our code.
     pub fn panic(self) -> Self {
         self.step(Step::Panic)
     }

@@ -1,4 +1,5 @@
-//! Everything as one archive, out and in, through a file: it may be larger than the memory. And the second place for backups.
+//! Exports and imports all data as one archive, and sets the second place for backups. The archive goes through a file,
+//! because it may be larger than memory.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,10 +20,10 @@ use crate::respond::{Failure, json};
 use crate::routes::Shared;
 use crate::transfer::{attachment, header};
 
-/// As much as an archive may hold.
+/// Maximum size of an imported archive.
 const CAP: u64 = 64 << 30;
 const CHUNK: usize = 256 * 1024;
-/// How long a part of the body may take.
+/// Timeout for each chunk of the body.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PLACE_CAP: usize = 64 * 1024;
 
@@ -32,7 +33,7 @@ pub(crate) async fn export(State(shared): State<Shared>) -> Result<Response, Fai
     shared.engine.export_archive(temporary.path().to_owned()).await?;
     let file = File::open(temporary.path()).await.map_err(|error| disk(&error))?;
     let length = file.metadata().await.map_err(|error| disk(&error))?.len();
-    // The file goes with the stream, however that ends.
+    // The stream owns the file, which is deleted when the stream is dropped.
     let bytes = stream::try_unfold((file, temporary), |(mut file, temporary)| async move {
         let mut chunk = vec![0; CHUNK];
         let read = file.read(&mut chunk).await?;
@@ -47,7 +48,7 @@ pub(crate) async fn export(State(shared): State<Shared>) -> Result<Response, Fai
     Ok((headers, Body::from_stream(bytes)).into_response())
 }
 
-/// `POST /api/backup/archive`, the archive as the body. It becomes a backup.
+/// `POST /api/backup/archive`: stores the archive in the body as a backup.
 pub(crate) async fn import(State(shared): State<Shared>, body: Body) -> Result<Response, Failure> {
     let temporary = temporary(&shared)?;
     receive(body, temporary.path().to_owned()).await?;
@@ -69,7 +70,8 @@ pub(crate) async fn second_place(State(shared): State<Shared>, body: Body) -> Re
     Ok(json(&shared.engine.set_second_place(place.folder).await?))
 }
 
-/// In the data folder: the system's folder for such files may be too small. A start removes what a killed server left.
+/// A temporary file in the data folder, because the system's temporary folder may be too small. The next start removes
+/// files that a killed server left behind.
 fn temporary(shared: &Shared) -> Result<NamedTempFile, Failure> {
     let folder = shared.engine.backup_folder();
     let data = folder.parent().unwrap_or(&folder);

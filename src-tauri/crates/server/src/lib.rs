@@ -5,7 +5,8 @@
 //! - A request is looked at in this order: `Host`, `Origin`, token. A page of another site, a rebound name and a request
 //!   without the token reach no handler that could tell or change anything.
 //! - The token is 256 random bits, compared in constant time, read from `Authorization` alone. No cookies, no CORS headers.
-//! - Bodies, connections, listeners and waiting times are capped, and connections without the token keep nobody out; malformed input gets an `ApiError` and nothing else.
+//! - Bodies, connections, listeners and waiting times are capped. Connections without the token cannot block others.
+//!   Malformed input gets an `ApiError` and nothing else.
 //!
 //! Absent: prompts, SQL, TLS, listening on other machines' networks.
 

@@ -91,7 +91,7 @@ async fn require_token(
     }
 }
 
-/// Without the token only that the server answers: the rest describes this machine.
+/// A request without the token only learns that the server runs, because the details describe this machine.
 async fn health(
     State(shared): State<Shared>,
     Extension(guest): Extension<Arc<Guest>>,

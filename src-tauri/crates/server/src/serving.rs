@@ -117,7 +117,7 @@ fn loopback(host: &str) -> Result<IpAddr, ServeError> {
 async fn accept(listener: TcpListener, router: Router, stopping: CancellationToken) {
     let (connections, mut attended) = (Connections::default(), JoinSet::new());
     while let Some(accepted) = stopping.run_until_cancelled(listener.accept()).await {
-        // Those that have ended.
+        // Removes connections that have ended.
         while attended.try_join_next().is_some() {}
         match accepted {
             Ok((stream, _)) => {

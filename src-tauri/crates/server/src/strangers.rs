@@ -1,5 +1,5 @@
-//! Connections that have not shown the token. They have places of their own, and the one that came first leaves when a new
-//! one finds all of them taken: idle connections of strangers keep nobody out.
+//! Limits connections that have not shown the token. They have their own slots, and a new one evicts the oldest when all
+//! slots are taken. Idle unauthenticated connections therefore cannot block others.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,26 +7,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// Connections at once that have not shown the token.
+/// Maximum number of connections that have not shown the token.
 const STRANGERS: usize = 128;
-/// Connections at once that have shown it; requests of more wait.
+/// Maximum number of connections that have shown the token. Requests on further connections wait.
 const KNOWN: usize = 128;
 
-/// Everybody who is connected.
+/// All open connections.
 #[derive(Clone)]
 pub(crate) struct Connections {
     strangers: Arc<Mutex<Strangers>>,
     seats: Arc<Semaphore>,
 }
 
-/// Those of whom nothing is known, by the order in which they came.
+/// Connections without the token, oldest first.
 #[derive(Default)]
 struct Strangers {
     waiting: VecDeque<(u64, CancellationToken)>,
     next: u64,
 }
 
-/// One connection. It leaves its place when this is dropped.
+/// One connection. Dropping it frees its slot.
 pub(crate) struct Guest {
     of: Connections,
     number: u64,
@@ -41,7 +41,7 @@ impl Default for Connections {
 }
 
 impl Connections {
-    /// Takes in a new connection, of which nothing is known yet.
+    /// Registers a new connection, which has not shown the token yet.
     pub(crate) fn admit(&self) -> Arc<Guest> {
         let evicted = CancellationToken::new();
         let mut strangers = self.lock();
@@ -63,17 +63,17 @@ impl Connections {
 }
 
 impl Guest {
-    /// The connection has shown the token: nobody takes its place from now on.
+    /// Marks the connection as authenticated. It can no longer be evicted.
     pub(crate) async fn is_known(&self) {
         let mut seat = self.seat.lock().await;
         if seat.is_none() {
             self.leave();
-            // The semaphore is never closed, so that a seat always comes.
+            // The semaphore is never closed, so acquiring a permit cannot fail.
             *seat = Arc::clone(&self.of.seats).acquire_owned().await.ok();
         }
     }
 
-    /// Resolves when a newer stranger has taken the place of this one.
+    /// Resolves when a newer connection without the token has evicted this one.
     pub(crate) async fn evicted(&self) {
         self.evicted.cancelled().await;
     }

@@ -43,12 +43,12 @@ pub(crate) struct Named {
     name: String,
     /// Whose chat the file is; absent for everything else.
     character: Option<String>,
-    /// One file of a selection, which the client reports as a whole.
+    /// The file belongs to a selection of several files, for which the client creates one report.
     #[serde(default)]
     of_many: bool,
 }
 
-/// `POST /api/import?name=&character=&of_many=`, the file as the body.
+/// `POST /api/import?name=&character=&of_many=`, with the file as the body.
 pub(crate) async fn import(
     State(shared): State<Shared>,
     Query(Named { name, character, of_many }): Query<Named>,

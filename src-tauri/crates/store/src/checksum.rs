@@ -1,19 +1,19 @@
-//! A checksum for the text of each swipe, so that a check finds a text that changed on the disk. SQLite's own check looks at the
-//! structure of the file only.
+//! Checksums of swipe texts, which detect text that changed on disk. SQLite's own check covers only the structure of
+//! the file.
 
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 
-/// Texts that a report of damage counts at the most.
+/// Maximum number of damaged texts that a report counts.
 const COUNTED: usize = 1_000;
 
-/// The first 8 bytes of the SHA-256 of a text.
+/// The first 8 bytes of the text's SHA-256.
 pub(crate) fn of(text: &str) -> i64 {
     let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(text).into();
     i64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// Gives a checksum to the texts of versions that wrote none.
+/// Adds checksums to texts that earlier versions wrote without one.
 pub(crate) fn fill(conn: &mut Connection) -> rusqlite::Result<()> {
     if !has_checksums(conn)? {
         return Ok(());
@@ -22,7 +22,7 @@ pub(crate) fn fill(conn: &mut Connection) -> rusqlite::Result<()> {
     {
         let mut lacking = transaction.prepare("SELECT id, text FROM swipe WHERE checksum IS NULL")?;
         let mut put = transaction.prepare("UPDATE swipe SET checksum = ?2 WHERE id = ?1")?;
-        // Collected first: the update takes rows out of the index that the query walks.
+        // The rows are collected first, because the update removes them from the index that the query reads.
         let texts = lacking.query_map([], |row| Ok((row.get::<_, [u8; 16]>(0)?, of(row.get_ref(1)?.as_str()?))))?;
         for (id, sum) in texts.collect::<rusqlite::Result<Vec<_>>>()? {
             put.execute(params![id, sum])?;
@@ -31,7 +31,7 @@ pub(crate) fn fill(conn: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Whether every text is the one that was written. Files of versions before the checksum pass.
+/// Checks that every text matches its checksum. Databases of versions without checksums pass.
 pub(crate) fn check(conn: &Connection) -> Result<(), String> {
     if !has_checksums(conn).map_err(|error| error.to_string())? {
         return Ok(());

@@ -84,7 +84,7 @@ fn from_sqlite(error: rusqlite::Error, dir: &Path) -> StoreError {
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
             StoreError::Damaged { path: dir.join(crate::open::FILE), detail: error.to_string() }
         }
-        // SQLite says this too where there is no room for the files beside the database.
+        // SQLite also returns this code when there is no disk space for the files next to the database.
         ErrorCode::SystemIoFailure | ErrorCode::CannotOpen if files::is_full(dir) => {
             StoreError::Full { dir: dir.to_owned() }
         }

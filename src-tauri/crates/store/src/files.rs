@@ -26,11 +26,11 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
-/// Makes a file for its owner's eyes alone, in whatever folder it lies: an empty one where there is none, and one that is there
-/// loses the permissions of others. On Windows a home folder is private anyway.
+/// Makes a file readable only by its owner, in any folder. A missing file is created empty; an existing one loses the
+/// permissions of others. On Windows, home folders are already private.
 ///
 /// # Errors
-/// When the file can neither be made nor changed.
+/// When the file cannot be created or its permissions cannot be changed.
 pub(crate) fn make_private_file(path: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.append(true).create(true);
@@ -40,7 +40,7 @@ pub(crate) fn make_private_file(path: &Path) -> io::Result<()> {
     close_to_others(&file)
 }
 
-/// Takes the permissions of others away from a file, where it has any.
+/// Removes the permissions of other users from a file.
 pub(crate) fn close_to_others(file: &fs::File) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -76,7 +76,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     keep(file, path)
 }
 
-/// Removes what a process that was killed left half-written, in a folder of assets or of their small copies too.
+/// Removes partial files of a killed process, including in folders of assets and their thumbnails.
 pub(crate) fn sweep_assets(folder: &Path) -> io::Result<()> {
     if !folder.exists() {
         return Ok(());
@@ -91,7 +91,7 @@ pub(crate) fn sweep_assets(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a folder has no room for what a start writes beside the database.
+/// Whether the disk has no space for the files that a start writes next to the database.
 pub(crate) fn is_full(folder: &Path) -> bool {
     let tried = partial(folder).and_then(|mut file| {
         file.write_all(&[0; ROOM])?;

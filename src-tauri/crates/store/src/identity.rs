@@ -1,5 +1,5 @@
-//! Whether a database is ours. Another program's file, an empty one, or none at all in a folder that has backups or pictures is
-//! treated as damage: starting fresh over it would look as if everything was lost.
+//! Checks whether a database is ours. A foreign, empty or missing database is treated as damage if the folder has
+//! backups or pictures. A fresh start would look as if everything was lost.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::lock::Lock;
 use crate::open::FILE;
 use crate::{StoreError, backup, files, migrate};
 
-/// "INGL", as migration 32 writes it. Older files have none.
+/// "INGL" in ASCII, set by migration 32. Older files have no application id.
 const OURS: i64 = 0x494E_474C;
 
 pub(crate) const FOREIGN: &str = "it is not a database of Inglenook";
@@ -18,7 +18,7 @@ pub(crate) const FOREIGN: &str = "it is not a database of Inglenook";
 /// Whether the database in the folder has content.
 ///
 /// # Errors
-/// `Damaged` if it should have and has not, or the content is not ours.
+/// `Damaged` if expected content is missing, or the content is not ours.
 pub(crate) fn examine(dir: &Path, lock: &Lock) -> Result<bool, StoreError> {
     let path = dir.join(FILE);
     let damaged = |detail: &str| StoreError::Damaged { path: path.clone(), detail: detail.into() };
@@ -37,7 +37,7 @@ pub(crate) fn examine(dir: &Path, lock: &Lock) -> Result<bool, StoreError> {
     }
 }
 
-/// Whether an open database is ours, of whatever version.
+/// Whether an open database is ours, in any version.
 pub(crate) fn ours(conn: &Connection) -> rusqlite::Result<bool> {
     let id: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let tables =
@@ -46,8 +46,8 @@ pub(crate) fn ours(conn: &Connection) -> rusqlite::Result<bool> {
     Ok(migrate::format(conn)? > 0 && has_tables && (id == OURS || id == 0))
 }
 
-/// Whether tables, triggers and views are those that our migrations make for that format: a file from outside must not bring
-/// code of its own.
+/// Whether tables, indexes, triggers and views match those that our migrations create for this format. A file from
+/// outside must not bring its own code.
 pub(crate) fn schema_is_ours(conn: &Connection) -> Result<bool, StoreError> {
     let format = migrate::format(conn)? as usize;
     let mut fresh = Connection::open_in_memory()?;
@@ -55,7 +55,8 @@ pub(crate) fn schema_is_ours(conn: &Connection) -> Result<bool, StoreError> {
     Ok(schema(conn)? == schema(&fresh)?)
 }
 
-/// Names of tables and indexes, whose texts differ by the version of SQLite that changed them, and texts of all that runs.
+/// The names of all objects, and the SQL of triggers and views. The SQL of tables and indexes is left out, because it
+/// depends on the SQLite version that altered them.
 fn schema(conn: &Connection) -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
     let all = "SELECT type, name, iif(type IN ('trigger', 'view'), sql, NULL) FROM sqlite_schema
          WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name";
@@ -68,7 +69,7 @@ enum Contents {
     Nothing,
 }
 
-/// Looks before anything is changed: the usual set-up would turn another program's file into one with a write-ahead log.
+/// Inspects the file before anything is changed. The normal setup would add a write-ahead log to a foreign file.
 fn contents(path: &Path) -> rusqlite::Result<Contents> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
@@ -81,7 +82,7 @@ fn contents(path: &Path) -> rusqlite::Result<Contents> {
     })
 }
 
-/// Whether some picture or imported file is there.
+/// Whether the folder has any picture or imported file.
 fn has_assets(dir: &Path) -> bool {
     let shelves = fs::read_dir(dir.join(files::ASSETS)).into_iter().flatten().flatten();
     shelves.filter_map(|shelf| fs::read_dir(shelf.path()).ok()).any(|mut files| files.next().is_some())

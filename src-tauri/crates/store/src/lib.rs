@@ -5,9 +5,9 @@
 //! - One process per data folder, one writer in it; nobody ever reads "database is locked".
 //! - Nothing is deleted silently. A damaged or replaced database is moved aside, deleted things can be restored until
 //!   `purge`, and an upgrade keeps a verified copy of what it upgraded.
-//! - What `purge` removed is gone from the database file, not merely unlinked in it. Backups keep what they copied, pictures
-//!   included, until they are removed.
-//! - A missing, empty or foreign database beside backups or pictures is damage; nothing starts fresh over it unasked.
+//! - `purge` erases data from the database file, not only its rows. Backups keep their copies, including pictures,
+//!   until they are removed.
+//! - A missing, empty or foreign database next to backups or pictures is damage. Only the user can request a fresh start.
 //!
 //! Absent: prompts, card formats, HTTP, secrets (the OS keychain has them), clocks and randomness: times and ids are
 //! handed in.

@@ -9,7 +9,7 @@ use crate::StoreError;
 
 const FILE: &str = "inglenook.lock";
 const OPEN: &str = "open";
-/// The user wants to start without the data that was there.
+/// The user requested a start without the existing data.
 const FRESH: &str = "fresh";
 
 /// Held as long as the store is open. The operating system gives it up when the process dies, however it dies.
@@ -45,7 +45,7 @@ impl Lock {
         closed(database).is_ok_and(|closed| closed == self.left)
     }
 
-    /// Whether the next database may be a new one, though there are backups.
+    /// Whether the next start may create a new database although backups exist.
     pub(crate) fn allows_fresh(&self) -> bool {
         self.left == FRESH
     }

@@ -18,7 +18,7 @@ const READERS: usize = 4;
 /// What `Store::open` has to be told.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Names the backup that an upgrade makes, and what a restore sets aside.
+    /// The time in the names of an upgrade's backup and of a database that a restore sets aside.
     pub now: Timestamp,
 }
 
@@ -37,11 +37,11 @@ pub enum Notice {
     Checked,
     /// So many replies were being written when the app died. Their text so far is kept.
     RepliesInterrupted { replies: usize },
-    /// A backup that the user chose was put back.
+    /// The backup that the user chose was restored.
     Restored(Restored),
-    /// It could not be put back, and nothing has changed.
+    /// The restore failed, and nothing has changed.
     NotRestored { detail: String },
-    /// The second place for backups is not there.
+    /// The second place for backups is not available.
     SecondPlaceMissing { folder: PathBuf },
     /// The data was brought to the present format; `backup` is as it was before.
     Upgraded { from: u32, to: u32, backup: PathBuf },
@@ -100,8 +100,8 @@ fn open_writer(dir: &Path, path: &Path) -> Result<Connection, StoreError> {
     Ok(conn)
 }
 
-/// The database and the files that SQLite puts beside it, which get its permissions. Where that fails, opening says why, or
-/// the folder is on a disk that has no permissions.
+/// Makes the database and SQLite's files next to it private. Errors are ignored: either opening reports them, or the disk
+/// does not support permissions.
 fn make_private(database: &Path) {
     let mut private = files::make_private_file(database);
     for beside in ["-wal", "-shm"] {

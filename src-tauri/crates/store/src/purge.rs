@@ -24,24 +24,24 @@ pub struct Purged {
     pub assets: usize,
 }
 
-/// What a purge removes: things deleted at or before these times.
+/// A purge removes items that were deleted at or before these times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Before {
     /// Chats, characters and lorebooks.
     pub trash: Timestamp,
     /// Messages, memories, documents.
     pub rest: Timestamp,
-    /// Assets that nothing has referred to since. Those of what is purged go in any case.
+    /// Assets without references since this time. Assets of purged items are removed in any case.
     pub assets: Timestamp,
 }
 
 impl Before {
-    /// When something was deleted that is to go now ([`TrashMut::condemn`](crate::TrashMut::condemn)).
+    /// The deletion time of items that must be purged now ([`TrashMut::condemn`](crate::TrashMut::condemn)).
     pub(crate) const CONDEMNED: Timestamp = Timestamp(i64::MIN);
-    /// Nothing but what was condemned.
+    /// Purges only condemned items.
     pub const ONLY_CONDEMNED: Self = Self::all(Self::CONDEMNED);
 
-    /// Everything that was deleted until now. Assets may be about to be used.
+    /// Purges everything that was deleted until now. Unreferenced assets stay, because they may be about to be used.
     pub const fn everything_deleted(now: Timestamp) -> Self {
         Self { trash: now, rest: now, assets: Self::CONDEMNED }
     }
@@ -54,8 +54,7 @@ impl Before {
 /// Leaves of a manifest what tells of its prompt but for the words; `None` if it has none any more.
 pub type WithoutWords = fn(&str) -> Option<String>;
 
-/// Removes what was deleted before, what quotes it or words that were edited, and the assets that nothing refers
-/// to any more.
+/// Removes deleted items, copies of their text or of edited text, and assets without references.
 pub(crate) fn purge(
     conn: &mut Connection,
     dir: &Path,

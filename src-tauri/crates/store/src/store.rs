@@ -40,9 +40,9 @@ struct Inner {
 
 struct Place {
     dir: PathBuf,
-    /// One backup at a time: two would take the same name.
+    /// Serialises backups, because two at once would use the same name.
     backing_up: Mutex<()>,
-    /// Something was written since the last backup.
+    /// The database was written since the last backup.
     changed: AtomicBool,
     /// SQLite found damage: the next start must look, however cleanly this one ends.
     damaged: AtomicBool,
@@ -148,8 +148,8 @@ impl Store {
         })
     }
 
-    /// Makes a verified copy of the database and of the files it names, here and in the second place, and removes the backups
-    /// that the ladder or the budget lets go.
+    /// Backs up the database and the files it names, here and in the second place, and verifies the copy. Removes
+    /// backups that exceed the ladder or the budget.
     pub fn backup(
         &self,
         now: Timestamp,
@@ -167,12 +167,13 @@ impl Store {
         })
     }
 
-    /// Whether something was written since the last backup of this session, or before it since the last one there is.
+    /// Whether the database was written since the last backup of this session. Before the first one, it compares with
+    /// the newest existing backup.
     pub fn changed_since_backup(&self) -> bool {
         self.inner.place.changed.load(Ordering::Relaxed)
     }
 
-    /// Removes backups for good.
+    /// Removes backups permanently.
     pub fn remove_backups(
         &self,
         backups: Vec<BackupFile>,
@@ -184,7 +185,7 @@ impl Store {
         })
     }
 
-    /// Each backup, newest first, with which of `ids` it holds.
+    /// Each backup, newest first, with those of `ids` that it holds.
     pub fn backups_holding(
         &self,
         ids: Vec<TrashId>,
@@ -193,7 +194,7 @@ impl Store {
         self.inner.readers.run(move |_| backup::holders(&place.dir, &ids))
     }
 
-    /// What a restore of `backup` would change.
+    /// The changes that a restore of `backup` would make.
     pub fn compare_backup(
         &self,
         backup: PathBuf,
@@ -208,7 +209,7 @@ impl Store {
         self.inner.readers.run(move |conn| place.explain(|dir| backup::export(conn, dir, &out)))
     }
 
-    /// Takes an archive in as a backup, after checking all of it. Returns the backup's file.
+    /// Imports an archive as a backup, after checking all of it. Returns the path of the backup.
     pub fn import_archive(
         &self,
         archive: PathBuf,
@@ -221,9 +222,9 @@ impl Store {
         })
     }
 
-    /// Removes for good what was deleted before: characters with their chats, chats, messages, documents, lorebooks, and the
-    /// assets that nothing refers to. Of a manifest that may quote them stays what `without_words` leaves. The text is gone from
-    /// the database file; backups keep what they hold, pictures included.
+    /// Permanently removes deleted characters with their chats, chats, messages, documents, lorebooks, and assets without
+    /// references. Manifests that may quote them are reduced by `without_words`. The text is erased from the database
+    /// file; backups keep their copies, including pictures.
     ///
     /// # Errors
     /// `Full` if there is no room to rebuild the file: the rows are gone then, traces of their text stay until the next
@@ -237,7 +238,7 @@ impl Store {
         self.inner.writer.run(move |conn| place.explain(|dir| purge::purge(conn, dir, before, without_words)))
     }
 
-    /// Reads the whole database and tells whether its structure is whole and every message text is what was written.
+    /// Reads the whole database and checks its structure and the checksum of every message text.
     pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |conn| {
@@ -250,27 +251,27 @@ impl Store {
         backup::list(dir)
     }
 
-    /// Where a data folder keeps its backups.
+    /// The backup folder of a data folder.
     pub fn backup_folder(dir: &Path) -> PathBuf {
         dir.join(files::BACKUPS)
     }
 
-    /// Whether a restore waits for the next start.
+    /// Whether the next start performs a restore.
     pub fn restore_is_pending(dir: &Path) -> bool {
         backup::restore_is_pending(dir)
     }
 
-    /// Whether the database of a backup is whole, and can be put back by this version.
+    /// Checks that the database of a backup is intact, and that this version can restore it.
     pub fn check_database(backup: &Path) -> Result<(), StoreError> {
         backup::verify(backup)
     }
 
-    /// The bytes that the backups in a data folder take.
+    /// The total bytes of the backups in a data folder.
     pub fn backup_size(dir: &Path) -> u64 {
         backup::size(dir)
     }
 
-    /// The backup that [`Store::restore_newest`] would take.
+    /// The backup that [`Store::restore_newest`] would restore.
     pub fn newest_good_backup(dir: &Path) -> Option<BackupFile> {
         backup::newest_good(dir)
     }
@@ -279,28 +280,28 @@ impl Store {
         BackupChoices::read(dir)
     }
 
-    /// Makes a folder in a new second place.
+    /// Stores the settings, and creates our folder in a new second place.
     pub fn choose_backups(dir: &Path, choices: &BackupChoices) -> Result<(), StoreError> {
         backup::choose(dir, choices)
     }
 
-    /// Puts `backup`, checked once more, in the place of the database, which moves to a folder `replaced-<UTC>`. Pictures and
-    /// files that it names come back where they are missing. The store must be closed.
+    /// Verifies `backup` again and replaces the database with it. The database moves to a folder `replaced-<UTC>`.
+    /// Missing pictures and files that the backup names are restored. The store must be closed.
     pub fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Restored, StoreError> {
         backup::restore(dir, backup, now)
     }
 
-    /// Restores the newest backup that is whole: a damaged one is skipped. The store must be closed.
+    /// Restores the newest intact backup, and skips damaged ones. The store must be closed.
     pub fn restore_newest(dir: &Path, now: Timestamp) -> Result<Restored, StoreError> {
         backup::restore_newest(dir, now)
     }
 
-    /// Asks the next start to restore `backup` before anything else.
+    /// Schedules the restore of `backup` for the next start, before anything else.
     pub fn restore_at_next_start(dir: &Path, backup: &Path) -> Result<(), StoreError> {
         backup::request_restore(dir, backup)
     }
 
-    /// Whether a backup is whole with its pictures and files, and can be put back by this version.
+    /// Checks that a backup is intact with its pictures and files, and that this version can restore it.
     pub fn check_backup(backup: &Path) -> Result<(), StoreError> {
         backup::verify_with_files(backup)
     }
@@ -359,7 +360,7 @@ impl Drop for Closing {
     }
 }
 
-/// The structure, then the texts.
+/// Checks the structure, then the texts.
 fn check(conn: &Connection) -> Result<(), String> {
     quick_check(conn)?;
     checksum::check(conn)

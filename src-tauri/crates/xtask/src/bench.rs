@@ -41,7 +41,7 @@ impl Name {
     fn place(self) -> [&'static str; 3] {
         match self {
             Self::Assembly => ["tests", "assembly", "bench"],
-            // The worker does the work and is optimised in every build; nothing of ours is timed.
+            // A dev build suffices: only the worker is timed, and it is optimised in every profile.
             Self::Decode => ["tests", "decode", "dev"],
             Self::Lore => ["context", "lore", "bench"],
             Self::Memory => ["tests", "memory", "bench"],

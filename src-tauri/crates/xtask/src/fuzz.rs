@@ -1,4 +1,4 @@
-//! The generators of hostile input, for as long as one likes: `cargo xtask test` runs each once with a fixed seed.
+//! Runs the generators of hostile input for a given time. `cargo xtask test` runs each of them once with a fixed seed.
 
 use crate::process::{FEATURES, cargo, run};
 use crate::run::{prepare, with_surroundings};
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How long the Rust generators run, and then those of the UI.
+    /// Minutes for the Rust generators, and again for those of the UI.
     #[arg(long, default_value_t = 10)]
     minutes: u64,
 }
 
-/// Where each generator is, a part of its name that no other test has, and what it makes.
+/// The test target of each generator, a unique part of its name, and the kind of input it generates.
 const GENERATORS: [[&str; 3]; 6] = [
     ["--lib", "any_text_of_the_grammar", "macros"],
     ["--lib", "any_template_renders", "chat templates"],
@@ -25,10 +25,10 @@ const GENERATORS: [[&str; 3]; 6] = [
     ["--test=endpoint", "generated::", "event streams"],
 ];
 
-/// Runs rounds with another seed each, until the time is over or a generator finds something.
+/// Runs rounds with different seeds until the time is over or a generator fails.
 ///
 /// # Errors
-/// When a generator finds something; its output has the seed.
+/// When a generator fails. Its output contains the seed.
 pub(crate) fn fuzz(options: &Options) -> Result<()> {
     prepare(&[Need::Build, Need::Test])?;
     let (started, limit) = (Instant::now(), Duration::from_secs(options.minutes * 60));
@@ -37,7 +37,7 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
         for [target, filter, what] in GENERATORS {
             eprintln!("{what}: PROPTEST_RNG_SEED={seed}");
             let mut call = cargo("test");
-            // The whole workspace: one package alone would have other features and be built again.
+            // Tests the whole workspace, because a single package has other features and would be rebuilt.
             call.args(["--locked", "--quiet", "--workspace"]).args(FEATURES);
             call.args([target, filter]).env("PROPTEST_RNG_SEED", seed.to_string());
             run(with_surroundings(&mut call)?)?;

@@ -38,7 +38,7 @@ enum Command {
     },
     /// Runs every check there is and ends with the line `N passed, N failed`.
     Test(test::Options),
-    /// Runs the generators of hostile input for as long as you like.
+    /// Runs the generators of hostile input for a given time.
     Fuzz(fuzz::Options),
     /// Measures one of the figures that the README quotes.
     Bench(bench::Options),

@@ -41,10 +41,10 @@ pub(crate) fn ensure() -> Result<()> {
     Ok(())
 }
 
-/// Installs llama.cpp's server where it is missing.
+/// Installs llama.cpp's server if it is missing.
 ///
 /// # Errors
-/// When pip fails; it has said why.
+/// When pip fails. Its output has the reason.
 pub(crate) fn ensure_server() -> Result<()> {
     SERVER.ensure()
 }

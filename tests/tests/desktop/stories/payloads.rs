@@ -1,4 +1,4 @@
-//! Messages that try to run something or to reach the network, drawn in the real window.
+//! Messages that try to run scripts or reach the network, rendered in the real window.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,8 +10,8 @@ use crate::desk::{Desk, until};
 use crate::stories::first_light::greeted;
 use crate::stories::walls::Listener;
 
-/// Addresses that must not be asked. `*.localhost` is this machine for WebKitGTK, and the first three look like the
-/// addresses of our own schemes on Windows.
+/// Hosts that must receive no requests. WebKitGTK resolves `*.localhost` to this machine, and the first three hosts
+/// look like the addresses of our own schemes on Windows.
 const HOSTS: [&str; 6] = [
     "http://nook.localhost/",
     "http://ipc.localhost/",
@@ -55,7 +55,7 @@ const FETCHES: [&str; 30] = [
     "<bgsound src=ADDRESSs.wav><body background=ADDRESSb.png>",
 ];
 
-/// Each sets `window.ran` if anything of it runs.
+/// Each payload sets `window.ran` if it runs.
 const SCRIPTS: [&str; 24] = [
     "<script>window.ran = 1</script>",
     "<img src=x onerror='window.ran = 1'>",
@@ -83,7 +83,7 @@ const SCRIPTS: [&str; 24] = [
     "```\"><img src=x onerror='window.ran = 1'>\nwords\n```",
 ];
 
-/// Clobbers names that scripts of the page might look up.
+/// DOM clobbering of names that scripts on the page might look up.
 const CLOBBERS: [&str; 4] = [
     "<img name=__TAURI_INTERNALS__><img id=__TAURI_INTERNALS__>",
     "<form name=body><input name=firstChild></form>",
@@ -100,7 +100,7 @@ pub(crate) async fn inert(desk: Desk) {
     let fetches = hosts.iter().map(|host| FETCHES.map(|payload| payload.replace("ADDRESS", host)).join("\n\n"));
     let others = [SCRIPTS.join("\n\n"), CLOBBERS.join("\n\n")];
     for (at, text) in fetches.chain(others).enumerate() {
-        // A word of our own tells when the message is drawn.
+        // A unique word shows when the message is rendered.
         let mark = format!("drawn{at}");
         let text = format!("{text}\n\n{mark}");
         window.invoke("edit_message", json!({ "message": greeting.id, "text": text })).await.unwrap();
@@ -118,11 +118,11 @@ pub(crate) async fn inert(desk: Desk) {
     window.close().await;
 }
 
-/// What is repeated to 64 KiB: each pattern made a Markdown parser throw, or read for seconds.
+/// Patterns to repeat up to 64 KiB. Each one made a Markdown parser throw or run for seconds.
 const PATTERNS: [&str; 16] =
     [">", "> ", "- ", "*", "**a ", "_", "[", "[a](", "![", "`", "``` ", "<", "<b>", "| a ", "\\", "1. a\n  "];
 
-/// The whole page is drawn again with each message, so a message that blanks it or keeps it busy is seen.
+/// Reloads the whole page for each message, so that a message that blanks or blocks the page is noticed.
 pub(crate) async fn readable(desk: Desk) {
     let window = desk.open().await;
     let greeting = greeted(&window).await;
@@ -145,7 +145,7 @@ pub(crate) async fn readable(desk: Desk) {
     window.close().await;
 }
 
-/// Counts requests to `*.localhost` without a port, which only this world of its own may listen for.
+/// Counts requests to `*.localhost` without a port. Only this test's own network namespace may listen on port 80.
 struct Port80 {
     connections: Arc<AtomicUsize>,
 }
@@ -154,7 +154,7 @@ impl Port80 {
     async fn listen() -> Self {
         let connections = Arc::new(AtomicUsize::new(0));
         for address in ["127.0.0.1:80", "[::1]:80"] {
-            // A machine without IPv6 has no second address.
+            // Without IPv6, the second address cannot be bound.
             let Ok(listener) = tokio::net::TcpListener::bind(address).await else { continue };
             let counter = connections.clone();
             tokio::spawn(async move {

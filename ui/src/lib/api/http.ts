@@ -21,7 +21,7 @@ export class HttpTransport implements Transport {
 	readonly addsModelFiles = false;
 	readonly importsFolders = false;
 	readonly desktop = false;
-	/** A picture's address needs the token, which no address carries. */
+	/** Requests for pictures need the token, which an address must not contain. */
 	readonly assetBase = null;
 	#pictures = new Map<string, Promise<string>>();
 
@@ -132,7 +132,7 @@ export class HttpTransport implements Transport {
 		return (await this.#post("/api/backup/archive", file)).json();
 	}
 
-	/** A page in a browser reaches neither: the machine is another one. */
+	/** A browser can do neither, because the server may run on another machine. */
 	openBackups = async () => {};
 	restart = async () => {};
 
@@ -175,7 +175,7 @@ export class HttpTransport implements Transport {
 				whole.refused.push(...report.refused);
 			}
 		} finally {
-			// One report for one selection, also where it broke off.
+			// One report covers the whole selection, even if it failed midway.
 			await this.call("keep_import_report", { report: whole });
 		}
 		return whole;

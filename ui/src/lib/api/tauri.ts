@@ -17,7 +17,7 @@ export class TauriTransport implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
 	readonly desktop = true;
-	/** `nook://localhost/`, or `http://nook.localhost/` where the system's webview wants that: on Windows, and nowhere else. */
+	/** `nook://localhost/`, or `http://nook.localhost/` on Windows, where WebView2 requires it. */
 	readonly assetBase = convertFileSrc("", "nook");
 
 	call = (operation: string, args: Record<string, unknown>) => ask<unknown>(operation, args);

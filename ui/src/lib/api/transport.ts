@@ -20,9 +20,9 @@ export interface Transport {
 	readonly addsModelFiles: boolean;
 	/** A whole folder of this machine can be imported. */
 	readonly importsFolders: boolean;
-	/** The page runs in the desktop window: folders can be chosen and opened, and the app can restart itself. */
+	/** The page runs in the desktop window, where folders can be chosen and opened, and the app can restart. */
 	readonly desktop: boolean;
-	/** How the addresses of stored pictures begin; `null` where a page cannot show one by its address alone. */
+	/** The prefix of addresses of stored pictures; `null` if an address alone does not suffice to show one. */
 	readonly assetBase: string | null;
 	/** Sends one operation; rejects with an `ApiError`. */
 	call(operation: string, args: Record<string, unknown>): Promise<unknown>;
@@ -42,9 +42,9 @@ export interface Transport {
 	pickModel(): Promise<Model | null>;
 	/** Lets the user choose the `tokenizer.json` of an endpoint's model; `null` when nothing was chosen. */
 	pickTokenizer(endpoint: string): Promise<Endpoint | null>;
-	/** Opens a web or mail address in the system's own program for it. */
+	/** Opens a web or mail address in the system's default program. */
 	openLink(address: string): Promise<void>;
-	/** Makes all of the page larger or smaller; only in the desktop window. */
+	/** Sets the zoom factor of the page. Only in the desktop window. */
 	setZoom(factor: number): Promise<void>;
 	importFiles(files: File[]): Promise<ImportReport>;
 	/** Where the card went; `null` when the user thought better of it. */
@@ -57,15 +57,15 @@ export interface Transport {
 	exportLorebook(id: string, format: LorebookFormat): Promise<string | null>;
 	/** Where the memories went; `null` when the user thought better of it. */
 	exportMemories(character: string): Promise<string | null>;
-	/** Lets every backup be copied to a folder too: chosen in a dialog in the window, typed as `folder` in a browser. */
+	/** Sets the folder for a second copy of every backup. A dialog asks for it in the window; a browser passes `folder`. */
 	pickSecondPlace(folder: string): Promise<Backups | null>;
-	/** Where the archive of everything went; `null` when the user thought better of it. */
+	/** Exports everything to one archive. Returns its place; `null` if the user cancelled. */
 	exportArchive(): Promise<string | null>;
-	/** Lets the user choose an archive, which becomes a backup; `null` when nothing was chosen. */
+	/** Lets the user choose an archive, which becomes a backup; `null` if the user cancelled. */
 	importArchive(): Promise<Backup | null>;
-	/** Shows the folder of the backups. */
+	/** Opens the backup folder. */
 	openBackups(): Promise<void>;
-	/** Ends the app in order and starts it again. */
+	/** Restarts the app after the engine has stopped. */
 	restart(): Promise<void>;
 	watchDrops(drops: Drops): () => void;
 }

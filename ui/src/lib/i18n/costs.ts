@@ -2,7 +2,7 @@ import type { Figures } from "../api/generated";
 import { number, percent, seconds } from "./format";
 import { t } from "./i18n.svelte";
 
-/** The share of a prompt that was read before; `null` where it is unknown. */
+/** The share of a prompt that was reused; `null` if unknown. */
 export function reusedShare({ prompt, reused }: Pick<Figures, "prompt" | "reused">): number | null {
 	return prompt && reused !== null ? reused / prompt : null;
 }

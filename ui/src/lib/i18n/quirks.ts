@@ -1,7 +1,7 @@
 import type { Quirk } from "../api/generated";
 import { t } from "./i18n.svelte";
 
-/** What an endpoint was found to refuse or to want, in words. */
+/** The screen text of a quirk of an endpoint. */
 export function quirkText(quirk: Quirk): string {
 	switch (quirk.kind) {
 		case "leavesOut":

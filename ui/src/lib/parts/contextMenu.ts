@@ -1,4 +1,4 @@
-/** Keeps the web view's own menu away in the desktop window, but where it edits or copies text. */
+/** Suppresses the web view's context menu in the desktop window, except for editing and copying text. */
 export function keepContextMenu(event: MouseEvent): void {
 	const target = event.target as Element | null;
 	const edits = target?.closest("input, textarea, [contenteditable]") ?? null;

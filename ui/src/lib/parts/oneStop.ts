@@ -1,18 +1,18 @@
 import type { Attachment } from "svelte/attachments";
 
-/** What Tab reaches. Boxes that scroll stay stops of their own, for without one their ends cannot be read. */
+/** Controls that Tab reaches. Scrollable boxes keep their own tab stop, so that the keyboard can scroll them. */
 const CONTROLS = "button, input, textarea, select, summary, a[href], [tabindex]:not(pre, .table, [role=dialog], [role=menu])";
 
 interface List {
-	/** The rows of the list. */
+	/** Selector of the rows. */
 	row: string;
-	/** In a row, what takes its focus; the row itself if empty. */
+	/** Selector of the element in a row that takes the focus; the row itself if empty. */
 	item?: string;
-	/** Whether Tab goes on to the other controls of the row that has the focus. Elsewhere a key or the row's menu reaches them. */
+	/** Whether Tab continues to the other controls of the focused row. If not, a key or the row's menu reaches them. */
 	controls: boolean;
 }
 
-/** Makes a list one stop of the Tab key, where the focus was last; arrows move inside it. */
+/** Makes a list a single tab stop (roving tabindex), at the row that had the focus last. Arrow keys move between rows. */
 export function oneStop({ row, item = "", controls }: List): Attachment<HTMLElement> {
 	return (list) => {
 		let last: Element | null = null;
@@ -36,7 +36,7 @@ export function oneStop({ row, item = "", controls }: List): Attachment<HTMLElem
 	};
 }
 
-/** One stop for a line of buttons; arrows, Home and End move among them. */
+/** Makes a line of buttons a single tab stop. Arrow keys, Home and End move between the buttons. */
 export const toolbar: Attachment<HTMLElement> = (line) => {
 	const buttons = () => [...line.querySelectorAll<HTMLButtonElement>("button:enabled")];
 	const update = () => {
@@ -65,7 +65,7 @@ export const toolbar: Attachment<HTMLElement> = (line) => {
 	};
 };
 
-/** The menu key, or Shift+F10, opens the menu of the row that has the focus. Whether it did. */
+/** Opens the menu of the focused row on the menu key or Shift+F10. Returns whether it did. */
 export function openRowMenu(event: KeyboardEvent, row: string): boolean {
 	if (event.key !== "ContextMenu" && !(event.key === "F10" && event.shiftKey)) return false;
 	const menu = (event.target as Element).closest(row)?.querySelector<HTMLElement>("[aria-haspopup=menu]");

@@ -54,7 +54,7 @@ export class App {
 	readonly folder: FolderImport;
 	readonly deletion: ChatDeletion;
 	readonly links: Links;
-	/** In the desktop window. */
+	/** `null` outside the desktop window. */
 	readonly zoom: Zoom | null;
 
 	screen = $state<Screen>("chats");
@@ -78,7 +78,7 @@ export class App {
 	announced = $state("");
 	/** Chats in which a reply is being written. */
 	readonly writing = new SvelteSet<string>();
-	/** Rises with each import that has ended. */
+	/** Increases after each import. */
 	importNews = $state(0);
 	/** What an import did, where the user looks at it. */
 	imported = $state.raw<ImportReport | null>(null);
@@ -125,7 +125,7 @@ export class App {
 		};
 	}
 
-	/** Puts `text` on the clipboard and says so. */
+	/** Copies `text` to the clipboard and shows a toast. */
 	copy = (text: string): Promise<unknown> =>
 		this.attempt(async () => {
 			await navigator.clipboard.writeText(text);
@@ -511,15 +511,15 @@ export class App {
 		this.memories.close();
 	}
 
-	/** What Ctrl+Z takes back: the last deletion, once. */
+	/** Restores the last deletion on Ctrl+Z, once. */
 	#undo: (() => Promise<void>) | null = null;
 
-	/** What was deleted is gone for good. */
+	/** Clears the undo of the last deletion, because the item was deleted permanently. */
 	forgetUndo(): void {
 		this.#undo = null;
 	}
 
-	/** Undoes what was deleted last; `false` where there is nothing to undo. */
+	/** Undoes the last deletion; `false` if there is none. */
 	undoLast(): boolean {
 		const undo = this.#undo;
 		this.#undo = null;

@@ -2,15 +2,15 @@ import type { ApiError, Backup, Backups, RestorePreview } from "../api/generated
 import type { Api } from "./api";
 import { attempt } from "./attempt";
 
-/** What takes a while, and is going on. */
+/** The operation in progress. */
 export type BackupWork = "backingUp" | "exporting" | "importing" | "restarting";
 
-/** The page of backups: what there is, what is being done, and which restore the user looks at. */
+/** The backup page: the backups, the operation in progress, and the restore that the user previews. */
 export class BackupsState {
 	info = $state.raw<Backups | null>(null);
 	working = $state<BackupWork | null>(null);
 	failure = $state.raw<ApiError | null>(null);
-	/** The backup that may be restored, and what that would change. */
+	/** The backup in the restore dialog. `preview` holds the changes that a restore would make. */
 	restoring = $state.raw<Backup | null>(null);
 	preview = $state.raw<RestorePreview | null>(null);
 	previewFailure = $state.raw<ApiError | null>(null);
@@ -34,7 +34,7 @@ export class BackupsState {
 			if (place) this.tell.exported(place);
 		});
 
-	/** An archive that came in is looked at right away. */
+	/** Imports an archive and opens its preview. */
 	import = (): Promise<void> =>
 		this.#work("importing", async () => {
 			const made = await this.api.shell.importArchive();
@@ -56,7 +56,7 @@ export class BackupsState {
 
 	cancel = (): void => void (this.restoring = null);
 
-	/** The app restarts itself; a server has to be restarted. */
+	/** The desktop app restarts itself. A server has to be restarted by the user. */
 	async restore(): Promise<void> {
 		const { restoring } = this;
 		this.cancel();

@@ -272,14 +272,14 @@ export class ChatState {
 		this.target = { id };
 	}
 
-	/** Brings the chat's first message into view. */
+	/** Scrolls to the first message of the chat. */
 	async revealFirst(): Promise<void> {
 		await this.#loadWhile(() => true);
 		const [first] = this.messages;
 		if (first) this.target = { id: first.id };
 	}
 
-	/** Brings the first message of a day into view, or the next one after it; the last one where none is. */
+	/** Scrolls to the first message on or after a day, or to the last message if there is none. */
 	async revealDate(day: Date): Promise<void> {
 		const from = day.getTime();
 		const before = ({ created }: Message) => Date.parse(created) < from;
@@ -315,7 +315,7 @@ export class ChatState {
 		if (this.info) this.info = { ...this.info, persona, nameKept: null };
 	}
 
-	/** Makes the user's name in an imported chat a persona, and plays it here. */
+	/** Creates a persona from the user's name in an imported chat, and selects it for this chat. */
 	async personaFromChat(): Promise<void> {
 		const persona = await this.#do(() => this.api.personaFromChat(this.id));
 		if (persona && this.info) this.info = { ...this.info, persona, nameKept: null };
@@ -352,7 +352,7 @@ export class ChatState {
 				this.openFailure = null;
 				if (!this.#stale) this.#show(chat);
 			} catch (thrown) {
-				// A chat that is on screen stays there, and with it what is being typed.
+				// A chat that is already shown stays open, so that the draft is not lost.
 				if (this.info) this.failure ??= asApiError(thrown);
 				else this.openFailure = asApiError(thrown);
 			}
@@ -366,7 +366,7 @@ export class ChatState {
 		const { generating, page } = chat;
 		const older = olderThan(this.messages, page.messages);
 		if (!this.info) this.draft = this.#saver.unsaved ?? chat.draft;
-		// What could not be saved while the engine was away.
+		// Saves the draft that could not be saved while the engine was unreachable.
 		void this.#saver.now();
 		this.info = chat;
 		this.prepending = false;

@@ -1,10 +1,10 @@
-/** What the composer's text asks for. `//mode` sends `/mode` as it stands. */
+/** A parsed draft: text or a command. `//mode` sends `/mode` as text. */
 export type Typed = { kind: "words"; text: string } | { kind: "mode"; name: string } | { kind: "impersonate" } | { kind: "unknown"; command: string };
 
 /** Commands that the composer knows, without the slash. */
 export const COMMANDS = ["mode", "impersonate"] as const;
 
-/** Many people write what they do as `/me waves`. */
+/** Words after a slash that are text, not commands: many people write actions as `/me waves`. */
 const WORDS = ["me"];
 
 export function typed(draft: string): Typed {

@@ -6,7 +6,7 @@ const PAUSE_MS = 300;
 
 /** Saves what stands in the composer once the writer pauses, and at once when asked. */
 export class DraftSaver {
-	/** What is not saved yet; it stays until it is. */
+	/** The text that is not saved yet. A failed save keeps it. */
 	unsaved: string | null = null;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#failed = false;
@@ -32,7 +32,7 @@ export class DraftSaver {
 			this.#failed = false;
 		} catch (thrown) {
 			this.unsaved ??= text;
-			// While the engine is away each pause would tell the same.
+			// Reports only the first failure, because every pause would repeat it while the engine is unreachable.
 			if (!this.#failed) this.failed(asApiError(thrown));
 			this.#failed = true;
 		}
@@ -41,7 +41,7 @@ export class DraftSaver {
 
 const savers = new WeakMap<Api, Map<string, DraftSaver>>();
 
-/** The saver of a chat's draft. One that could not save yet is found again when its chat is opened again. */
+/** The saver of a chat's draft. A saver with unsaved text is reused when its chat is opened again. */
 export function draftSaver(api: Api, chat: string, failed: (error: ApiError) => void): DraftSaver {
 	const known = savers.get(api) ?? new Map<string, DraftSaver>();
 	savers.set(api, known);

@@ -2,32 +2,32 @@ import { asApiError } from "../api/errors";
 import type { ApiError, Endpoint, EndpointDraft, EndpointService, EndpointTest, HeaderDraft, OfferedModel } from "../api/generated";
 import type { Api } from "./api";
 
-/** A header as it is edited; a stored value is never shown again. */
+/** A header in the form. A stored value is never shown again. */
 export interface HeaderRow {
 	name: string;
 	value: string;
-	/** A value is stored, and kept while none is typed. */
+	/** A value is stored. It is kept while the field is empty. */
 	stored: boolean;
 }
 
-/** Starts without a service: any address. */
+/** The id of the choice "no service", which allows any address. */
 export const CUSTOM = "custom";
 
 /** The endpoint form: its contents, and the result of a test. */
 export class EndpointForm {
 	draft = $state<EndpointDraft>({ id: null, name: "", dialect: "openai", url: "", model: "", context: 8192, key: null, headers: null, models: null });
 	headers = $state<HeaderRow[]>([]);
-	/** What the endpoint offers, as last listed, and what was typed. */
+	/** The models that the endpoint last listed, and those that the user added. */
 	models = $state.raw<OfferedModel[]>([]);
 	services = $state.raw<EndpointService[]>([]);
 	/** The chosen service, or `custom`; empty until one is chosen. */
 	service = $state("");
-	/** A key is stored; it is never shown again. */
+	/** A key is stored. It is never shown again. */
 	hasKey = $state(false);
 	testing = $state(false);
 	found = $state.raw<EndpointTest | null>(null);
 	failure = $state.raw<ApiError | null>(null);
-	/** As it is stored; `null` for a new one. */
+	/** The stored endpoint; `null` for a new one. */
 	saved = $state.raw<Endpoint | null>(null);
 	/** A tokenizer is being read. */
 	choosing = $state(false);
@@ -57,7 +57,7 @@ export class EndpointForm {
 		}
 	}
 
-	/** Fills in a service's address and name; a name that the user typed stays. */
+	/** Fills in the address and name of a service, but keeps a name that the user typed. */
 	use(service: EndpointService | null): void {
 		const named = this.services.some(({ name }) => name === this.draft.name);
 		if (this.draft.name.trim() === "" || named) this.draft.name = service?.name ?? "";
@@ -83,7 +83,7 @@ export class EndpointForm {
 		this.testing = false;
 	}
 
-	/** `null` when it was refused; the reason is in `failure`. */
+	/** Returns `null` if saving failed. `failure` then has the reason. */
 	async save(): Promise<Endpoint | null> {
 		this.#forget();
 		try {
@@ -113,7 +113,7 @@ export class EndpointForm {
 		this.headers.splice(index, 1);
 	}
 
-	/** The chosen `tokenizer.json` applies at once: it belongs to the endpoint as it is stored. */
+	/** Applies the chosen `tokenizer.json` at once, because it belongs to the stored endpoint. */
 	chooseTokenizer = (): Promise<void> => this.#count((id) => this.api.shell.pickTokenizer(id));
 
 	removeTokenizer = (): Promise<void> => this.#count((id) => this.api.removeEndpointTokenizer(id));
@@ -130,7 +130,7 @@ export class EndpointForm {
 		this.choosing = false;
 	}
 
-	/** What is typed into the key field; left empty, the stored key stays. */
+	/** The content of the key field. If it is empty, the stored key stays. */
 	typeKey(key: string): void {
 		this.draft.key = key === "" ? null : key;
 	}

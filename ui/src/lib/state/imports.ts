@@ -33,7 +33,7 @@ export class ImportNews {
 		this.#timer = setTimeout(() => this.#tell(), PAUSE_MS);
 	}
 
-	/** One file is told in full; of several the counts, with the whole report behind them. */
+	/** Shows the full result of one file. For several files, it shows counts and a link to the report. */
 	#tell(): void {
 		const report = this.#gathered;
 		this.#gathered = { imported: [], skipped: [], refused: [], cancelled: false };

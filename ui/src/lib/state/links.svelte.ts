@@ -1,6 +1,6 @@
-/** Links in messages: one is opened only after the user has seen its whole address. */
+/** Links in messages. A link opens only after the user has seen its whole address. */
 export class Links {
-	/** The address that the user is asked about. */
+	/** The address in the confirmation dialog. */
 	asked = $state<string | null>(null);
 
 	constructor(private readonly open: (address: string) => Promise<unknown>) {}

@@ -10,20 +10,20 @@ export interface Answering {
 	endpoint: boolean;
 }
 
-/** A model that can be chosen. */
+/** A model in the picker. */
 export interface ModelOption {
 	ref: ModelRef;
 	name: string;
-	/** The endpoint's name; empty for files on this machine. */
+	/** The endpoint's name; empty for local models. */
 	group: string;
-	/** Its file is gone. */
+	/** The model's file is missing. */
 	missing: boolean;
 }
 
 export interface ModelGroup {
-	/** `recent`, `local`, or an endpoint's id. */
+	/** `recent`, `local` or an endpoint id. */
 	id: string;
-	/** The endpoint's name; `null` for the others. */
+	/** The endpoint's name; `null` for the other groups. */
 	title: string | null;
 	models: ModelOption[];
 }
@@ -46,7 +46,7 @@ export class Models {
 		return this.#find(chosen) ?? this.#default();
 	}
 
-	/** The endpoint that `id` names, itself or one of its models, with the name of the model to ask. */
+	/** Finds an endpoint by its own id or the id of one of its models, with the name of the model to use. */
 	remote(id: string): { endpoint: Endpoint; model: string } | null {
 		for (const endpoint of this.endpoints) {
 			if (endpoint.id === id) return { endpoint, model: endpoint.model };
@@ -56,7 +56,7 @@ export class Models {
 		return null;
 	}
 
-	/** What can be chosen, in groups; `recent` comes first and keeps its order. */
+	/** The models of the picker in groups. `recent` comes first and keeps its order. */
 	choices(recent: readonly ModelRef[]): ModelGroup[] {
 		const local = this.local.map((model) => ({ ref: { kind: "local", id: model.id } as const, name: model.name, group: "", missing: model.missing }));
 		const remote = this.endpoints.map((endpoint) => ({ id: endpoint.id, title: endpoint.name, models: modelsOf(endpoint) }));
@@ -70,7 +70,7 @@ export class Models {
 		return groups.filter(({ models }) => models.length > 0);
 	}
 
-	/** Whether both name the same model: an endpoint stands for its preset one. */
+	/** Whether both refer to the same model. An endpoint id refers to its default model. */
 	same(first: ModelRef | null | undefined, second: ModelRef): boolean {
 		if (first?.kind !== second.kind) return false;
 		if (first.id === second.id) return true;
@@ -96,7 +96,7 @@ function ofModel(model: Model | undefined): Answering | null {
 	return model ? { name: model.name, host: null, endpoint: false } : null;
 }
 
-/** The name that the user gave, and the model where there are several. */
+/** The name of the endpoint, plus the model if the endpoint has several. */
 function ofEndpoint(endpoint: Endpoint, model: string): Answering {
 	const several = endpoint.models.length > 1 && model !== "" && model !== endpoint.name;
 	return { name: several ? `${endpoint.name} · ${model}` : endpoint.name, host: hostOf(endpoint.url), endpoint: true };
@@ -105,7 +105,7 @@ function ofEndpoint(endpoint: Endpoint, model: string): Answering {
 function modelsOf(endpoint: Endpoint): ModelOption[] {
 	const option = (id: string, name: string): ModelOption => ({ ref: { kind: "remote", id }, name, group: endpoint.name, missing: false });
 	const preset = endpoint.models.some(({ name }) => name === endpoint.model) ? [] : [option(endpoint.id, endpoint.model || endpoint.name)];
-	// Without a preset model the endpoint itself is no choice of its own where there is a list.
+	// An endpoint with a list but no default model cannot be chosen itself.
 	const own = endpoint.model === "" && endpoint.models.length > 0 ? [] : preset;
 	return [...own, ...endpoint.models.map(({ id, name }) => option(id, name))];
 }

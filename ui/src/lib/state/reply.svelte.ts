@@ -28,7 +28,7 @@ export class Reply {
 		return true;
 	}
 
-	/** The words of this reply so far were thoughts. False when a piece is missing. */
+	/** Marks the text so far as thoughts. Returns `false` if a piece is missing. */
 	closeThoughts(seq: number, words: string): boolean {
 		if (this.#next !== null && seq < this.#next) return true;
 		if (this.#next !== null && seq > this.#next) return false;

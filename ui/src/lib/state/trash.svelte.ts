@@ -2,11 +2,11 @@ import type { ApiError, DeletedForGood, TrashItem } from "../api/generated";
 import type { Api } from "./api";
 import { attempt } from "./attempt";
 
-/** The trash: what is in it, and what the user is asked about before it goes for good. */
+/** The trash: its items, and the confirmation before a permanent deletion. */
 export class TrashState {
 	items = $state.raw<TrashItem[] | null>(null);
 	failure = $state.raw<ApiError | null>(null);
-	/** The user has to confirm that they go: one thing, or everything. */
+	/** The item in the confirmation dialog, or `all`. */
 	asked = $state.raw<TrashItem | "all" | null>(null);
 	working = $state(false);
 
@@ -30,7 +30,7 @@ export class TrashState {
 
 	cancel = (): void => void (this.asked = null);
 
-	/** With `backups`, those that hold it go too. */
+	/** Deletes permanently. With `backups`, it also deletes the backups that hold the items. */
 	async confirm(backups: boolean): Promise<void> {
 		const { asked } = this;
 		if (!asked) return;

@@ -1,7 +1,7 @@
 const STEPS = [0.5, 0.67, 0.75, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5];
 const KEY = "inglenook.zoom";
 
-/** The size of the whole page in the desktop window; in a browser this is the browser's own affair. */
+/** Zoom of the desktop window. In a browser, the browser itself zooms. */
 export class Zoom {
 	#factor = stored();
 
@@ -9,7 +9,7 @@ export class Zoom {
 		if (this.#factor !== 1) void this.apply(this.#factor);
 	}
 
-	/** Follows Ctrl (or Cmd) with plus, minus and 0; whether the key was one of them. */
+	/** Handles Ctrl (or Cmd) with plus, minus and 0. Returns whether it handled the key. */
 	key(event: KeyboardEvent): boolean {
 		if (!(event.ctrlKey || event.metaKey) || event.altKey) return false;
 		const next = zoomed(this.#factor, event.key);
@@ -21,7 +21,7 @@ export class Zoom {
 	}
 }
 
-/** The factor after a key; `null` for a key that does not zoom. */
+/** The zoom factor after a key; `null` for other keys. */
 export function zoomed(factor: number, key: string): number | null {
 	if (key === "0") return 1;
 	if (key === "+" || key === "=") return STEPS.find((step) => step > factor) ?? factor;

@@ -1,11 +1,11 @@
 import type { Part } from "./split";
 
-/** How many paragraphs one emphasis may span. */
+/** Maximum number of paragraphs that one emphasis may span. */
 const SPAN = 40;
 
 /**
- * The source of each part, with an emphasis that spans several paragraphs ended and begun again in each of them: Markdown
- * knows none beyond a paragraph, but stories use them. In a `live` text one that is still open is taken to go on.
+ * The source of each part. An emphasis that spans several paragraphs is closed and reopened in each of them: stories use
+ * such emphasis, but Markdown ends it with the paragraph. In a `live` text, an open emphasis is assumed to continue.
  */
 export function sources(parts: Part[], live: boolean): string[] {
 	const texts = parts.map((part) => part.text);
@@ -19,14 +19,14 @@ export function sources(parts: Part[], live: boolean): string[] {
 	return texts;
 }
 
-/** The mark that the paragraph begins with and does not end. */
+/** The mark that the paragraph opens with and does not close; empty if none. */
 function opened(part: Part | undefined): string {
 	if (part?.kind !== "prose" || part.text.includes("`")) return "";
 	const mark = /^\*{1,2}(?=[^\s*])/.exec(part.text)?.[0] ?? "";
 	return mark !== "" && odd(part.text, mark) ? mark : "";
 }
 
-/** The paragraph that ends the emphasis; -1 where none does. */
+/** The index of the paragraph that closes the emphasis; -1 if there is none. */
 function closing(parts: Part[], from: number, mark: string, live: boolean): number {
 	const last = Math.min(parts.length - 1, from + SPAN);
 	for (let at = from + 1; at <= last; at++) {
@@ -50,14 +50,14 @@ function spanned(text: string, mark: string, begins: boolean, ends: boolean): st
 	return `${begins ? mark : ""}${words}${ends ? mark : ""}`;
 }
 
-/** Ends an emphasis that the text has begun but not ended yet, so that no bare asterisk flashes up while it streams. */
+/** Closes an open emphasis, so that no bare asterisk flashes while the text streams. */
 export function closed(tail: string): string {
 	const text = tail.trimEnd();
 	if (text.includes("`")) return tail;
 	const strong = (text.match(/\*\*/g) ?? []).length % 2 === 1;
 	const slight = (text.replaceAll("**", "").match(/\*/g) ?? []).length % 2 === 1;
 	if (!strong && !slight) return tail;
-	// A lone mark at the very end has nothing to emphasise yet.
+	// A mark at the very end has nothing to emphasise yet.
 	const begun = text.replace(/\s*\*+$/, "");
 	if (begun !== text) return begun;
 	return text + (slight ? "*" : "") + (strong ? "**" : "");

@@ -4,14 +4,14 @@ import type { Extras as Wanted } from "./markdown";
 
 type Typeset = typeof import("./typeset").typeset;
 
-/** What a message may need besides Markdown. It is fetched from the app itself with the first message that needs it. */
+/** Formulas and code colours. The app loads their code with the first message that needs them. */
 class Extras implements Wanted {
-	/** Grows when something has come, so that messages are drawn again. */
+	/** Increases after each load, so that messages render again. */
 	version = $state(0);
 	#typeset: Typeset | null = null;
 	#asked = false;
 
-	/** `null` for a formula that is shown as it was written. */
+	/** Returns `null` if the source of the formula is shown instead. */
 	formula = (tex: string, display: boolean): string | null => {
 		if (this.#typeset) return this.#typeset(tex, display);
 		if (!this.#asked) void this.loadMath();

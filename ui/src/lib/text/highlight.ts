@@ -3,7 +3,7 @@ import type { LanguageFn } from "highlight.js";
 
 type Load = () => Promise<{ default: LanguageFn }>;
 
-/** Each language is fetched from the app itself when a message first shows it. */
+/** The app loads each language when a message first needs it. */
 const LANGUAGES: Record<string, Load> = {
 	bash: () => import("highlight.js/lib/languages/bash"),
 	c: () => import("highlight.js/lib/languages/c"),
@@ -41,19 +41,19 @@ const ALIASES: Record<string, string> = {
 	rb: "ruby", rs: "rust", sh: "bash", shell: "bash", svelte: "xml", svg: "xml", tex: "latex", toml: "ini", ts: "typescript", tsx: "typescript", vue: "xml", yml: "yaml", zsh: "bash",
 };
 
-/** The longest code that is coloured. */
+/** Maximum length of code with colours. */
 const LONGEST = 16 * 1024;
 
 const asked = new Set<string>();
 
-/** The name that the colours know a language by; empty for others. */
+/** The highlighter's name of a language; empty if unknown. */
 export function language(name: string): string {
 	const lower = name.toLowerCase();
 	const known = Object.hasOwn(ALIASES, lower) ? (ALIASES[lower] ?? "") : lower;
 	return Object.hasOwn(LANGUAGES, known) ? known : "";
 }
 
-/** The code as HTML with colours; `null` where there are none, or none yet: then `loaded` is called when they have come. */
+/** The code as HTML with colours; `null` if there are none. If they are still loading, `loaded` is called afterwards. */
 export function highlight(code: string, name: string, loaded: () => void): string | null {
 	const known = language(name);
 	if (known === "" || code.length > LONGEST) return null;
@@ -76,7 +76,7 @@ function fetchOnce(known: string, loaded: () => void): void {
 			hljs.registerLanguage(known, grammar);
 			loaded();
 		},
-		// Without its colours code is still readable.
+		// Code is readable without colours.
 		() => {},
 	);
 }

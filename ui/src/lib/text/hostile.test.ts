@@ -5,12 +5,12 @@ import { extras } from "./extras.svelte";
 import { highlight } from "./highlight";
 import { Streamed } from "./streamed";
 
-/** `INGLENOOK_FUZZ_SECONDS` makes the generators run longer, from another seed each time. */
+/** `INGLENOOK_FUZZ_SECONDS` makes the generators run longer, with a new seed each time. */
 const seconds = Number(process.env.INGLENOOK_FUZZ_SECONDS ?? 0);
 const run = (numRuns: number) => (seconds > 0 ? { numRuns: 10_000_000, interruptAfterTimeLimit: seconds * 1000 } : { numRuns, seed: 20_261_126 });
 const patience = (seconds + 60) * 1000;
 
-/** jsdom is many times slower than a browser, where a test measures 64 KiB of each pattern within 100 ms. */
+/** jsdom is much slower than a browser. A browser test limits 64 KiB of each pattern to 100 ms. */
 const MOST_MS = 10_000;
 
 const mark = fc.constantFrom(
@@ -21,10 +21,10 @@ const mark = fc.constantFrom(
 	...["\\frac{", "\\href{javascript:x()}{", "\\url{http://a.b}", "\\includegraphics{http://a.b}", "\\def\\a{\\a}", "\\htmlStyle{", "\\class{", "\\color{", "\\begin{matrix}", "\\end{matrix}", "\\rule{9999em}{9999em}", "\\text{<img src=x onerror=x()>}"],
 );
 const words = fc.oneof({ weight: 4, arbitrary: mark }, { weight: 2, arbitrary: fc.string({ maxLength: 12 }) }, { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 12 }) });
-/** Marks and words in any order, and stretches that repeat one of them, as models do that have lost their way. */
+/** Marks and words in any order, with long repetitions, as degenerate models write them. */
 const message = fc.array(fc.oneof({ weight: 9, arbitrary: words }, { weight: 1, arbitrary: fc.tuple(words, fc.integer({ min: 1, max: 400 })).map(([unit, times]) => unit.repeat(times)) }), { maxLength: 60 }).map((pieces) => pieces.join(""));
 
-/** All that could run, fetch, send or take the page over. */
+/** Elements and attributes that could run scripts, fetch, send data or clobber the page. */
 const FETCHING = "script, style, iframe, object, embed, link, base, meta, form, svg, video, audio, source, picture, template, textarea, foreignObject, annotation-xml, [srcset], [poster], [background], [href], [action], [formaction], [data], [id], [name], [xlink\\:href]";
 const SOURCES = /^data:image\/(?:png|jpeg|gif|webp);/i;
 

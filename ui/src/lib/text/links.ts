@@ -1,8 +1,8 @@
-/** Addresses that the system may be asked to open. */
+/** Schemes of addresses that the system may open. */
 const SCHEMES = new Set(["http:", "https:", "mailto:"]);
 const LONGEST = 2_048;
 
-/** The address as it would be opened, with a host that looks like another one spelled out; `null` for one that never is. */
+/** The normalised address, with a look-alike host in Punycode; `null` for an address that is never opened. */
 export function openable(href: string): string | null {
 	if (href.length > LONGEST) return null;
 	try {

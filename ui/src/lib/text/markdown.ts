@@ -1,38 +1,38 @@
 import { Marked, type TokenizerAndRendererExtension, type Tokens } from "marked";
 import { blockMath, inlineMath } from "./math";
 
-/** What a message needs besides Markdown. */
+/** Renderers that a message needs besides Markdown. */
 export interface Extras {
 	/** A formula as MathML, or `null`. */
 	formula(tex: string, display: boolean): string | null;
 	/** Code as HTML with colours, or `null`. */
 	code(code: string, language: string): string | null;
-	/** The words on the button that copies a block of code. */
+	/** The label of the button that copies a code block. */
 	copy(): string;
 }
 
-/** A piece of HTML of our own, which never passes the sanitizer; a text stands for it until then. */
+/** Our own HTML, which bypasses the sanitizer. A placeholder text replaces it until the rest is sanitized. */
 export interface Pieces {
-	/** Keeps `html` and returns the text that stands for it. */
+	/** Stores `html` and returns its placeholder. */
 	keep(html: string): string;
 }
 
 /** Opening mark to closing mark of quoted dialogue. */
 const QUOTES: Record<string, string> = { '"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "‹": "›" };
 const OPENING = new RegExp(`[${Object.keys(QUOTES).join("")}]`);
-/** Quotes within quotes are marked up to this depth. */
+/** Maximum depth of nested quotes that are marked. */
 const DEEPEST_QUOTE = 4;
-/** What follows the language of a block of code is for the tools that wrote it. */
+/** Maximum length of the language label of a code block. */
 const LONGEST_LABEL = 24;
 
-/** Formulas and code as they were written. */
+/** Shows formulas and code as plain source. */
 export const PLAIN_EXTRAS: Extras = { formula: () => null, code: () => null, copy: () => "Copy" };
 
 let pieces: Pieces = { keep: () => "" };
 let extras: Extras = PLAIN_EXTRAS;
 let quoteDepth = 0;
 
-/** Quoted dialogue. A quote left open reaches to the paragraph's end, as it does while a reply streams. */
+/** Quoted dialogue. An open quote extends to the end of the paragraph, which is common while a reply streams. */
 const speech: TokenizerAndRendererExtension = {
 	name: "speech",
 	level: "inline",
@@ -43,7 +43,7 @@ const speech: TokenizerAndRendererExtension = {
 	tokenizer(source, tokens) {
 		const mark = source.charAt(0);
 		const closing = QUOTES[mark];
-		// A mark right after a letter or digit is an inch, an apostrophe or the end of a quote.
+		// A mark right after a letter or digit is an inch sign, an apostrophe or a closing quote.
 		if (!closing || quoteDepth >= DEEPEST_QUOTE || /[\p{L}\p{N}]$/u.test(tokens.at(-1)?.raw ?? "")) return undefined;
 		const inside = quoted(source, closing);
 		const raw = source.slice(0, inside.length + 2);
@@ -61,7 +61,7 @@ const speech: TokenizerAndRendererExtension = {
 	childTokens: ["tokens"],
 };
 
-/** The text between the marks; up to the end where the closing one is missing. */
+/** The text between the marks, or up to the end if the closing mark is missing. */
 function quoted(source: string, closing: string): string {
 	const end = [...closing].map((mark) => source.indexOf(mark, 1)).filter((at) => at > 0);
 	return source.slice(1, end.length > 0 ? Math.min(...end) : undefined);
@@ -75,7 +75,7 @@ const marked = new Marked({ gfm: true, breaks: true, async: false });
 marked.use({
 	extensions: [speech, inlineMath(drawFormula), blockMath(drawFormula)],
 	tokenizer: {
-		// A definition of a link would vanish from the text, and reach over parts that are rendered by themselves.
+		// Disabled: a link definition would vanish from the text, and could not affect parts that are rendered separately.
 		def: () => undefined,
 	},
 	renderer: {
@@ -92,7 +92,7 @@ marked.use({
 			let before: number | null = null;
 			const rows = items.map((item) => {
 				const own = ordered ? Number(/^\s*(\d{1,9})/.exec(item.raw)?.[1] ?? Number.NaN) : Number.NaN;
-				// "1. 1. 1." counts on, as everywhere; any other number is meant.
+				// "1. 1. 1." numbers consecutively, as in CommonMark. Any other number is intended.
 				const number: number = before !== null && (Number.isNaN(own) || own === 1) ? before + 1 : own;
 				before = number;
 				const value = Number.isNaN(number) ? "" : ` value="${number}"`;
@@ -105,7 +105,7 @@ marked.use({
 	},
 });
 
-/** Markdown as HTML that has not been sanitized. */
+/** Converts Markdown to HTML that is not sanitized yet. */
 export function toHtml(text: string, keep: Pieces, more: Extras): string {
 	[pieces, extras, quoteDepth] = [keep, more, 0];
 	return marked.parse(text) as string;
@@ -120,7 +120,7 @@ function task(done: boolean): string {
 	return pieces.keep(`<input type="checkbox" disabled${done ? " checked" : ""}>`);
 }
 
-/** A block of code with its language and a button that copies it. */
+/** A code block with its language and a copy button. */
 function figure(code: string, info: string): string {
 	const label = (/^[^\s{:,]{1,99}/.exec(info)?.[0] ?? "").slice(0, LONGEST_LABEL);
 	const html = extras.code(code, label) ?? escape(code);

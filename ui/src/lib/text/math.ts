@@ -1,6 +1,6 @@
 import type { TokenizerAndRendererExtension } from "marked";
 
-/** The longest formula that is typeset. */
+/** Maximum length of a formula that is typeset. */
 export const LONGEST_FORMULA = 2_000;
 
 interface Formula {
@@ -12,7 +12,7 @@ interface Formula {
 const OPENING = /\$\$|\\[([]/;
 const OPENING_LINE = /(?:^|\n) {0,3}(?:\$\$|\\\[)/;
 
-/** The formula at the start of `source`, in `$$…$$`, `\[…\]` or `\(…\)`. A single `$` is money. */
+/** The formula at the start of `source`, in `$$…$$`, `\[…\]` or `\(…\)`. A single `$` is a currency sign. */
 export function formula(source: string): Formula | null {
 	const start = source.slice(0, 2);
 	const end = { "$$": "$$", "\\[": "\\]", "\\(": "\\)" }[start];
@@ -21,13 +21,13 @@ export function formula(source: string): Formula | null {
 	const length = near.indexOf(end);
 	if (length <= 0) return null;
 	const inside = near.slice(0, length);
-	// A blank line ends every paragraph, and no formula has one.
+	// A formula cannot contain a blank line, because it ends the paragraph.
 	if (/\n[ \t]*\n/.test(inside) || inside.trim() === "") return null;
 	if (start === "$$" && !isFormula(inside, source.charAt(length + 4))) return null;
 	return { raw: source.slice(0, length + 4), tex: inside.trim(), display: start !== "\\(" };
 }
 
-/** Two dollar signs may also be a price range, or emphasis on money. */
+/** Whether `$$` delimits a formula. It may also be part of prices. */
 function isFormula(inside: string, after: string): boolean {
 	if (inside.startsWith("$") || /[$\d]/.test(after)) return false;
 	const tight = inside.trim() === inside;
@@ -42,7 +42,7 @@ interface FormulaToken {
 	display: boolean;
 }
 
-/** Formulas among words. `draw` makes the HTML of one. */
+/** Inline formulas. `draw` renders one to HTML. */
 export function inlineMath(draw: (tex: string, display: boolean, raw: string) => string): TokenizerAndRendererExtension {
 	return {
 		name: "formula",
@@ -56,7 +56,7 @@ export function inlineMath(draw: (tex: string, display: boolean, raw: string) =>
 	};
 }
 
-/** Formulas that begin a line; as blocks, so that a minus at the start of their next line begins no list. */
+/** Formulas that begin a line. They are blocks, so that a minus at the start of their next line does not begin a list. */
 export function blockMath(draw: (tex: string, display: boolean, raw: string) => string): TokenizerAndRendererExtension {
 	return {
 		name: "formulaBlock",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { allowPictures } from "./pictures";
 import { render } from "./render";
 
-/** Every block has its own direction; the tests read easier without. */
+/** Removes the `dir` attribute of every block to keep the tests readable. */
 const shown = (text: string) => render(text).replaceAll(' dir="auto"', "").trim();
 const check = (text: string, html: string) => expect(shown(text)).toBe(html);
 

@@ -4,37 +4,37 @@ import { escape, PLAIN_EXTRAS, toHtml, type Extras } from "./markdown";
 import { isOwnPicture } from "./pictures";
 
 const TAGS = "a b blockquote br code del em h1 h2 h3 h4 h5 h6 hr i img li ol p pre q s strong sub sup table tbody td th thead tr u ul".split(" ");
-/** Each has its own direction, for a message may change its script from one paragraph to the next. */
+/** Blocks with their own text direction, because the script may change between paragraphs. */
 const BLOCKS = "p, li, h1, h2, h3, h4, h5, h6, td, th, blockquote";
 
-/** Words without a mark, on one line. */
+/** A single line of text without Markdown. */
 const EASY = /^\p{L}[\p{L}\p{N}\p{M} ,.;!?'’…—–-]*$/u;
 
 const purifier = DOMPurify(window);
-/** Marks the places of our own pieces. No text can foresee it, so none can pretend to be one. */
+/** Part of the placeholders of our own HTML. It is random, so that no text can forge a placeholder. */
 const secret = crypto.getRandomValues(new Uint32Array(4)).join("-");
-/** Stands between texts that are sanitized together. */
+/** Separates texts that are sanitized together. */
 const BETWEEN = `<p>${secret}</p>`;
 const PLACE = new RegExp(`\uE000${secret}:(\\d+)\uE001`);
 
 purifier.addHook("uponSanitizeAttribute", (_, attribute) => {
 	const { attrName, attrValue } = attribute;
 	if (attrName === "src") attribute.keepAttr = attribute.forceKeepAttr = isOwnPicture(attrValue);
-	// Raw HTML may leave an attribute open, which then swallows the place of a piece.
+	// Raw HTML may leave an attribute open, which then swallows a placeholder.
 	if (attrValue.includes(secret)) attribute.keepAttr = false;
 });
 
 /**
- * The one way from a model's or card's text to HTML. Nothing is fetched, no link leads away by itself, and no class, style
- * or id of the text's own gets through. A text that cannot be read as Markdown comes out as it was written.
+ * The only conversion of a model's or card's text to HTML. It fetches nothing, and links do not navigate by themselves.
+ * Classes, styles and ids of the text are removed. A text that fails to parse as Markdown is shown as plain text.
  */
 export function render(text: string, extras: Extras = PLAIN_EXTRAS): string {
 	return easy(text) ?? together([text], extras)[0] ?? plain(text);
 }
 
-/** Renders each of many texts as `render` does. Sanitizing them at once is several times as fast. */
+/** Renders each text like `render`. Sanitizing all texts at once is several times faster. */
 export function renderAll(texts: string[], extras: Extras = PLAIN_EXTRAS): string[] {
-	// Raw HTML may leave an element open, which the next text must not fall into.
+	// Raw HTML may leave an element open, which would enclose the next text.
 	const many = texts.filter((text) => !text.includes("<") && easy(text) === null);
 	const done = many.length < 2 ? [] : together(many, extras);
 	const known = new Map(many.map((text, at) => [text, done[at]]));
@@ -59,7 +59,7 @@ function together(texts: string[], extras: Extras): string[] {
 	}
 }
 
-/** The HTML of each text. */
+/** Splits the sanitized HTML at the separators. */
 function apart(body: DocumentFragment): string[] {
 	const page = document.createElement("template");
 	const all: string[] = [];
@@ -72,7 +72,7 @@ function apart(body: DocumentFragment): string[] {
 	return [...all, page.innerHTML.trim()];
 }
 
-/** A text as it was written. */
+/** Renders a text without Markdown. */
 export function plain(text: string): string {
 	return `<p class="plain" dir="auto">${escape(text.trim())}</p>`;
 }
@@ -88,7 +88,7 @@ function sanitized(html: string): DocumentFragment {
 	});
 }
 
-/** Adds what the page needs to show and to work with it. */
+/** Adds text directions, link handling and layout to the sanitized HTML. */
 function finish(body: DocumentFragment): void {
 	for (const block of body.querySelectorAll(BLOCKS)) block.setAttribute("dir", "auto");
 	for (const link of body.querySelectorAll("a")) address(link);
@@ -97,12 +97,12 @@ function finish(body: DocumentFragment): void {
 	for (const table of body.querySelectorAll("table")) scrolling(table);
 }
 
-/** The longest number of a list, which needs room before its words. */
+/** The digits of the longest number in a list, which set its indentation. */
 function digits(list: HTMLOListElement): number {
 	return Math.max(1, ...[...list.children].map((item) => (item.getAttribute("value") ?? "").length));
 }
 
-/** A link says where it would lead, and the page asks before it goes there. */
+/** Makes a link show its target, and lets the page ask before opening it. */
 function address(link: HTMLAnchorElement): void {
 	const href = link.getAttribute("href");
 	link.removeAttribute("href");
@@ -115,7 +115,7 @@ function address(link: HTMLAnchorElement): void {
 	link.tabIndex = 0;
 }
 
-/** A wide table scrolls inside a box of its own. */
+/** Wraps a table in its own scrollable box. */
 function scrolling(table: HTMLTableElement): void {
 	const box = document.createElement("div");
 	box.className = "table";
@@ -124,7 +124,7 @@ function scrolling(table: HTMLTableElement): void {
 	box.append(table);
 }
 
-/** Puts our own pieces where their places are. */
+/** Replaces the placeholders with our own HTML. */
 function place(body: DocumentFragment, pieces: string[]): void {
 	if (pieces.length === 0) return;
 	const texts: Text[] = [];
@@ -141,7 +141,7 @@ function put(text: Text, pieces: string[]): void {
 		const piece = document.createElement("template");
 		piece.innerHTML = pieces[Number(found[1])] ?? "";
 		const mark = after.previousSibling as Text;
-		// The box around code only kept its place.
+		// The `pre` element around code was only part of the placeholder.
 		const box = mark.parentElement;
 		if (box?.tagName === "PRE" && box.childNodes.length <= 3 && piece.content.firstElementChild?.tagName === "FIGURE") box.replaceWith(piece.content);
 		else mark.replaceWith(piece.content);

@@ -1,30 +1,30 @@
-/** A stretch of a message that is rendered by itself. */
+/** A part of a message that is rendered separately. */
 export interface Part {
-	/** Where it begins in the text. */
+	/** Its start in the text. */
 	at: number;
 	text: string;
-	/** `plain` is shown as it was written: reading it as Markdown could take too long. */
+	/** `plain` is shown without Markdown, because parsing it could take too long. */
 	kind: "prose" | "block" | "plain";
-	/** It follows the part before it without a blank line. */
+	/** No blank line separates it from the previous part. */
 	joined: boolean;
 }
 
-/** The longest text that is read as Markdown. The rest of a longer one is plain. */
+/** Maximum length of text that is parsed as Markdown. The rest is plain. */
 export const MARKDOWN_LIMIT = 64 * 1024;
-/** A longer paragraph, list or quotation ends at its next line, and the rest follows as a part of its own. */
+/** A longer paragraph, list or quotation is split at its next line break. */
 const LONG = 2 * 1024;
-/** The deepest nesting of lists and quotations. A recursive parser runs out of stack far beyond it. */
+/** Maximum nesting of lists and quotations. A recursive parser overflows its stack only far beyond it. */
 const DEEPEST = 16;
-/** Marks times length within one paragraph. The parser looks for the end of each mark in all that follows. */
+/** Maximum of marks times length in one paragraph, because the parser searches the rest for the end of each mark. */
 const MOST_SEEKING = 1_500_000;
-/** About the most nodes of the page that a message may become. */
+/** Approximate maximum of DOM nodes per message. */
 const MOST_NODES = 4_000;
-/** Nodes of a block of code with its head. */
+/** DOM nodes of a code block with its header. */
 const CODE_NODES = 8;
-/** What a formula costs besides its own parts, and any part of a message besides its own. */
+/** Fixed cost in nodes of a formula, and of each part of a message. */
 const FORMULA_NODES = 18;
 const PART_NODES = 4;
-/** What a part costs more that may be raw HTML, for it is sanitized alone. */
+/** Additional cost of a part with possible raw HTML, because it is sanitized separately. */
 const HTML_NODES = 8;
 
 const MARKER = /^ {0,99}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
@@ -32,8 +32,8 @@ const FENCE = /^ {0,99}(`{3,99}|~{3,99})/;
 const RAW = /^ {0,3}<(script|style|pre|textarea|!--)/i;
 
 /**
- * Cuts a text into parts that can be rendered one by one, in one pass over its lines. What comes later never changes a
- * part that is followed by another, so a growing text renders only its last part again.
+ * Splits a text into parts that can be rendered separately, in one pass over its lines. Later text changes only the last
+ * part, so a growing text renders only its last part again.
  */
 export function split(text: string): Part[] {
 	const parts = new Splitter(text.slice(0, MARKDOWN_LIMIT)).run();
@@ -43,19 +43,19 @@ export function split(text: string): Part[] {
 class Splitter {
 	#parts: Part[] = [];
 	#nodes = 0;
-	/** Where the open part begins; -1 between parts. */
+	/** Start of the open part; -1 between parts. */
 	#start = -1;
 	#joined = false;
-	/** A list or a quotation stays open over blank lines. */
+	/** The open part is a list or a quotation, which continues across blank lines. */
 	#list = false;
 	#indented = false;
 	#prose = true;
 	#blank = false;
 	#deepest = 0;
 	#fence: { mark: string; alone: boolean } | null = null;
-	/** The open part is a block of code and nothing else. */
+	/** The open part is only a code block. */
 	#code = false;
-	/** What ends the raw HTML that the part is in. */
+	/** The text that ends the raw HTML of the open part; empty outside raw HTML. */
 	#raw = "";
 
 	constructor(private readonly text: string) {}
@@ -112,7 +112,7 @@ class Splitter {
 		if (alone) this.#flush(next);
 	}
 
-	/** Whether the line opens a block of code. Outside lists such a block is a part of its own. */
+	/** Whether the line opens a code block. Outside lists, a code block is a separate part. */
 	#fenced(at: number, line: string, indent: number): boolean {
 		const mark = FENCE.exec(line)?.[1];
 		if (mark === undefined || (mark.startsWith("`") && line.trim().slice(mark.length).includes("`"))) return false;
@@ -154,7 +154,7 @@ class Splitter {
 		else this.#parts.push({ at, text, kind: this.#prose ? "prose" : "block", joined });
 	}
 
-	/** Short plain parts become one, or a soup of blank lines would be as slow as a soup of marks. */
+	/** Merges short plain parts, because many tiny parts would render slowly. */
 	#pushPlain(at: number, end: number, joined: boolean): void {
 		const before = this.#parts.at(-1);
 		const merged = before?.kind === "plain" && end - before.at <= LONG ? this.#parts.pop() : undefined;
@@ -162,7 +162,7 @@ class Splitter {
 	}
 }
 
-/** A stretch of text in plain parts, each of which ends at a line or a word where it can. */
+/** Splits a range of text into plain parts, at a line break or space if possible. */
 function plainly(text: string, from: number, end: number, joined: boolean): Part[] {
 	const parts: Part[] = [];
 	for (let at = from; at < end; ) {
@@ -179,7 +179,7 @@ function gap(text: string, mark: string, from: number, most: number): number | u
 	return at > from ? at + 1 : undefined;
 }
 
-/** Never between the halves of a character. */
+/** Moves a position that would split a surrogate pair. */
 function whole(text: string, at: number): number {
 	return /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
 }
@@ -194,7 +194,7 @@ function indentation(line: string): number {
 	return width;
 }
 
-/** How many lists and quotations the line begins or is inside of. */
+/** The number of nested lists and quotations at the start of the line. */
 function depth(line: string): number {
 	let [found, at, blanks] = [0, 0, 0];
 	for (;;) {
@@ -214,7 +214,7 @@ function depth(line: string): number {
 	return found === 0 ? 0 : found + Math.floor(blanks / 4);
 }
 
-/** About how many nodes a text may become, and how far a parser may have to look for the ends of all its marks. */
+/** Estimates the DOM nodes of a text, and the parser's search effort for the ends of its marks. */
 function weigh(text: string, list: boolean): { nodes: number; seeking: number } {
 	let [marks, lines, seeking, inside, begun] = [0, 0, 0, 0, 0];
 	for (let at = 0; at <= text.length; at++) {
@@ -230,7 +230,7 @@ function weigh(text: string, list: boolean): { nodes: number; seeking: number } 
 	return { nodes: PART_NODES + (text.includes("<") ? HTML_NODES : 0) + lines * (list ? 3 : 1.5) + marks / 2 + formulaNodes(text), seeking };
 }
 
-/** About how many nodes the formulas of a text become. */
+/** Estimates the DOM nodes of the formulas in a text. */
 function formulaNodes(text: string): number {
 	let [nodes, open] = [0, -1];
 	for (const { 0: mark, index } of text.matchAll(/\$\$|\\[[\]()]/g)) {
@@ -241,7 +241,7 @@ function formulaNodes(text: string): number {
 	return nodes;
 }
 
-/** Letters, digits and ordinary punctuation are no marks; nor is anything beyond ASCII but quotes. */
+/** Whether a character can be Markdown, math or a quote. Other non-ASCII characters are never marks. */
 function isMark(code: number): boolean {
 	return MARKS.has(code);
 }

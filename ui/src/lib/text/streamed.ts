@@ -6,7 +6,7 @@ import { split } from "./split";
 export interface Block {
 	/** Where it begins in the text: its key. */
 	at: number;
-	/** It follows the block before it without a blank line. */
+	/** No blank line separates it from the previous block. */
 	joined: boolean;
 	html: string;
 }
@@ -18,7 +18,7 @@ interface Known extends Block {
 
 type Undrawn = Omit<Known, "html"> & { html: string | null };
 
-/** A last block longer than this is drawn again only when it has grown by a share of its length. */
+/** A last block longer than this renders again only after it has grown by a share of its length. */
 const LONG = 8 * 1024;
 const SHARE = 1 / 16;
 
@@ -29,8 +29,8 @@ export class Streamed {
 	constructor(private readonly extras?: Extras) {}
 
 	/**
-	 * The blocks of `text`; those that have not changed since the last call are the same objects. `live` text may yet grow.
-	 * Another `version` of the extras draws all of them again.
+	 * The blocks of `text`. Blocks that are unchanged since the last call are the same objects. `live` text may still grow.
+	 * A new `version` of the extras renders all blocks again.
 	 */
 	blocks(text: string, live = false, version = ""): Block[] {
 		const parts = split(text.toWellFormed().replace(/\r\n?/g, "\n"));
@@ -55,7 +55,7 @@ export class Streamed {
 	}
 }
 
-/** Whether a long block may stay as it is for now, so that the work does not grow with the square of its length. */
+/** Whether a long block need not render yet, so that the total work is not quadratic in its length. */
 function isEnough(before: string, now: string): boolean {
 	return before.length > LONG && now.startsWith(before.slice(0, LONG)) && now.length >= before.length && now.length < before.length * (1 + SHARE);
 }

@@ -1,10 +1,10 @@
 import DOMPurify from "dompurify";
 import temml from "temml";
 
-/** Of what LaTeX can ask for, the properties that place a formula's own parts; no address and no position. */
+/** Allowed style properties: those that lay out the parts of a formula, without addresses or positioning. */
 const STYLE = /^(?:display:\s?block math|(?:padding|padding-left|padding-right|padding-top|padding-bottom|border|border-left|border-right|border-top|border-bottom|math-depth|math-style|color|vertical-align):\s?[#\w. %-]{1,40})$/;
 const CLASS = /^(?:tml|wbk|chr|ff)-[\w-]+$/;
-/** The largest size in em that a formula may ask for. */
+/** Maximum size in em that a formula may request. */
 const WIDEST = 10;
 
 const purifier = DOMPurify(window);
@@ -14,11 +14,11 @@ purifier.addHook("uponSanitizeAttribute", (_, attribute) => {
 	if (/^(?:href|src|xlink:href|id|name|action|mathbackground)$/.test(attribute.attrName)) attribute.keepAttr = false;
 });
 
-/** A text that grows draws its last block again and again, and repeats its formulas. */
+/** Cache of typeset formulas, because a growing text renders its last block repeatedly. */
 const known = new Map<string, string | null>();
 const MOST_KNOWN = 256;
 
-/** A formula as MathML, which needs no font of its own; `null` for one that LaTeX does not understand. */
+/** A formula as MathML, which needs no special font; `null` for invalid LaTeX. */
 export function typeset(tex: string, display: boolean): string | null {
 	const key = `${display} ${tex}`;
 	const before = known.get(key);
@@ -35,7 +35,7 @@ function fresh(tex: string, display: boolean): string | null {
 		const math = purifier.sanitize(temml.renderToString(tex, options), { USE_PROFILES: { mathMl: true }, ADD_TAGS: ["menclose"], ADD_ATTR: ["class", "style"], ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false });
 		return math.startsWith("<math") ? math : null;
 	} catch {
-		// Wrong LaTeX is ordinary in a model's reply, and so is a formula nested beyond the stack: both are shown as written.
+		// Replies often contain invalid LaTeX or formulas that overflow the stack. Their source is shown instead.
 		return null;
 	}
 }

@@ -19,7 +19,7 @@ const INJECTION_ORDER: i64 = 100;
 /// Prompts of a preset at the most: a template holds little more, and some of it is ours.
 const MOST: usize = MAX_SECTIONS - 10;
 
-/// Odd prompts that are named one by one.
+/// Maximum number of unusual prompts that the report names one by one.
 const NAMED: usize = 20;
 
 /// Fields that this module or the samplers read.
@@ -224,7 +224,7 @@ impl<'m> Manager<'m> {
         entries
     }
 
-    /// Prompts that no order can name, and what is no prompt at all.
+    /// Reports prompts without an identifier and entries that are not prompts.
     fn tell_of_odd(&mut self, nameless: &[&Map<String, Value>]) {
         let ordered = self.preset.get("prompt_order").is_some_and(Value::is_array);
         for prompt in nameless.iter().take(NAMED) {
@@ -390,7 +390,7 @@ fn switched(section: Section, on: bool) -> Section {
     }
 }
 
-/// What people know the prompt by.
+/// Returns the name by which users know the prompt.
 fn shown_name(prompt: &Map<String, Value>) -> &str {
     let names = ["name", "identifier"].map(|field| text(prompt, field).trim());
     names.into_iter().find(|name| !name.is_empty()).unwrap_or("without a name")

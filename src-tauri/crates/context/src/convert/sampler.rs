@@ -74,17 +74,17 @@ fn others() -> [(&'static str, Json); 18] {
     ]
 }
 
-/// Texts that end a repetition for DRY, which are fixed here.
+/// Fixed sequence breakers of the DRY sampler.
 const BREAKERS: [&str; 4] = ["\n", ":", "\"", "*"];
-/// In which order samplers work there, by numbers; other apps have lists of names.
+/// Default sampler order of the source app, as numbers; other apps use lists of names.
 const ORDER: [u64; 7] = [6, 0, 1, 3, 4, 2, 5];
 const ORDERS: [&str; 4] = ["sampler_order", "sampler_priority", "samplers", "samplers_priorities"];
 
-/// What stands in `preset` beside its numbers.
+/// Reports settings in `preset` that are lists.
 fn lists(preset: &Map<String, Json>) -> Vec<Note> {
     let mut notes = Vec::new();
     let breakers = preset.get("dry_sequence_breakers").filter(|breakers| !breakers.is_null());
-    // Some apps write the list as a text that holds JSON.
+    // Some apps write the list as a JSON string.
     let breakers = breakers.map(|value| match value.as_str() {
         Some(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
         None => value.clone(),

@@ -168,8 +168,8 @@ impl Reader<'_> {
         }
     }
 
-    /// `{{#if a}}...{{else}}...{{/if}}` and `{{#unless a}}` on one line: only one of them is ever there, so each gets a line
-    /// of its own, with its own condition.
+    /// Separates `{{#if a}}...{{else}}...{{/if}}` or `{{#unless a}}` on one line. Only one branch is ever present, so
+    /// each gets its own line with its own condition.
     fn part_from_opposite(&mut self) {
         let said = self.line.conditions.iter().flatten();
         if said.into_iter().any(|one| self.open.contains(&negated(one))) {

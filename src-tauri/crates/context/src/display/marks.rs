@@ -1,14 +1,14 @@
-//! How models and servers mark the passages of a reply.
+//! Marks that models and servers use for the passages of a reply.
 
 use super::{EPISODE_END, Passage};
 
-/// Letters that a mark begins with.
+/// Characters that can begin a mark.
 pub(super) const FIRST: [char; 4] = ['<', '[', '#', '◁'];
 
-/// Bytes of a tag with its attributes, and of the header of a channel.
+/// Maximum length in bytes of a tag with its attributes, and of a channel header.
 const LONGEST: usize = 256;
 
-/// Tags of hidden passages, as models and other apps spell them. Those of thoughts may have a prefix and attributes.
+/// Tags of hidden passages, as models and other apps spell them. Thought tags may have a prefix and attributes.
 const TAGS: [(&str, Passage); 7] = [
     ("think", Passage::Thoughts),
     ("thinking", Passage::Thoughts),
@@ -19,7 +19,7 @@ const TAGS: [(&str, Passage); 7] = [
     ("reminder", Passage::Reminder),
 ];
 
-/// Marks of thoughts that are no tags; true for those that are words in the middle of a line.
+/// Thought marks that are not tags. `true` means that the opening mark is text in the middle of a line.
 const PAIRS: [(&str, &str, bool); 4] = [
     ("<|begin_of_thought|>", "<|end_of_thought|>", false),
     ("<|START_THINKING|>", "<|END_THINKING|>", false),
@@ -27,38 +27,38 @@ const PAIRS: [(&str, &str, bool); 4] = [
     ("◁think▷", "◁/think▷", false),
 ];
 
-/// Marks around the words.
+/// Marks around the visible text.
 const AROUND: [&str; 5] =
     ["<|start|>assistant", "<|begin_of_solution|>", "<|end_of_solution|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"];
 
-/// Gemma's channel: a name, a line break, and what it holds.
+/// Gemma's channel: a name, a line break, and the content.
 const GEMMA: (&str, &str) = ("<|channel>", "<channel|>");
-/// A channel of gpt-oss: a name, [`MESSAGE`], and what it holds.
+/// A channel of gpt-oss: a name, [`MESSAGE`], and the content.
 const HARMONY: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
 /// Marks between channels.
 const BETWEEN: [&str; 4] = ["<|start|>", MESSAGE, "<|end|>", "<|return|>"];
-/// What ends a channel: the first is a part of it, the others begin the next.
+/// Marks that end a channel. The first belongs to it; the others begin the next one.
 const CHANNEL_ENDS: [&str; 4] = ["<|end|>", "<|start|>", HARMONY, "<|return|>"];
 
-/// What a mark means.
+/// Meaning of a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Mark {
     Opens(Open),
     /// Closes thoughts.
     Closes,
-    /// Stands for nothing.
+    /// The mark has no effect and is removed.
     Nothing,
     EpisodeEnd,
 }
 
-/// What a text begins with.
+/// Result of looking for a mark at the start of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Marked {
     No,
-    /// It may become a mark.
+    /// More text must decide whether this is a mark.
     Maybe,
-    /// A mark of so many bytes.
+    /// A mark with its length in bytes.
     Yes(usize, Mark),
 }
 
@@ -68,12 +68,12 @@ pub(super) struct Open {
     pub(super) passage: Passage,
     /// Marks that close it.
     closing: Vec<String>,
-    /// Marks that end it without being a part of it.
+    /// Marks that end it but do not belong to it.
     until: &'static [&'static str],
 }
 
 impl Open {
-    /// As if `<think>` had opened it.
+    /// Thoughts, as if `<think>` opened them.
     pub(super) fn thoughts() -> Self {
         Self::tag("", "think", Passage::Thoughts)
     }
@@ -96,7 +96,8 @@ impl Open {
         Self { passage: Passage::Thoughts, closing: vec![(*end).to_owned()], until }
     }
 
-    /// Where the passage ends in `text`, and how many bytes close it; `None` if it does not, or not yet.
+    /// Returns where the passage ends in `text`, and the length of its closing mark in bytes. The length is `None`
+    /// until the passage ends.
     pub(super) fn end(&self, text: &str) -> (usize, Option<usize>) {
         for (at, _) in text.match_indices(FIRST) {
             let rest = &text[at..];
@@ -115,8 +116,8 @@ impl Open {
     }
 }
 
-/// What `rest` begins with. `starts_line` says that only blanks stand before it, `channels` that the reply is written in
-/// channels.
+/// Looks for a mark at the start of `rest`. `starts_line` says that only blanks precede it. `channels` says that the
+/// reply uses channels.
 pub(super) fn look(rest: &str, starts_line: bool, channels: bool) -> Marked {
     if rest.starts_with('#') {
         return fixed(rest, EPISODE_END, || Mark::EpisodeEnd);
@@ -134,7 +135,7 @@ fn fixed(rest: &str, mark: &str, means: impl FnOnce() -> Mark) -> Marked {
     }
 }
 
-/// The first of `marked` that says anything.
+/// Returns the first mark, or `Maybe` if one is still possible.
 fn first_of(marked: impl IntoIterator<Item = Marked>) -> Marked {
     let mut maybe = Marked::No;
     for marked in marked {
@@ -195,7 +196,7 @@ fn harmony(rest: &str) -> Marked {
     Marked::Yes(length, Mark::Opens(Open::channel()))
 }
 
-/// What stands in the channel of this name is for the reader.
+/// Whether the channel of this name holds text for the reader.
 fn is_for_words(name: &str) -> bool {
     ["final", "response", "answer"].iter().any(|known| starts_with(name, known))
 }
@@ -235,7 +236,7 @@ fn tag(rest: &str, starts_line: bool) -> Marked {
     Marked::Yes(length, mark)
 }
 
-/// `text` begins with `start`, in whatever case; marks are ASCII where case matters.
+/// Whether `text` begins with `start`, ignoring ASCII case. Marks contain no other letters with case.
 fn starts_with(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }

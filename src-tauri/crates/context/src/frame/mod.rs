@@ -220,7 +220,7 @@ impl HistoryMessage {
         created: Timestamp,
     ) -> Self {
         let (speaker, text) = (speaker.into(), text.into());
-        // Marks of messages are compared from turn to turn, so they are made of what is sent.
+        // Message marks are compared between turns, so they must be computed from the text that is sent.
         let text = match unix_lines(&text) {
             Cow::Owned(lines) => lines,
             Cow::Borrowed(_) => text,

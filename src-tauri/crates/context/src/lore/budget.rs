@@ -18,7 +18,7 @@ impl Scan<'_> {
             if !self.passes_roll(&candidate) {
                 continue;
             }
-            // Nothing fits any more, so nothing more is expanded and counted.
+            // The budget is used up, so further entries are neither expanded nor counted.
             if self.overflowed && self.used >= self.budget && !ignores {
                 self.rules[candidate.entry] = Rule::Budget;
                 continue;

@@ -27,7 +27,7 @@
 //! | `group_drops_sticky_entry_on_cooldown` | it pushes out the others, then goes | it stays |
 //! | `zero_percent_passes_on_roll_zero` | roll <= percent | roll < percent |
 //! | `exact_budget_overflows` | reaching the budget is too much | exceeding it is |
-//! | `overflow_ends_the_scan` | what does not fit keeps out all that comes after it | what fits is kept, passes go on |
+//! | `overflow_ends_the_scan` | an entry that does not fit excludes later ones | entries that fit are kept, passes go on |
 //! | `ignore_budget_text_counts_against_neighbours` | it counts in its pass | it counts nowhere |
 //! | `over_budget_text_still_recurses` | in later delay levels | what did not fit wakes nobody |
 //! | `prevent_recursion_text_not_budgeted` | forgotten in later passes | counted |

@@ -136,7 +136,7 @@ impl PreparedBooks {
         self.entry(&entry.book, entry.index)
     }
 
-    /// An entry that was kept out, as its book has it.
+    /// Returns a rejected entry as its book defines it.
     pub fn rejected(&self, entry: &Rejected) -> Option<&Entry> {
         self.entry(&entry.book, entry.index)
     }

@@ -155,7 +155,7 @@ impl<'a> Scan<'a> {
 
     /// What kind of pass follows, if any.
     fn next(&mut self, feeding: &[usize]) -> Option<PassKind> {
-        // Compatible: once something did not fit, nothing new is looked for.
+        // The compatible profile starts no new search after an overflow.
         if !self.overflowed || !self.compatible {
             let recursive = !self.compatible || self.books.settings.recursive;
             let after_widening = self.compatible && self.kind == PassKind::Widened && self.text.has_recursion();

@@ -81,8 +81,8 @@ fn branches(parsed: &Parsed<'_>, content: &Piece) -> (Piece, Option<Piece>) {
     (content.clone(), None)
 }
 
-/// A condition is the name of a macro, a variable (`.name`, `$name`, also compared; a bare name if the chat has such a
-/// variable), or any text; `!` negates it.
+/// A condition is the name of a macro, a variable, or any text; `!` negates it. A variable is `.name` or `$name`,
+/// optionally with a comparison, or the bare name of a variable that the chat has.
 fn holds(evaluator: &mut Evaluator<'_>, condition: &Piece, depth: usize) -> bool {
     let parsed = evaluator.parsed;
     let mut condition = condition.clone();

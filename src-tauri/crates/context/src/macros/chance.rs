@@ -26,7 +26,7 @@ pub(super) fn choose(evaluator: &mut Evaluator<'_>, index: usize, args: usize, s
     let Some(item) = numbers.one_of(&items) else { return String::new() };
     let value = evaluator.value(item, depth);
     if items.len() == 1 && parsed.literal(item).is_none() {
-        // The list itself may come out of a variable, or of blocks that hold one item each.
+        // The list may come from a variable, or from blocks that hold one item each.
         let list = value.trim().trim_start_matches("::");
         let separator = if value.contains("::") { "::" } else { "," };
         let listed: Vec<&str> = list.split(separator).map(str::trim).collect();

@@ -167,7 +167,7 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Runs a function and writes its result. `false`: it cannot make sense of these arguments.
+    /// Runs a function and writes its result. Returns `false` if the function cannot use these arguments.
     #[must_use]
     pub(super) fn call(&mut self, index: usize, args: &[String], sink: &mut Sink) -> bool {
         let HeadKind::Named { name, .. } = &self.parsed.spans[index].head.kind else { return true };
@@ -189,7 +189,7 @@ impl<'e> Evaluator<'e> {
         result.is_some()
     }
 
-    /// Writes a macro as it stands in the source. Its arguments have run already, so their values take their places.
+    /// Writes a macro as its source text. Its arguments have already run, so their values replace them.
     pub(super) fn as_source(&mut self, index: usize, at: usize, args: &[String], sink: &mut Sink) {
         self.report(index);
         let parsed = self.parsed;

@@ -1,5 +1,5 @@
-//! Texts made by the grammar of macros, well-formed and broken: blocks that span arguments, openers without a closer,
-//! closers in another argument. `PROPTEST_CASES` sets how many are tried.
+//! Texts generated from the macro grammar, valid and invalid: blocks across arguments, openers without a closer,
+//! closers in another argument. `PROPTEST_CASES` sets their number.
 
 use proptest::prelude::*;
 
@@ -128,7 +128,7 @@ fn texts() -> impl Strategy<Value = String> {
     })
 }
 
-/// A text that no macro and no separator of lists can be made of.
+/// Text without macros and list separators.
 fn plain() -> impl Strategy<Value = String> {
     "[a-z0-9é .!]{0,6}"
 }
@@ -191,7 +191,7 @@ proptest! {
     }
 }
 
-/// The lines of a card that has come to grief in other apps. Chance may choose, so each has the results that are right.
+/// Lines of a card that failed in other apps. Some macros are random, so each line lists all correct results.
 #[test]
 fn lines_that_broke_other_apps_are_resolved() {
     for (line, right) in [

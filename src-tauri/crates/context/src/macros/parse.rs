@@ -68,8 +68,8 @@ impl<'a> Parsed<'a> {
             parsed.spans[index].head = parsed.head(index);
         }
         if parsed.spans.iter().any(|span| span.head.closing) {
-            // Inner blocks first: a separator inside a block does not part the arguments around it, and the number of
-            // arguments decides whether a macro opens a block.
+            // Inner blocks are paired first. A separator inside a block does not split the arguments around it, and the
+            // number of arguments decides whether a macro opens a block.
             for index in (0..parsed.spans.len()).rev() {
                 parsed.pair_blocks(index + 1..parsed.spans[index].next);
             }
@@ -99,12 +99,12 @@ impl<'a> Parsed<'a> {
         std::iter::successors(first, move |index| Some(self.spans[*index].next).filter(|next| *next < end))
     }
 
-    /// The closing macro of the block that `index` opens, if the piece holds it.
+    /// Returns the closing macro of the block that `index` opens, if the piece contains it.
     pub(super) fn closer_within(&self, index: usize, piece: &Piece) -> Option<usize> {
         self.spans[index].closer.filter(|closer| *closer < piece.spans.end)
     }
 
-    /// The direct spans of a piece, a block being one: its first and its last span.
+    /// Returns the first and the last span of each direct unit of a piece. A block is one unit.
     fn units(&self, piece: &Piece) -> impl Iterator<Item = (usize, usize)> + '_ {
         let (start, piece) = (piece.spans.start, piece.clone());
         let unit = move |index: usize| {
@@ -126,7 +126,7 @@ impl<'a> Parsed<'a> {
         Piece { text, spans }
     }
 
-    /// Cuts a piece at each `separator` that stands outside its macros and blocks; a comma behind a backslash cuts nothing (MC-03).
+    /// Splits a piece at each `separator` outside its macros and blocks. A comma after a backslash does not split.
     pub(super) fn split(&self, piece: &Piece, separator: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let (mut from, mut first) = (piece.text.start, piece.spans.start);

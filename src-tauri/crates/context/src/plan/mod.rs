@@ -203,7 +203,7 @@ pub struct PlannedBlock {
 }
 
 impl PlannedBlock {
-    /// A text that found no room before the plan was made.
+    /// Creates the block of a text that was dropped for lack of room before planning.
     pub fn left_out(kind: BlockKind, source: Source, reason: &str, text: &str) -> Self {
         let segment = Segment { text: text.to_owned(), control: false };
         Self {

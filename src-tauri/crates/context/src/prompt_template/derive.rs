@@ -32,8 +32,8 @@ pub fn sentences(text: &str, most: usize) -> String {
     }
 }
 
-/// `<START>` marks the blocks of examples; the mark itself says nothing to a model (V1-06). Between blocks stands an empty
-/// line, so that one conversation does not run into the next.
+/// Replaces the `<START>` marks between example blocks with empty lines. The mark means nothing to a model, and the
+/// empty line separates the conversations.
 pub(super) fn examples(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let blocks = lines.split(|line| line.trim().eq_ignore_ascii_case("<start>"));

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::legacy;
 use super::schema::{PromptTemplate, SCHEMA, VERSION};
 
-/// Bytes of a template's file at the most: what the largest preset of another app becomes, with room for its escapes.
+/// Maximum size of a template file in bytes: the largest preset of another app after conversion, with room for escapes.
 pub const MAX_BYTES: usize = 2 * crate::convert::MAX_BYTES;
 
 /// Sections of a template at the most.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::text;
 use super::variables::Variables;
 
-/// Bytes of the file, and of a mode's text once its variables are in place.
+/// Maximum size in bytes of the file, and of a mode's text after variable substitution.
 const MAX_BYTES: usize = 1 << 20;
 
 /// A mode.

@@ -1,4 +1,4 @@
-//! Kinds of keys and gates that have come to grief in other apps.
+//! Kinds of keys and gates that failed in other apps.
 
 use context::lore::{Chance, Profile};
 use serde_json::json;
@@ -32,7 +32,7 @@ fn not_any_works_on_scripts_without_spaces() {
     turn.chat(&["你早。", "请打开日志吧。"]).check_both("1", "1");
 }
 
-/// The lower case of U+0130 is two code points: offsets move, and so must not be used in the original.
+/// U+0130 becomes two code points in lower case. Offsets in the lower-case text are therefore invalid in the original.
 #[test]
 fn letters_that_grow_in_lower_case_do_no_harm() {
     let keys = json!([{"key": ["İyi"]}, {"key": ["ΣΟΦΟΣ"]}, {"key": ["ﬂag"]}, {"key": ["👩‍👩‍👧"]}, {"key": ["서울"]}, {"key": ["iyi"]}]);

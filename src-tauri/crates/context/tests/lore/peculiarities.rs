@@ -19,7 +19,7 @@ fn ascii_word_boundary() {
     turn.chat(&["рыжий кот"]).check_both("0", "0");
 }
 
-/// The stem of a word: SillyTavern takes Cyrillic letters for the end of a word, so stems match there.
+/// SillyTavern treats Cyrillic letters as word boundaries, so word stems match there.
 #[test]
 fn word_stems_match_in_sillytavern_only() {
     let keys = json!([{"key": ["мельниц"]}, {"key": ["мельница"]}, {"key": ["mill"]}]);
@@ -272,7 +272,7 @@ fn spaces_around_a_groups_name() {
     turn.with(|it| it.timed = TimedState::default()).check_both("0 1", "0");
 }
 
-/// A large entry that is always on must not take the small ones with it.
+/// A large constant entry must not exclude the small ones.
 #[test]
 fn overflow_ends_the_scan() {
     let entries = json!([

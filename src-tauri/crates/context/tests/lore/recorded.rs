@@ -45,7 +45,8 @@ fn our_own_cases_agree() {
 /// These hold V3 decorators or spaces around group names, which the recordings do not list as peculiarities.
 const V3_OR_SPACES: [&str; 6] = ["v0115", "v0182", "v0196", "v0197", "v0207", "v0295"];
 
-/// In these an entry found no room. There the scan ends with it; here smaller entries that fit are kept.
+/// An entry exceeds the budget in these cases. SillyTavern then ends the scan; the corrected profile keeps smaller
+/// entries that fit.
 const OVERFLOWING: [&str; 4] = ["v0094", "v0153", "v0235", "v0292"];
 
 /// Where no peculiarity decides, the profiles agree.

@@ -12,8 +12,9 @@ use super::{Card, CardError, charx, exif, png};
 /// Largest picture that is taken out of a card's file, in bytes.
 pub(super) const MAX_PICTURE: u64 = 32 << 20;
 
-/// The picture that came with a card's file: a PNG, JPEG or WebP is one itself; an archive has one as main icon (V3-12), or stands behind
-/// one; a JSON file may hold one as `data:`. Nothing is ever fetched. Borrowed, it is the file itself.
+/// Returns the picture of a card file. A PNG, JPEG or WebP file is the picture itself. An archive has a main icon or
+/// follows a picture. A JSON file may contain a `data:` URI. Remote pictures are never fetched. A borrowed result is
+/// the file itself.
 ///
 /// # Errors
 /// [`CardError`] if the card names a picture that is damaged or too large.

@@ -26,13 +26,13 @@ const OTHERS: &str = "assets/other/other";
 pub(super) const JPEG: &[u8] = b"\xff\xd8\xff";
 const PROGRAM: &[u8] = b"MZ";
 
-/// An archive, or a file with one behind it: a JPEG, or a program that unpacks itself. Other pictures have none.
+/// Checks for an archive, alone or appended to a JPEG or to a self-extracting program. Other pictures never carry one.
 pub(super) fn may_be(bytes: &[u8]) -> bool {
     let before_one = bytes.starts_with(JPEG) || bytes.starts_with(PROGRAM);
     bytes.starts_with(b"PK\x03\x04") || (before_one && archive::is_archive(bytes))
 }
 
-/// The archive, from the folder on that the card lies in.
+/// Opens the archive with the card's folder as its root.
 pub(super) fn open(bytes: &[u8]) -> Result<Archive<'_>, CardError> {
     Ok(Archive::open(bytes)?.rooted_at(CARD).rooted_at(backyard::MANIFEST))
 }
@@ -40,7 +40,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Archive<'_>, CardError> {
 /// The card of an archive. A module (formats 3.7) may say otherwise about lore and scripts; the card's own is used.
 pub(super) fn read(bytes: &[u8], file: Option<&str>) -> Result<(Card, Vec<Warning>), CardError> {
     let mut archive = open(bytes)?;
-    // UTF-16 takes twice the bytes.
+    // UTF-16 needs up to twice as many bytes as UTF-8.
     let Some(json) = archive.read(CARD, 2 * MAX_JSON as u64)? else { return backyard::card(archive) };
     let (card, mut warnings) = parse::card(&json, file)?;
     if archive.has(MODULE) {

@@ -1,5 +1,4 @@
-//! A card in the EXIF block of a picture, as the user's comment: Backyard did so before it had an archive (formats 3.9), and
-//! some programs still do in WebP.
+//! Cards in the EXIF user comment of a picture. Early Backyard versions wrote them, and some programs still do in WebP.
 
 use base64::Engine as _;
 
@@ -15,7 +14,7 @@ const COMMENT: u16 = 0x9286;
 const ENTRY: usize = 12;
 const LETTERS: usize = 8;
 
-/// The JSON in the comment of a PNG, JPEG or WebP, if there is any.
+/// Returns the card JSON in the EXIF user comment of a PNG, JPEG or WebP, if there is one.
 ///
 /// # Errors
 /// [`CardError`] if the comment is too large.
@@ -28,7 +27,7 @@ pub(super) fn json(picture: &[u8]) -> Result<Option<Vec<u8>>, CardError> {
     block.map_or(Ok(None), in_block)
 }
 
-/// The same, of a block that was found.
+/// Returns the card JSON in the user comment of an EXIF block.
 pub(super) fn in_block(block: &[u8]) -> Result<Option<Vec<u8>>, CardError> {
     let Some(comment) = comment(block) else { return Ok(None) };
     if comment.len() > MAX_COMMENT {
@@ -91,7 +90,7 @@ pub(super) fn is_webp(bytes: &[u8]) -> bool {
     matches!(bytes, [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..])
 }
 
-/// The block of a WebP, with or without the mark that JPEGs put in front of it.
+/// Returns the EXIF block of a WebP. Some writers keep the `Exif` marker that JPEGs need.
 fn webp_exif(webp: &[u8]) -> Option<&[u8]> {
     let mut rest = webp.get(12..)?;
     while let Some((kind, after)) = rest.split_first_chunk::<4>() {
@@ -101,7 +100,7 @@ fn webp_exif(webp: &[u8]) -> Option<&[u8]> {
         if kind == b"EXIF" {
             return Some(data.strip_prefix(EXIF).unwrap_or(data));
         }
-        // Parts begin at even places.
+        // RIFF chunks start at even offsets.
         rest = after.get(length + length % 2..)?;
     }
     None

@@ -54,7 +54,7 @@ pub(super) fn from_yaml(text: &str) -> Result<Option<Map<String, Value>>, CardEr
     Ok(Some(root).filter(|_| is_card))
 }
 
-/// What else text-generation-webui writes as YAML.
+/// Names other YAML files of text-generation-webui, for the error message.
 pub(super) fn other_yaml(bytes: &[u8]) -> Option<&'static str> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_YAML)?;
     let has = |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));

@@ -1,5 +1,5 @@
-//! Characters in the JSON of other apps whose fields mean something else than ours: Agnai, JanitorAI, Character.AI. They become
-//! V2 cards; what has no place there stays in `extensions`, under the app's name.
+//! Converts JSON characters of Agnai, JanitorAI and Character.AI, whose fields differ in meaning from card fields, to
+//! V2 cards. Fields without a counterpart stay in `extensions`, under the app's name.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use crate::lorebook::Book;
 
 type Fields = Map<String, Value>;
 
-/// A character of one of these apps as a card; every other object as it is.
+/// Converts a character of a known app to a card and returns any other object unchanged.
 pub(super) fn to_card(root: Fields, warnings: &mut Vec<Warning>) -> Fields {
     if root.contains_key("spec") || root.contains_key("data") {
         return root;
@@ -27,7 +27,7 @@ pub(super) fn to_card(root: Fields, warnings: &mut Vec<Warning>) -> Fields {
     card
 }
 
-/// Takes fields of the source one by one; what is left of it has no place in a card.
+/// Moves fields from the source to the card data. The remaining source fields have no counterpart in a card.
 struct Converting {
     source: Fields,
     data: Fields,
@@ -38,7 +38,7 @@ impl Converting {
         Self { source, data: Fields::new() }
     }
 
-    /// Puts the first of `theirs` that says something in the place of `ours`.
+    /// Moves the first non-empty field of `theirs` to `ours`.
     fn take(&mut self, ours: &str, theirs: &[&str]) {
         let says = |value: &Value| !matches!(value, Value::Null) && value.as_str() != Some("");
         let found = theirs.iter().find(|name| self.source.get(**name).is_some_and(says));
@@ -58,7 +58,7 @@ impl Converting {
         self.data.insert(ours.to_owned(), text.into());
     }
 
-    /// A picture that is in the text. Nothing is ever fetched.
+    /// Takes the avatar if it is a `data:` URI. Remote pictures are never fetched.
     fn take_picture(&mut self) {
         let Some(uri) = self.source.get("avatar").and_then(Value::as_str) else { return };
         let Some(kind) = uri.strip_prefix("data:image/").and_then(|rest| rest.split(';').next()) else { return };
@@ -85,7 +85,7 @@ fn is_agnai(root: &Fields) -> bool {
     says_so || (persona && ["greeting", "sampleChat"].iter().any(|field| root.contains_key(*field)))
 }
 
-/// What Agnai calls description is for people; the character is in the persona.
+/// Agnai's description is a note for users. The persona describes the character.
 fn agnai(root: Fields) -> Fields {
     let mut card = Converting::of(root);
     card.take("name", &["name"]);
@@ -120,14 +120,14 @@ fn agnai(root: Fields) -> Fields {
     card.into_card("agnai")
 }
 
-/// A book inside of a character does not always say that it is one.
+/// Sets the kind of an embedded lorebook, because some characters omit it.
 fn as_memory(book: &Value) -> Value {
     let mut book = book.clone();
     book["kind"] = "memory".into();
     book
 }
 
-/// A persona is a text, or names with texts; each name becomes a line.
+/// Agnai stores a persona as text, or as named attributes. Each attribute becomes a line.
 fn persona_text(persona: &Value) -> String {
     let Some(attributes) = persona.get("attributes").and_then(Value::as_object) else {
         return persona.as_str().unwrap_or_default().to_owned();
@@ -151,7 +151,7 @@ fn is_janitor(root: &Fields) -> bool {
         && !has("first_mes")
 }
 
-/// What JanitorAI calls description is the page of the character, in HTML; the character is in the personality.
+/// JanitorAI's description is the HTML page of the character. The personality describes the character.
 fn janitor(root: Fields) -> Fields {
     let mut card = Converting::of(root);
     card.take("name", &["name"]);
@@ -176,7 +176,7 @@ fn janitor(root: Fields) -> Fields {
     card.into_card("janitorai")
 }
 
-/// The character as the site sends it, alone or wrapped; the object itself if it is none.
+/// Returns the character from the site's response, wrapped or not. `Err` returns any other object unchanged.
 fn character_ai(mut root: Fields) -> Result<Fields, Fields> {
     for place in ["character", "char"] {
         if root.get(place).and_then(Value::as_object).is_some_and(is_character_ai)

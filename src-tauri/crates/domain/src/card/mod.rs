@@ -36,7 +36,7 @@ pub const MAX_PNG_TEXT: usize = 32 << 20;
 /// Largest JSON of a card, in bytes: what fits into [`MAX_PNG_TEXT`] as base64.
 pub const MAX_JSON: usize = crate::lenient_json::MAX_JSON;
 const _: () = assert!(MAX_JSON == MAX_PNG_TEXT / 4 * 3, "what is read from JSON must fit into a picture");
-/// Bytes that are unpacked in vain, because they are more than a card, before larger texts of a picture are passed over.
+/// Limit for the unpacked bytes of rejected card texts. Reading skips card texts that would exceed it.
 const MAX_IN_VAIN: usize = 2 * MAX_PNG_TEXT;
 /// Longest name of a character, in characters. Names are pasted wherever a macro stands, so they multiply.
 pub const MAX_NAME: usize = 300;
@@ -70,8 +70,8 @@ impl Card {
         Ok(card.complete())
     }
 
-    /// Reads a card from the bytes of a file of any form: PNG, JSON, YAML, CHARX, BYAF; a CHARX may stand behind a JPEG or a
-    /// program, and some cards in what a PNG, JPEG or WebP says of itself.
+    /// Reads a card from a file in any supported format: PNG, JSON, YAML, CHARX or BYAF. A CHARX archive may follow a
+    /// JPEG or a program. A PNG, JPEG or WebP may hold the card in its EXIF comment.
     ///
     /// # Errors
     /// [`CardError`] if there is no card, no name, or the file is damaged or above the limits.
@@ -79,10 +79,10 @@ impl Card {
         Self::read_as(bytes, None)
     }
 
-    /// As [`Card::read`]. A card that has no name is called as its file is, without the ending.
+    /// Reads a card like [`Card::read`], but names a nameless card after its file, without the extension.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Card::read`].
     pub fn read_named(bytes: &[u8], file: &str) -> Result<(Self, Vec<Warning>), CardError> {
         match Self::read(bytes) {
             Err(CardError::NoName { .. }) => Self::read_as(bytes, Some(file)),
@@ -115,7 +115,7 @@ impl Card {
         }
     }
 
-    /// Reads a JSON card, in any of the encodings that [`lenient_json`] reads.
+    /// Reads a JSON card in any encoding that [`lenient_json`] supports.
     ///
     /// # Errors
     /// [`CardError`] if it is no JSON object, has no name, or is above the limits.
@@ -123,8 +123,8 @@ impl Card {
         parse::card(bytes, None)
     }
 
-    /// Reads the card inside a PNG: `ccv3` before `chara` (CT-01 to CT-03), and of several copies the first that is whole;
-    /// without one, what the picture's EXIF comment holds. Damage of the picture around it is a warning.
+    /// Reads the card from a PNG. `ccv3` has precedence over `chara`, and the first intact copy over later ones. Falls
+    /// back to the EXIF comment. Damage to the picture itself is a warning.
     ///
     /// # Errors
     /// [`CardError::NoCard`] if there is none; the reason of the best copy if none is whole.
@@ -224,17 +224,17 @@ impl Version {
     }
 }
 
-/// Whether a file is an archive, alone or behind something else.
+/// Whether the file is an archive, or has one appended.
 pub(crate) fn may_be_archive(bytes: &[u8]) -> bool {
     charx::may_be(bytes)
 }
 
-/// Whether a picture is a PNG into which a card can be put as it is.
+/// Whether the picture is an intact PNG, into which a card can be written without conversion.
 pub fn is_whole_png(bytes: &[u8]) -> bool {
     png::is_png(bytes) && png::is_whole(bytes)
 }
 
-/// The name of a file that is no card, by its first bytes.
+/// Identifies the format of a file that is not a card by its first bytes.
 fn looks_like(bytes: &[u8]) -> CardError {
     let packed = match bytes {
         [b'R', b'a', b'r', b'!', 0x1a, 0x07, ..] => Some("a RAR archive"),

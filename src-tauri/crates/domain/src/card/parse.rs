@@ -7,7 +7,7 @@ use super::{Card, CardError, MAX_JSON, MAX_NAME, Version, Warning, flat, foreign
 use crate::backyard;
 use crate::lenient_json::{self, Repair};
 
-/// Fields of which a nameless card needs one: the others stand in all kinds of files.
+/// Card fields that other file types rarely have. A nameless card needs at least one of them.
 const TELLING: [&str; 9] = [
     "description",
     "personality",
@@ -29,7 +29,7 @@ pub(crate) fn card(bytes: &[u8], file: Option<&str>) -> Result<(Card, Vec<Warnin
     Ok((card, repairs.into_iter().map(Warning::Repaired).chain(warnings).collect()))
 }
 
-/// The card in an object that was read already. `file` names one that has no name.
+/// Reads a card from a parsed object. `file` provides the name of a nameless card.
 pub(super) fn root(object: Map<String, Value>, file: Option<&str>) -> Result<(Card, Vec<Warning>), CardError> {
     let mut warnings = Vec::new();
     let mut root = unwrapped(foreign::to_card(object, &mut warnings), &mut warnings);
@@ -41,7 +41,7 @@ pub(super) fn root(object: Map<String, Value>, file: Option<&str>) -> Result<(Ca
     Ok((card, warnings))
 }
 
-/// Finds a name for a card that has none: beside its data, else its file's.
+/// Names a nameless card after a name next to its data, or else after its file.
 fn name(card: &mut Card, file: Option<&str>, warnings: &mut Vec<Warning>) -> Result<(), CardError> {
     let missing = match check_name(card.fields.get("name"), card.name_path()) {
         Err(error @ CardError::NoName { .. }) => error,

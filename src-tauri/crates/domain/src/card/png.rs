@@ -1,7 +1,7 @@
 //! PNG files as a row of chunks: card texts are found, replaced and put in; everything else stays byte for byte.
 //!
-//! Pixels are never decoded here, so an edit of the text cannot change the picture (RT-2). Reading takes what it can get of a
-//! damaged file; writing wants a whole one.
+//! Pixels are never decoded here, so an edit of the text cannot change the picture. Reading recovers as much as
+//! possible from a damaged file. Writing requires an intact one.
 
 use std::collections::HashSet;
 
@@ -19,9 +19,9 @@ const FRAME: usize = 12;
 
 /// Begins the keyword of an asset's text.
 const ASSET: &[u8] = b"chara-ext-asset_";
-/// Longest path of an asset, in bytes.
+/// Maximum length of an asset path, in bytes.
 const MAX_ASSET_NAME: usize = 1_024;
-/// Card texts that are looked at; a picture has two, and each may have to be unpacked.
+/// Maximum number of card texts to try. A picture usually has two, and each may need unpacking.
 const MAX_COPIES: usize = 16;
 
 /// What RisuAI puts in front of a card that it has encrypted (formats 3.8).
@@ -43,20 +43,19 @@ pub(super) struct CardText<'a> {
     text: Text<'a>,
 }
 
-/// The JSON of a card text.
 pub(super) struct Decoded {
     pub(super) json: Vec<u8>,
-    /// Whether its checksums are right.
+    /// Whether the chunk's CRC and the end of the compressed data are correct.
     pub(super) sound: bool,
 }
 
 impl CardText<'_> {
-    /// Bytes that it may become when it is unpacked; 0 if it is not packed.
+    /// Maximum size after decompression, in bytes; 0 if the text is not compressed.
     pub(super) fn unpacked_limit(&self) -> usize {
         self.text.unpacked_limit()
     }
 
-    /// The JSON inside. White space and padding do not matter, and some writers leave the base64 out.
+    /// Decodes the JSON. Ignores white space and padding, and accepts JSON without base64, as some writers produce it.
     pub(super) fn decode(&self) -> Result<Decoded, CardError> {
         let too_large =
             |bytes| CardError::TooLarge { what: "the card text in the picture", bytes, limit: MAX_PNG_TEXT };
@@ -82,9 +81,9 @@ impl CardText<'_> {
     }
 }
 
-/// The card texts of a picture, and what is wrong with the picture around them.
+/// Card texts of a picture, and any damage to the picture around them.
 pub(super) struct CardTexts<'a> {
-    /// The most telling first: `ccv3`, then `chara`, each in the order of the file.
+    /// In order of precedence: `ccv3` before `chara`, each in file order.
     pub(super) texts: Vec<CardText<'a>>,
     pub(super) damage: Option<CardError>,
 }
@@ -93,10 +92,11 @@ pub(super) fn is_png(bytes: &[u8]) -> bool {
     bytes.starts_with(SIGNATURE)
 }
 
-/// Every card text of a PNG. Where the picture is damaged, or has none before its end, they are searched for behind that.
+/// Finds all card texts of a PNG. If the picture is damaged or has no card text before `IEND`, the remaining bytes are
+/// searched too.
 ///
 /// # Errors
-/// [`CardError::TooLarge`] above the limit of a file.
+/// [`CardError::TooLarge`] if the file exceeds the size limit.
 pub(super) fn card_texts(png: &[u8]) -> Result<CardTexts<'_>, CardError> {
     check_size(png, "the picture")?;
     let Row { chunks, behind, damage } = row(png);
@@ -109,7 +109,7 @@ pub(super) fn card_texts(png: &[u8]) -> Result<CardTexts<'_>, CardError> {
     Ok(CardTexts { texts, damage })
 }
 
-/// Whether every part of the picture is where it belongs, so that a card can be put into it.
+/// Whether the chunk structure is intact, so that a card can be written into the picture.
 pub(super) fn is_whole(png: &[u8]) -> bool {
     chunks(png).is_ok()
 }
@@ -159,7 +159,7 @@ pub(super) fn without_texts(png: &[u8]) -> Result<Vec<u8>, CardError> {
     }))
 }
 
-/// The same PNG with these card texts, in this order, instead of those it had in whichever kind of chunk.
+/// Returns the PNG with these card texts, in this order. They replace the existing card texts in all chunk types.
 pub(super) fn with_card_texts(png: &[u8], texts: &[(&str, &str)]) -> Result<Vec<u8>, CardError> {
     let (chunks, after_end) = chunks(png)?;
     let mut written = SIGNATURE.to_vec();
@@ -200,10 +200,10 @@ fn checksum_of(kind_and_data: &[u8]) -> [u8; 4] {
     crc32fast::hash(kind_and_data).to_be_bytes()
 }
 
-/// As much of a picture as can be read.
+/// The readable chunks of a picture.
 struct Row<'a> {
     chunks: Vec<Chunk<'a>>,
-    /// The bytes behind `IEND`, or from the damage on.
+    /// Bytes after `IEND`, or from the first damage on.
     behind: &'a [u8],
     damage: Option<CardError>,
 }
@@ -250,8 +250,7 @@ fn row(png: &[u8]) -> Row<'_> {
     }
 }
 
-/// Card texts anywhere in these bytes, which are no row of chunks. Only those whose checksum is right: whatever else looks like
-/// one may be a part of the pixels.
+/// Searches unstructured bytes for card texts. Requires a correct CRC, because pixel data can look like a chunk.
 fn scattered(bytes: &[u8]) -> Vec<CardText<'_>> {
     let mut found = Vec::new();
     let mut from = 4;
@@ -291,7 +290,7 @@ fn card_text<'a>(chunk: &Chunk<'a>) -> Option<CardText<'a>> {
     is_card.then(|| CardText { keyword: text.keyword.trim().to_owned(), checksum_ok: chunk.checksum_ok(), text })
 }
 
-/// Whether a chunk holds a card: as a text, or in what it says of the picture (formats 3.9).
+/// Whether the chunk holds a card, as a text chunk or in an EXIF comment.
 fn holds_card(chunk: &Chunk<'_>) -> bool {
     card_text(chunk).is_some() || (chunk.kind == b"eXIf" && exif::in_block(chunk.data).is_ok_and(|json| json.is_some()))
 }

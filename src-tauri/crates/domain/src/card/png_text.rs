@@ -1,4 +1,4 @@
-//! Texts inside of a PNG: `tEXt` as it stands, `zTXt` deflated, `iTXt` either way.
+//! PNG text chunks: `tEXt` is plain, `zTXt` is compressed with deflate, and `iTXt` may be either.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -7,14 +7,14 @@ use flate2::read::ZlibDecoder;
 
 use super::MAX_PNG_TEXT;
 
-/// Longest keyword of a text; the format says 79, and some writers do not care.
+/// Maximum length of a keyword. The PNG specification allows 79 bytes, but some writers exceed that.
 const MAX_KEYWORD: usize = 1_024;
-/// Times that a text may be larger than it is packed. Base64 of real cards becomes two to ten times as small.
+/// Maximum compression ratio. Base64 of real cards compresses two to ten times.
 const MAX_RATIO: usize = 200;
-/// Up to so many bytes a text may be packed as tightly as it will.
+/// The ratio limit applies only above this size, in bytes.
 const RATIO_COUNTS_FROM: usize = 1 << 20;
 
-/// A text as it stands in the picture.
+/// A text chunk as stored in the picture.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
     pub(super) keyword: &'a str,
@@ -22,18 +22,18 @@ pub(super) struct Text<'a> {
     packed: bool,
 }
 
-/// A text as it reads.
+/// A decompressed text.
 pub(super) struct Unpacked<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
-    /// Whether it ended as its packing says. What there is of it may be all the same.
+    /// Whether decompression reached the end marker. An incomplete text may still contain the whole card.
     pub(super) whole: bool,
 }
 
-/// A packed text is larger than any card.
+/// The decompressed text exceeds the size limit of a card.
 pub(super) struct TooLarge;
 
 impl<'a> Text<'a> {
-    /// The text in a chunk of this kind; `None` for chunks of other kinds.
+    /// Reads a text chunk; `None` for other chunk types.
     pub(super) fn of(kind: &[u8], chunk: &'a [u8]) -> Option<Self> {
         if !matches!(kind, b"tEXt" | b"zTXt" | b"iTXt") {
             return None;
@@ -42,14 +42,14 @@ impl<'a> Text<'a> {
         let keyword = std::str::from_utf8(keyword).ok()?;
         let (packed, data) = match kind {
             b"tEXt" => (false, rest),
-            // The only method there is.
+            // Deflate is the only defined compression method.
             b"zTXt" => (true, rest.strip_prefix(b"\0")?),
             _ => international(rest),
         };
         Some(Self { keyword, data, packed })
     }
 
-    /// Bytes that it may become when it is unpacked; 0 if it is not packed.
+    /// Maximum size after decompression, in bytes; 0 if the text is not compressed.
     pub(super) fn unpacked_limit(&self) -> usize {
         match self.packed {
             true => RATIO_COUNTS_FROM.max(self.data.len().saturating_mul(MAX_RATIO)).min(MAX_PNG_TEXT),
@@ -71,12 +71,12 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The part behind the keyword of `iTXt`: a flag, a method, the language, the keyword in that language, the text.
+/// Parses the fields after the `iTXt` keyword: compression flag, method, language, translated keyword, text.
 fn international(rest: &[u8]) -> (bool, &[u8]) {
     let text = |rest| at_zero(at_zero(rest)?.1).map(|(_, text)| text);
     match rest {
         [flag @ 0..=1, 0, rest @ ..] if text(rest).is_some() => (*flag == 1, text(rest).unwrap_or_default()),
-        // Some writers only change the name of the chunk.
+        // Some writers only rename a `tEXt` chunk.
         _ => (false, rest),
     }
 }

@@ -33,7 +33,8 @@ pub struct ChatFile {
     pub character: String,
     /// Empty where the file does not say.
     pub created: String,
-    /// The rest of the first line, as it is: `chat_metadata` with the author's note, variables, bookmarks and so on.
+    /// Unused fields of the first line, unchanged: `chat_metadata` with the author's note, variables, bookmarks and so
+    /// on.
     pub header: Map<String, Value>,
     pub messages: Vec<Said>,
 }
@@ -53,7 +54,7 @@ pub struct Said {
     pub versions: Vec<Version>,
     /// Index into `versions` of the one that is shown.
     pub selected: usize,
-    /// The rest of its line, as it is.
+    /// Unused fields of the message's line, unchanged.
     pub rest: Map<String, Value>,
 }
 
@@ -84,7 +85,7 @@ pub struct Version {
     pub sent: String,
     /// Name of the model that wrote it.
     pub model: String,
-    /// The rest of what the file says of it, as it is: times of its making, and `extra` with pictures, translations and so on.
+    /// Unused fields of the version, unchanged: generation times, and `extra` with pictures, translations and so on.
     pub rest: Map<String, Value>,
 }
 

@@ -1,43 +1,43 @@
-//! Chats of other apps in one JSON: text-generation-webui, Agnai, Character.AI and JanitorAI. Files that are known, but hold
-//! nothing that can be read as a chat, are named.
+//! Reads JSON chats of text-generation-webui, Agnai, Character.AI and JanitorAI, and names known files that contain no
+//! readable chat.
 
 use serde_json::{Map, Value};
 
 use super::{By, ChatFile, MAX_MESSAGES, RisuChat, Said, Version, from_risuai};
 
-/// Chats of a file at the most.
+/// Maximum number of chats per file.
 const MAX_CHATS: usize = 2_000;
-/// Versions of a message at the most.
+/// Maximum number of versions per message.
 const MAX_VERSIONS: usize = 500;
-/// Characters of a name, a title or a date.
+/// Maximum length of a name, title or date, in characters.
 const MAX_NAME: usize = 200;
-/// What stands in place of the user's words before a greeting in text-generation-webui.
+/// Placeholder for the user's message before a greeting in text-generation-webui.
 const NOBODY: &str = "<|BEGIN-VISIBLE-CHAT|>";
 
-/// What a JSON file with chats is.
+/// Kind of a JSON file with chats.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recognised {
-    /// SillyTavern's lines as one array; [`ChatFile::from_jsonl`] reads it.
+    /// SillyTavern's lines as one array. Read them with [`ChatFile::from_jsonl`].
     Lines,
-    /// RisuAI's chats, and how many things in the file are none.
+    /// RisuAI's chats, and the number of items that are not chats.
     Risu(Vec<RisuChat>, usize),
     Other(OtherChats),
-    /// The name of something that is known and not supported.
+    /// Name of a known but unsupported file type.
     Unsupported(&'static str),
 }
 
-/// Chats of another app. Names that the file does not tell are empty.
+/// Chats of another app. A name is empty if the file does not contain it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OtherChats {
-    /// The app's name.
+    /// Name of the app.
     pub app: &'static str,
-    /// With their titles, which may be empty.
+    /// Chats with their titles. A title may be empty.
     pub chats: Vec<(String, ChatFile)>,
-    /// Things in the file that hold no messages.
+    /// Number of items in the file without messages.
     pub unread: usize,
 }
 
-/// The chats in a JSON file; `None` for any other JSON.
+/// Detects and reads the chats in a JSON file; `None` for any other JSON.
 pub fn recognise(root: &Value) -> Option<Recognised> {
     let root = match root {
         Value::Array(all) => {
@@ -56,10 +56,10 @@ pub fn recognise(root: &Value) -> Option<Recognised> {
     other.map(Recognised::Other).or_else(|| unsupported(root).map(Recognised::Unsupported))
 }
 
-/// Reads the chats of one app, if the file is one of its.
+/// Reads the chats of one app; `None` if the file is from another app.
 type Read = fn(&Map<String, Value>) -> Option<Found>;
 
-/// Titles and chats; those without messages are still in it.
+/// Titles and chats, including chats without messages.
 type Found = Vec<(String, ChatFile)>;
 
 fn bounded(app: &'static str, found: Found) -> OtherChats {
@@ -76,7 +76,8 @@ fn bounded(app: &'static str, found: Found) -> OtherChats {
     OtherChats { app, unread: total - chats.len(), chats }
 }
 
-/// Pairs of what the user said and what was answered. `visible` is HTML, so `internal` is read; newer files have versions besides.
+/// Reads pairs of a user message and a reply. Uses `internal`, because `visible` is HTML. Newer files also contain
+/// versions.
 fn webui(root: &Map<String, Value>) -> Option<Found> {
     let pairs = |keys: [&str; 2]| keys.iter().find_map(|key| root.get(*key)?.as_array());
     let (internal, visible) = (pairs(["internal", "data"])?, pairs(["visible", "data_visible"])?);
@@ -117,7 +118,7 @@ fn agnai(root: &Map<String, Value>) -> Option<Found> {
     }
     let mut messages: Vec<Said> = all.iter().filter_map(|message| agnai_said(message.as_object()?)).collect();
     let greeting = text(root, "greeting");
-    // It is the first message already, unless the chat was cut.
+    // The messages already start with the greeting, unless the chat was cut.
     if !greeting.trim().is_empty() && messages.first().is_some_and(|first| first.by == By::User) {
         messages.insert(0, one(By::Character, String::new(), greeting, String::new()));
     }
@@ -136,7 +137,7 @@ fn agnai_said(message: &Map<String, Value>) -> Option<Said> {
     Some(Said { name: short(message, "handle"), ..among(by, versions, shown) })
 }
 
-/// Either histories of messages with their sources, or turns with candidates.
+/// Reads histories of messages with sources, or turns with candidates.
 fn character_ai(root: &Map<String, Value>) -> Option<Found> {
     let title = || root.get("info")?.get("character")?.get("name")?.as_str().map(str::to_owned);
     if let Some(turns) = root.get("turns").and_then(Value::as_array) {
@@ -145,7 +146,7 @@ fn character_ai(root: &Map<String, Value>) -> Option<Found> {
             return None;
         }
         let mut chat = named_by_messages(turns.iter().filter_map(turn).collect());
-        // The newest comes first in answers of the service.
+        // The service returns the newest turn first.
         let first = |chat: &ChatFile| chat.messages.first().map(|said| said.shown().sent.clone());
         let last = |chat: &ChatFile| chat.messages.last().map(|said| said.shown().sent.clone());
         if first(&chat) > last(&chat) {
@@ -204,12 +205,12 @@ fn turn(turn: &Value) -> Option<Said> {
     })
 }
 
-/// Replies that are not the main one are other versions of it.
+/// Reads messages. Replies that are not the main one become versions of it.
 fn janitor(root: &Map<String, Value>) -> Option<Found> {
     let all = root.get("chatMessages")?.as_array()?;
     let mut listed: Vec<&Map<String, Value>> = all.iter().filter_map(Value::as_object).collect();
     let number = |message: &&Map<String, Value>| message.get("id").and_then(Value::as_i64).unwrap_or_default();
-    // The newest comes first in answers of the service.
+    // The service returns the newest message first.
     listed.sort_by_key(number);
     let mut messages: Vec<Said> = Vec::new();
     for message in listed {
@@ -257,7 +258,7 @@ fn unsupported(root: &Map<String, Value>) -> Option<&'static str> {
     list("messages").filter(|all| !all.is_empty() && all.iter().all(said)).map(|_| "a log of requests to a model")
 }
 
-/// The version that is shown among the others, or one more.
+/// Selects the shown version among the others, or adds it.
 fn among(by: By, mut versions: Vec<Version>, shown: Version) -> Said {
     versions.truncate(MAX_VERSIONS - 1);
     let selected = match versions.iter().rposition(|version| version.text == shown.text) {

@@ -14,13 +14,13 @@ const MAX_ALL_VERSIONS: usize = 300_000;
 const MAX_UNREAD: usize = 10_000;
 /// Characters of a name.
 const MAX_NAME: usize = 200;
-/// Bytes of what is kept of the first line, and of a message or a version, besides what is used of it.
+/// Maximum size of the unused fields kept from the first line, in bytes. [`MAX_REST`] applies to a message or version.
 const MAX_HEADER: usize = 4 << 20;
 const MAX_REST: usize = 1 << 20;
 
-/// Keys of the first line that have a field of their own.
+/// Keys of the first line that have their own field in [`ChatFile`].
 const HEADER: [&str; 3] = ["user_name", "character_name", "create_date"];
-/// Keys of a message's line that have a field of their own.
+/// Keys of a message's line that have their own field.
 const LINE: [&str; 10] = [
     "name",
     "is_user",
@@ -34,21 +34,21 @@ const LINE: [&str; 10] = [
     "original_avatar",
 ];
 
-/// What reading a chat left out or changed. Lines count from 1.
+/// Data that reading a chat dropped or changed. Line numbers start at 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// Lines that hold no message.
+    /// Lines without a message.
     pub unread: Vec<usize>,
-    /// Lines in which characters that are no text became U+FFFD.
+    /// Lines with invalid characters, which became U+FFFD.
     pub repaired: Vec<usize>,
-    /// Versions beyond the limit of a message.
+    /// Number of versions above the limit per message.
     pub cut_versions: usize,
-    /// Messages and versions, and the first line, whose unused data is above the limit and was left out.
+    /// Number of messages, versions and first lines whose unused data exceeded the limit and was dropped.
     pub oversized: usize,
 }
 
 impl Losses {
-    /// Keeps `rest` up to `limit` bytes.
+    /// Drops `rest` if it is larger than `limit` bytes.
     fn bound(&mut self, rest: &mut Map<String, Value>, limit: usize) {
         let size = |rest: &Map<String, Value>| serde_json::to_string(rest).map_or(usize::MAX, |text| text.len());
         if !rest.is_empty() && size(rest) > limit {
@@ -59,7 +59,7 @@ impl Losses {
 }
 
 impl ChatFile {
-    /// Reads a chat, as lines of JSON or as one array of the same objects.
+    /// Reads a chat from JSON lines, or from one array of the same objects.
     ///
     /// # Errors
     /// [`ChatFileError`] if it is no chat, or above the limits.
@@ -101,21 +101,21 @@ impl ChatFile {
     }
 }
 
-/// A chat on its way in, object by object.
+/// Builds a chat from its objects.
 #[derive(Default)]
 struct Reader {
     chat: ChatFile,
     losses: Losses,
-    /// The file has bytes that are no text.
+    /// The file contains invalid bytes.
     damaged: bool,
     begun: bool,
-    /// The first object is the header of a chat.
+    /// The first object is a chat header.
     headed: bool,
     versions: usize,
 }
 
 impl Reader {
-    /// The object in a line. A byte or half of a pair that is no text costs that character alone.
+    /// Reads the object in a line. Replaces only invalid bytes and unpaired surrogates, and keeps the rest of the line.
     fn object(&mut self, line: &str, number: usize) -> Option<Map<String, Value>> {
         if line.len() > MAX_LINE {
             return None;
@@ -178,7 +178,7 @@ impl Reader {
     }
 }
 
-/// The values of a file that is one array.
+/// Reads the values of a file that is one array.
 fn array(text: &str) -> Option<(Vec<Value>, Vec<Repair>)> {
     if !text.trim_start().starts_with('[') {
         return None;
@@ -196,7 +196,7 @@ fn object(value: Value) -> Option<Map<String, Value>> {
     }
 }
 
-/// SillyTavern writes the word in their place since it no longer reads them.
+/// SillyTavern no longer reads the names and writes the word `unused` instead.
 fn name_in(header: &Map<String, Value>, key: &str) -> String {
     let name = short(header, key);
     if name == "unused" { String::new() } else { name }
@@ -235,7 +235,7 @@ fn kind(line: &Map<String, Value>) -> String {
     kind.unwrap_or_default().to_owned()
 }
 
-/// Leaves out the kind that the message tells already.
+/// Removes `extra.type` if it only repeats the kind of the message.
 fn without_kind(rest: &mut Map<String, Value>, told: &str) {
     let Some(Value::Object(extra)) = rest.get_mut("extra") else { return };
     if !told.is_empty() && extra.get("type").and_then(Value::as_str) == Some(told) {

@@ -1,31 +1,30 @@
-//! The versions of a message (SillyTavern calls them swipes), and which of them is shown.
+//! Versions of a message (swipes in SillyTavern), and the choice of the shown version.
 
 use serde_json::{Map, Value};
 
 use super::Version;
 
-/// Versions of a message.
+/// Maximum number of versions per message.
 pub(super) const MAX_VERSIONS: usize = 500;
-/// Characters of a name.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 200;
-/// Characters of a date, which every version of a message may repeat.
+/// Maximum length of a date, in characters. Each version of a message may repeat it.
 const MAX_DATE: usize = 64;
-/// What SillyTavern keeps with each version, and with the message for the version that is shown.
+/// Keys that SillyTavern stores with each version, and with the message for the shown version.
 pub(super) const OF_VERSION: [&str; 3] = ["gen_started", "gen_finished", DATE];
-/// A date that is no text stays as it is beside its text.
+/// Key of the date. A date that is not a string stays in the unused fields, unchanged.
 const DATE: &str = "send_date";
 
-/// The versions of a message.
 pub(super) struct Versions {
     /// Never empty.
     pub(super) all: Vec<Version>,
     pub(super) selected: usize,
-    /// Versions beyond the limit.
+    /// Number of versions above the limit.
     pub(super) cut: usize,
 }
 
-/// All versions up to the limit. The message's own text decides which one is shown: `swipe_id` is often missing or stale, so it
-/// only chooses among equal texts. A text that is no version becomes one more.
+/// Reads all versions up to the limit. The message's own text decides which one is shown. `swipe_id` is often missing
+/// or stale, so it only chooses between equal texts. A text that matches no version becomes a new one.
 pub(super) fn versions(line: &Map<String, Value>, mut shown: Version) -> Versions {
     let texts: Vec<String> =
         line.get("swipes").and_then(Value::as_array).into_iter().flatten().map(text_of_version).collect();
@@ -51,13 +50,14 @@ pub(super) fn versions(line: &Map<String, Value>, mut shown: Version) -> Version
 fn text_of_version(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        // A generation that was cancelled before its first word.
+        // The user cancelled the generation before its first word.
         Value::Null => String::new(),
         other => other.to_string(),
     }
 }
 
-/// Index of the version with the message's text; of several the one that `swipe_id` names, else the last.
+/// Returns the index of the version with the message's text. Prefers `swipe_id` among equal texts, or else the last
+/// one.
 fn chosen(line: &Map<String, Value>, texts: &[String], shown: &str) -> Option<usize> {
     let named = match line.get("swipe_id") {
         Some(Value::Number(id)) => id.as_u64().and_then(|id| usize::try_from(id).ok()),
@@ -68,7 +68,7 @@ fn chosen(line: &Map<String, Value>, texts: &[String], shown: &str) -> Option<us
     named.filter(is_shown).or_else(|| texts.iter().rposition(|text| text == shown))
 }
 
-/// A version that is not shown. Where nothing tells its date it has the message's.
+/// Builds a version that is not shown. It takes the message's date if it has none of its own.
 fn other(text: String, sent: Option<&Value>, about: Option<&Map<String, Value>>) -> Version {
     let mut version = Version { text, ..Version::default() };
     if let Some(about) = about {
@@ -80,7 +80,7 @@ fn other(text: String, sent: Option<&Value>, about: Option<&Map<String, Value>>)
     version
 }
 
-/// What the line itself says of the version that is shown.
+/// Builds the shown version from the fields of the line itself.
 pub(super) fn shown(text: &str, line: &Map<String, Value>) -> Version {
     let mut about = Map::new();
     for key in OF_VERSION.iter().chain(&["extra"]) {
@@ -93,7 +93,7 @@ pub(super) fn shown(text: &str, line: &Map<String, Value>) -> Version {
     version
 }
 
-/// Adds what `about` says where `version` does not say it yet.
+/// Fills missing fields of `version` from `about`.
 fn complete(version: &mut Version, about: &Map<String, Value>) {
     let extra = about.get("extra").and_then(Value::as_object);
     let text = |key: &str| extra.and_then(|extra| extra.get(key)).and_then(Value::as_str).unwrap_or_default();
@@ -127,7 +127,7 @@ fn fill(text: &mut String, other: impl FnOnce() -> String) {
     }
 }
 
-/// A date as the file writes it; seconds or milliseconds in old files.
+/// Returns the date as written in the file. Old files use seconds or milliseconds.
 fn date(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(date)) => date.chars().take(MAX_DATE).collect(),

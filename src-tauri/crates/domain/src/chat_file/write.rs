@@ -42,7 +42,7 @@ impl ChatFile {
     }
 }
 
-/// Without control characters, which can command a terminal that shows the text.
+/// Removes control characters, because terminals interpret them as commands.
 fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
 }

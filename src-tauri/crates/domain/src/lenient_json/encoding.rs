@@ -1,16 +1,16 @@
-//! From bytes to text: UTF-8 and UTF-16, with and without a byte order mark.
+//! Decodes UTF-8 and UTF-16, with or without a byte order mark.
 
 use std::borrow::Cow;
 
 use super::{Fault, Repair, repair};
 
-/// The text without its byte order mark. What is no text becomes U+FFFD.
+/// Decodes the text and removes the byte order mark. Invalid sequences become U+FFFD.
 pub(super) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
     match bytes {
         [0xef, 0xbb, 0xbf, rest @ ..] => utf8(rest),
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        // JSON begins with two ASCII characters, so its first bytes tell where the zeros are.
+        // JSON starts with two ASCII characters, so the position of the zero bytes shows the byte order.
         [1..=127, 0, 1..=127, 0, ..] => utf16(bytes, u16::from_le_bytes),
         [0, 1..=127, 0, 1..=127, ..] => utf16(bytes, u16::from_be_bytes),
         _ => utf8(bytes),
@@ -28,7 +28,7 @@ fn utf8(bytes: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
     }
 }
 
-/// A byte behind the last whole unit is no text either.
+/// A trailing odd byte is invalid too.
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (Cow<'_, str>, Option<Repair>) {
     let (pairs, odd) = bytes.as_chunks::<2>();
     let mut text = String::with_capacity(bytes.len() / 2);

@@ -1,13 +1,13 @@
-//! JSON as JavaScript's readers accept it, for every file that people import: cards, chunks of pictures, lorebooks, presets,
-//! regex scripts, personas, lines of chats.
+//! Lenient JSON, as JavaScript parsers accept it, for all imported files: cards, PNG chunks, lorebooks, presets, regex
+//! scripts, personas and chat lines.
 //!
-//! - UTF-8 with or without a byte order mark, and UTF-16 of either byte order.
-//! - Half of a UTF-16 pair becomes U+FFFD, in values and in keys; so does a byte that is no UTF-8.
-//! - `NaN`, `Infinity` and numbers beyond a double become `null`.
-//! - Of equal keys the last one wins. U+0000 stays.
-//! - Size, depth and the number of values are bounded before anything is allocated for them.
+//! - The text is UTF-8 with or without a byte order mark, or UTF-16 in either byte order.
+//! - Unpaired surrogates in values and keys become U+FFFD, and so do invalid UTF-8 bytes.
+//! - `NaN`, `Infinity` and numbers outside the range of a double become `null`.
+//! - The last of several equal keys wins. U+0000 is preserved.
+//! - Limits on size, depth and number of values apply before allocation.
 //!
-//! Every replacement is a [`Repair`], which the report of an import shows as a warning.
+//! Each replacement is a [`Repair`], which the import report shows as a warning.
 
 mod encoding;
 mod scan;
@@ -16,30 +16,30 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// Largest JSON text, in bytes of UTF-8.
+/// Maximum size of a JSON text, in bytes of UTF-8.
 pub const MAX_JSON: usize = 24 << 20;
-/// Deep enough for every real file, and below the parser's own limit even after an upgrade of a card added a level.
+/// Maximum nesting depth. Real files stay below it. The parser accepts more, so a card upgrade can add a level.
 pub const MAX_DEPTH: usize = 100;
-/// A value takes about 70 bytes in memory, its name as many again, and an object with a member 500: counted as they weigh,
-/// this keeps the worst of files near 100 MB, and has room for a lorebook of 10,000 full entries.
+/// Limits memory use to about 100 MB and leaves room for a lorebook of 10,000 full entries. A value needs about 70
+/// bytes, its key the same, and a non-empty object 500, so values are weighted.
 pub const MAX_VALUES: usize = 1_200_000;
 
-/// Something in the text that strict JSON does not have, and that was replaced.
+/// A replaced fault, which strict JSON does not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repair {
     pub fault: Fault,
-    /// How often it was found.
+    /// Number of occurrences.
     pub count: usize,
-    /// Where it was found first, counted from 1; columns are bytes of UTF-8.
+    /// Position of the first occurrence, starting at 1. Columns are bytes of UTF-8.
     pub line: usize,
     pub column: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Half of a UTF-16 pair, such as half of an emoji.
+    /// An unpaired surrogate, such as half of an emoji.
     HalfCharacter,
-    /// Bytes that belong to no text.
+    /// Bytes that are not valid text.
     NotText,
     /// `NaN`, `Infinity`, or a number that is too large.
     NotANumber,
@@ -63,7 +63,7 @@ impl std::fmt::Display for Repair {
     }
 }
 
-/// Why a text is no JSON that can be read. The caller says what kind of file it is.
+/// Why JSON cannot be read. The caller adds the kind of file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
     #[error("it has {bytes} bytes of JSON; at most {limit} are read")]
@@ -74,20 +74,20 @@ pub enum JsonError {
     Syntax { line: usize, column: usize, problem: String },
 }
 
-/// A text that strict parsers read, and what was replaced for that.
+/// Strict JSON text, and the replacements that made it strict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clean<'a> {
     pub text: Cow<'a, str>,
     pub repairs: Vec<Repair>,
 }
 
-/// The text of a JSON file as strict UTF-8 without a byte order mark, and with every [`Fault`] replaced. It is not parsed, so it
-/// may still be no JSON.
+/// Converts a JSON file to strict UTF-8 without a byte order mark, and replaces each [`Fault`]. The text is not parsed,
+/// so it may still be invalid JSON.
 ///
 /// # Errors
-/// [`JsonError::TooLarge`] or [`JsonError::TooComplex`] for what would fill the memory.
+/// [`JsonError::TooLarge`] or [`JsonError::TooComplex`] if the text would need too much memory.
 pub fn clean(bytes: &[u8]) -> Result<Clean<'_>, JsonError> {
-    // UTF-16 takes at most twice the bytes of the same text in UTF-8.
+    // UTF-16 needs at most twice as many bytes as UTF-8.
     check_size(bytes.len() / 2)?;
     let (text, repair) = encoding::decode(bytes);
     check_size(text.len())?;
@@ -102,10 +102,10 @@ pub fn clean(bytes: &[u8]) -> Result<Clean<'_>, JsonError> {
     Ok(Clean { text, repairs })
 }
 
-/// The value in a JSON file or in one line of a file, and what was replaced to read it.
+/// Reads the value in a JSON file or in one line, and returns the replacements.
 ///
 /// # Errors
-/// [`JsonError`] if it is no JSON even so, or beyond the limits.
+/// [`JsonError`] if the text is still invalid JSON after the repairs, or exceeds the limits.
 pub fn read(bytes: &[u8]) -> Result<(Value, Vec<Repair>), JsonError> {
     let Clean { text, repairs } = clean(bytes)?;
     let value = serde_json::from_str(&text).map_err(|error| JsonError::Syntax {
@@ -116,7 +116,7 @@ pub fn read(bytes: &[u8]) -> Result<(Value, Vec<Repair>), JsonError> {
     Ok((value, repairs))
 }
 
-/// The object in a JSON file, if it is one.
+/// Reads the object in a JSON file; `None` for any other value.
 pub fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
     match read(bytes).ok()?.0 {
         Value::Object(root) => Some(root),
@@ -124,20 +124,20 @@ pub fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
     }
 }
 
-/// Whether a file begins as JSON does that holds an object or a list, whatever its encoding.
+/// Whether a file starts like a JSON object or list, in any supported encoding.
 pub fn begins_as_json(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(256)];
     let (text, _) = encoding::decode(start);
     text.trim_start().starts_with(['{', '['])
 }
 
-/// The text of a file in UTF-8 or UTF-16 without its byte order mark, whatever is in it. Bytes that belong to no text become
-/// U+FFFD, which the repair tells.
+/// Decodes any UTF-8 or UTF-16 text and removes the byte order mark. Invalid bytes become U+FFFD, and the [`Repair`]
+/// reports them.
 pub fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
     encoding::decode(bytes)
 }
 
-/// Counts values and nesting before anything is allocated for them.
+/// Checks the number of values and the nesting before allocation.
 ///
 /// # Errors
 /// [`JsonError::TooComplex`] above [`MAX_DEPTH`] or [`MAX_VALUES`].
@@ -152,7 +152,7 @@ fn check_size(bytes: usize) -> Result<(), JsonError> {
     }
 }
 
-/// A repair whose first place is this offset into `text`.
+/// Creates a repair whose first occurrence is at `offset` in `text`.
 fn repair(fault: Fault, count: usize, text: &[u8], offset: usize) -> Repair {
     let before = &text[..offset.min(text.len())];
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);

@@ -1,18 +1,18 @@
-//! One pass over a JSON text: how large it would become in memory, and what strict JSON does not have.
+//! Scans a JSON text once, estimates its size in memory and finds the parts that strict JSON does not allow.
 
 use std::borrow::Cow;
 
 use super::{Fault, JsonError, MAX_DEPTH, MAX_VALUES, Repair, repair};
 
 const WEIGHT_OF_OBJECT: usize = 5;
-/// Bytes of `\ud83d`.
+/// Length of an escape such as `\ud83d`, in bytes.
 const ESCAPE: usize = 6;
 const REPLACEMENT: &str = "\\ufffd";
 const NULL: &str = "null";
-/// A number with fewer digits and without an exponent is no larger than a double can be.
+/// A number with fewer digits and no exponent fits the range of a double.
 const MAX_PLAIN_DIGITS: usize = 300;
 
-/// The text with its faults replaced; borrowed if it has none.
+/// Replaces the faults. Returns the borrowed text if there are none.
 pub(super) fn scan(text: Cow<'_, str>) -> Result<(Cow<'_, str>, Vec<Repair>), JsonError> {
     let mut edits = Edits::default();
     let mut size = Size::default();
@@ -38,7 +38,7 @@ pub(super) fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
     Ok(())
 }
 
-/// What the text would take in memory.
+/// Estimated size of the text in memory.
 struct Size {
     depth: usize,
     values: usize,
@@ -51,7 +51,7 @@ impl Default for Size {
 }
 
 impl Size {
-    /// Counts a byte outside of strings.
+    /// Adds a byte outside strings.
     fn add(&mut self, byte: u8) -> Result<(), JsonError> {
         match byte {
             b'{' => (self.depth, self.values) = (self.depth + 1, self.values + WEIGHT_OF_OBJECT),
@@ -70,7 +70,7 @@ impl Size {
     }
 }
 
-/// What is to be replaced: from where, how many bytes, and by what.
+/// Replacements: offset, length in bytes, and fault.
 #[derive(Default)]
 struct Edits {
     list: Vec<(usize, usize, Fault)>,
@@ -98,7 +98,7 @@ impl Edits {
     }
 }
 
-/// Goes to the end of the string that begins at `at`, and notes halves of pairs.
+/// Returns the end of the string that starts at `at`, and records unpaired surrogates.
 fn string(json: &[u8], mut at: usize, edits: &mut Edits) -> usize {
     while let Some(byte) = json.get(at) {
         at += match (byte, unit(json, at)) {
@@ -126,14 +126,14 @@ fn end_of_string(json: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The UTF-16 unit that an escape at this place stands for.
+/// Decodes the UTF-16 code unit of an escape at `at`.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
     let digit = |sum: u16, byte: &u8| Some((sum << 4) | char::from(*byte).to_digit(16)? as u16);
     digits.iter().try_fold(0, digit)
 }
 
-/// Goes behind a number or a word that stands for one, and notes those that no double is.
+/// Skips a number or a word such as `NaN`, and records those outside the range of a double.
 fn number(json: &[u8], at: usize, edits: &mut Edits) -> usize {
     let rest = &json[at..];
     let of_number = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');

@@ -39,7 +39,7 @@ pub struct Book {
     pub(super) kept: Vec<(String, Value)>,
 }
 
-/// A book from a file, and what was odd about it.
+/// A lorebook read from a file, and the problems found in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Read {
     pub book: Book,
@@ -63,10 +63,10 @@ impl Book {
         Ok((book, skipped))
     }
 
-    /// As [`Book::read`], with what was replaced in the file's text.
+    /// Reads a lorebook like [`Book::read`], and also returns the repairs of the file's text.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Book::read`].
     pub fn read_and_tell(bytes: &[u8]) -> Result<Read, BookError> {
         if bytes.len() > MAX_FILE {
             return Err(BookError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });

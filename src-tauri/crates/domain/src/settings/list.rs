@@ -117,9 +117,9 @@ words! {
         Evenly = "evenly",
     }
 
-    /// As whose words the author's note is sent.
+    /// Role of the author's note in the prompt.
     NoteRole {
-        /// As instructions.
+        /// Sent as instructions.
         System = "system",
         User = "user",
         Character = "character",
@@ -127,9 +127,9 @@ words! {
 
     /// How lorebook entries are activated.
     LoreProfile {
-        /// By the rules of the card specifications; words end where Unicode says so.
+        /// Follows the card specifications. Word boundaries follow Unicode.
         Corrected = "corrected",
-        /// As SillyTavern does, peculiarities included.
+        /// Behaves like SillyTavern, including its quirks.
         Compatible = "compatible",
     }
 
@@ -268,26 +268,26 @@ settings! {
     memory_model: String = text("auto"), Kind::NameOr { word: "auto" }, None, Context, PEOPLE;
     lore_strategy: LoreStrategy = text("character-first"), Kind::Choice(LoreStrategy::WORDS), None, Context, PEOPLE;
     lore_profile: LoreProfile = text("corrected"), Kind::Choice(LoreProfile::WORDS), None, Context, PEOPLE;
-    /// Recent messages that are scanned for keys, where neither the entry nor its book says otherwise.
+    /// Number of recent messages to scan for keys, unless the entry or its book overrides it.
     lore_scan_depth: u32 = Value::Whole(2), Kind::Whole { min: 0, max: 1_000 }, Messages, Context, PEOPLE;
-    /// Percent of the context, less the reply, that lore may take.
+    /// Maximum share of the context for lore, in percent, excluding the reply.
     lore_budget_percent: u32 = Value::Whole(25), Kind::Whole { min: 1, max: 100 }, None, Context, PEOPLE;
-    /// Tokens of lore at the most, whatever the share. `None`: the share alone decides.
+    /// Maximum number of lore tokens, regardless of the share. `None`: only the share applies.
     lore_budget_cap: Option<u32> = text("off"), OFF_OR_TOKENS, Tokens, Context, PEOPLE;
-    /// Texts of active entries may activate other entries.
+    /// Texts of active entries can activate other entries.
     lore_recursive: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
-    /// Passes at the most, the first included. `None`: no limit.
+    /// Maximum number of scan passes, including the first. `None`: no limit.
     lore_recursion_steps: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 100 }, None, Context, PEOPLE;
     lore_case_sensitive: bool = Value::Switch(false), Kind::Switch, None, Context, PEOPLE;
-    /// Off: a key also matches inside a word, which languages with many word endings need.
+    /// If off, a key also matches inside a word. Languages with many word endings need this.
     lore_whole_words: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
-    /// The names of the speakers are scanned, too.
+    /// Also scans the names of the speakers.
     lore_include_names: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
-    /// Scans further back until so many entries are active; 0 is off.
+    /// Scans further back until this many entries are active. 0 turns this off.
     lore_min_activations: u32 = Value::Whole(0), Kind::Whole { min: 0, max: 100 }, None, Context, PEOPLE;
-    /// How far back at the most. `None`: to the start of the chat.
+    /// Maximum scan depth for that, in messages. `None`: to the start of the chat.
     lore_min_activations_depth: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 1_000 }, Messages, Context, PEOPLE;
-    /// In a group of entries, those with the most keys found win.
+    /// In an inclusion group, the entries with the most matching keys win.
     lore_group_scoring: bool = Value::Switch(false), Kind::Switch, None, Context, PEOPLE;
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.
@@ -315,7 +315,7 @@ settings! {
     /// Every so many messages of the user; 0 is never.
     author_note_every_messages: u32 = Value::Whole(1), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
     author_note_role: NoteRole = text("system"), Kind::Choice(NoteRole::WORDS), None, Prompt, PEOPLE;
-    /// Texts that end a reply, one a line; `\\n` is a line break, `\\\\` a backslash.
+    /// Stop strings, one per line. `\\n` is a line break, `\\\\` a backslash.
     stop_strings: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
 
     /// Where the story stands (S4.23). `random` draws one for each chat. Empty: what the setting tells.

@@ -25,7 +25,7 @@ const JPEG: &[u8] = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00 and pixels \xff\xd9";
 fn ct_07_the_card_lies_at_the_root_of_an_archive() {
     let (card, warnings) = Card::read(&archive(&[("notes.txt", b"x"), ("card.json", v3("Mira").as_bytes())])).unwrap();
     assert_eq!((card.name(), card.version(), warnings), ("Mira", Version::V3, vec![]));
-    // One folder around everything is what packing a folder makes.
+    // Archivers add one top-level folder if the user packs a folder.
     let error = Card::read(&archive(&[("all/cards/card.json", v3("Mira").as_bytes())])).unwrap_err();
     assert!(matches!(error, CardError::UnknownFormat { .. }) && error.to_string().contains("card.json"), "{error}");
 }

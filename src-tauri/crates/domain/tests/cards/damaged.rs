@@ -1,5 +1,5 @@
-//! Files that were damaged in every way: no panic, bounded work, and the good parts survive. The seed and the number of cases are
-//! fixed; `PROPTEST_CASES` asks for more, and `PROPTEST_RNG_SEED` for others.
+//! Property tests with damaged files: no panic, bounded work, and intact parts survive. The seed and the number of
+//! cases are fixed. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` override them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,7 +22,7 @@ fn cases(usual: u32) -> ProptestConfig {
     }
 }
 
-/// Pieces of JSON strings as careless programs write them.
+/// Fragments of JSON strings as careless programs write them.
 fn odd_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-zé山 ]{0,6}",
@@ -33,7 +33,7 @@ fn odd_text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
 }
 
-/// Values of every type, and such that only JavaScript and Python write.
+/// Values of every type, including those that only JavaScript and Python write.
 fn odd_value() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         prop::sample::select(&["null", "true", "-0.5", "1e999", "NaN", "-Infinity", "Infinity", "7", "[]", "{}"][..])
@@ -76,7 +76,7 @@ fn encoded(text: &str, encoding: Encoding) -> Vec<u8> {
     }
 }
 
-/// Any of the ways in which a file goes bad.
+/// A kind of file damage.
 #[derive(Debug, Clone)]
 enum Harm {
     Cut(prop::sample::Index),
@@ -177,7 +177,7 @@ proptest! {
     }
 }
 
-/// A chunk of a soup: other texts, rubbish, wrong checksums, texts that claim to be cards.
+/// An arbitrary chunk: other texts, random bytes, wrong checksums, texts with card keywords.
 fn any_chunk() -> impl Strategy<Value = Vec<u8>> {
     let kind = prop::sample::select(&["tEXt", "zTXt", "iTXt", "iTXt deflated"][..]);
     let keyword = prop::sample::select(&["Comment", "chara", "ccv3", "Chara", "naidata", "chara-ext-asset_:a"][..]);
@@ -222,7 +222,7 @@ proptest! {
         let cut = [front, &rest[..at.index(rest.len())]].concat();
         let bad = [front, &harmed(rest, &harms)].concat();
         for png in [cut, bad] {
-            // A later copy may be the better one, and be whole.
+            // A later copy may be the intact one.
             let (card, _) = Card::read(&png).unwrap();
             prop_assert!(!card.name().is_empty());
         }

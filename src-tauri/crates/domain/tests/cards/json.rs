@@ -99,7 +99,7 @@ fn what_is_no_object_is_refused_by_path() {
 fn broken_json_is_refused_with_its_place() {
     let error = read_error("{\"name\": \"Mira\",\n \"tags\": [}");
     assert_eq!(error.to_string(), "the card is not valid JSON, line 2, column 11: expected value");
-    // JavaScript reads such a file too, with a mark in the place of the letter.
+    // JavaScript also reads such a file and substitutes a replacement character.
     let (latin1, warnings) = Card::read(b"{\"name\":\"Ren\xe9\"}").unwrap();
     assert_eq!((latin1.name(), warnings.len()), ("Ren\u{fffd}", 1));
     assert!(warnings[0].to_string().contains("save the file as UTF-8"), "{}", warnings[0]);

@@ -1,4 +1,4 @@
-//! Files as people really have them: other encodings, cut emojis, no name, archives packed by hand, pictures of other kinds.
+//! Real-world file variants: other encodings, cut emojis, no name, manually packed archives, other picture formats.
 
 use domain::bundle::Bundle;
 use domain::card::{Card, CardError, Warning};
@@ -76,7 +76,7 @@ fn a_nameless_card_is_called_as_its_file() {
         assert!(matches!(read_error(&json), CardError::NoName { .. }));
         assert!(matches!(Card::read_named(json.as_bytes(), " ").unwrap_err(), CardError::NoName { .. }));
     }
-    // A copy with a name comes first, and nothing at all is no card.
+    // A copy with a name takes precedence. A file without any card field is not a card.
     let png = picture(&[card_chunk("ccv3", &described("\"\"")), card_chunk("chara", &v2("Mira"))]);
     assert_eq!(Card::read_named(&png, "Marta").unwrap().0.name(), "Mira");
     assert!(Card::read_named(b"{\"tags\":[]}", "Marta").is_err());
@@ -153,7 +153,7 @@ fn files_packed_together_are_found_and_chats_come_last() {
     }
 }
 
-/// RIFF, a picture of no interest, and what the picture says of itself.
+/// Builds a WebP with dummy picture data and an EXIF block.
 fn webp(exif: &[u8]) -> Vec<u8> {
     let part =
         |kind: &[u8], data: &[u8]| [kind, &(data.len() as u32).to_le_bytes(), data, &vec![0; data.len() % 2]].concat();
@@ -161,7 +161,7 @@ fn webp(exif: &[u8]) -> Vec<u8> {
     [b"RIFF", &(parts.len() as u32).to_le_bytes()[..], &parts].concat()
 }
 
-/// Little-endian TIFF whose second part has one entry, the user's comment.
+/// Builds a little-endian TIFF whose second directory has one entry, the user comment.
 fn comment(text: &[u8]) -> Vec<u8> {
     let text = [b"ASCII\0\0\0", text].concat();
     let entry = |tag: u16, kind: u16, count: u32, value: u32| {

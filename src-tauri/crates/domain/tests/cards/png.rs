@@ -136,7 +136,7 @@ fn text_that_is_no_base64_but_json_is_read() {
     for kind in ["tEXt", "zTXt", "iTXt"] {
         assert_eq!(name_in(&picture(&[in_kind(kind, "chara", &v2("Mira"))])), ("Mira".into(), vec![]), "{kind}");
     }
-    // As some writers have it, which only change the name of the chunk.
+    // Some writers only rename a `tEXt` chunk.
     let plain = chunk("iTXt", format!("chara\0{}", STANDARD.encode(v2("Mira"))).as_bytes());
     assert_eq!(name_in(&picture(&[plain])).0, "Mira");
 }
@@ -162,7 +162,7 @@ fn a_packed_text_that_is_cut_off_is_named() {
     let cut = |length: usize| picture(&[chunk("zTXt", &[b"chara\0\0", &whole[..length]].concat())]);
     let error = Card::read(&cut(4)).unwrap_err();
     assert!(matches!(error, CardError::NotUnpacked { .. } | CardError::Json { .. }), "{error}");
-    // All of the text is there, and only its checksum is not.
+    // The text is complete, but its checksum is missing.
     let (name, warnings) = name_in(&cut(whole.len() - 4));
     assert_eq!((name.as_str(), &warnings[..]), ("Mira", &[Warning::BadChecksum { keyword: "chara".into() }][..]));
 }
@@ -192,7 +192,7 @@ fn a_card_behind_the_end_of_the_picture_is_read() {
     assert_eq!(name_in(&png), ("Mira".into(), vec![]));
 }
 
-/// Words that were taken back leave with the copy that held them.
+/// Deleted text must not survive in an older copy of the card.
 #[test]
 fn no_older_copy_of_a_card_stays_in_an_export() {
     let old = STANDARD.encode(v2("SECRET"));

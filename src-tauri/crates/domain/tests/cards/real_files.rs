@@ -155,7 +155,7 @@ fn rt_1_a_card_in_a_comment_keeps_its_leaves_and_its_pixels() {
         assert_eq!(warnings, [], "{}", file.display());
         assert!(!card.description().is_empty() && !card.description().contains("{character}"));
         let after = card.to_png(&before).unwrap();
-        // The comment is an older copy of the card, which must not stay beside the new one.
+        // The EXIF comment is an older copy of the card, so writing removes it.
         let mut others = all_but_cards(&before);
         others.retain(|(kind, _)| kind != "eXIf");
         assert_eq!(others, all_but_cards(&after), "{}", file.display());

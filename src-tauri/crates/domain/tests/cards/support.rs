@@ -28,7 +28,7 @@ pub(crate) fn text_chunk(keyword: &str, text: &str) -> Vec<u8> {
     chunk("tEXt", format!("{keyword}\0{text}").as_bytes())
 }
 
-/// A text in one of the kinds of chunks that hold texts.
+/// Builds a text chunk of the given type.
 pub(crate) fn in_kind(kind: &str, keyword: &str, text: &str) -> Vec<u8> {
     match kind {
         "tEXt" => text_chunk(keyword, text),

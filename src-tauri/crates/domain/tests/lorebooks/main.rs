@@ -308,7 +308,7 @@ fn what_is_no_lorebook_is_refused_with_the_reason() {
     assert_eq!(book.entries.len(), 0);
 }
 
-/// A cut emoji, NaN and a broken entry cost what they are, and the book says so.
+/// A cut emoji, `NaN` or a broken entry affects only itself, and the result reports it.
 #[test]
 fn a_damaged_entry_costs_that_entry_alone() {
     let json = r#"{"name":"Sea \ud83d","entries":{

@@ -240,7 +240,7 @@ async fn read_on(engine: WeakEngine, encoder: Encoder) {
                 let stop = || ended.is_cancelled() || !engine.running().none() || engine.reading().is_asked();
                 engine.read_some(&encoder, stop).await
             };
-            // A defect in one text must not end the reading of all others.
+            // A panic on one text must not stop the reading of all others.
             contained(round).await
         };
         drop(engine);

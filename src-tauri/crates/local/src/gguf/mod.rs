@@ -48,7 +48,7 @@ pub struct Header {
     pub cache_bytes_per_token: Option<u64>,
     /// Length of vectors, for models that make embeddings.
     pub embedding_length: Option<u32>,
-    /// It makes embeddings, and cannot write.
+    /// The model makes embeddings and cannot generate text.
     pub embeds: bool,
 }
 
@@ -203,7 +203,7 @@ fn describe<R: Read + Seek>(
         parameters,
         cache_bytes_per_token: cache_bytes_per_token(metadata, &architecture),
         embedding_length: of_model("embedding_length").and_then(|length| u32::try_from(length).ok()),
-        // A model that writes pools nothing.
+        // Models that generate text do not use pooling.
         embeds: architecture.contains("bert")
             || architecture == "gemma-embedding"
             || of_model("pooling_type").is_some_and(|pooling| pooling > 0),

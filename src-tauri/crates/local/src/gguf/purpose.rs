@@ -1,25 +1,25 @@
-//! GGUF files that are no model which writes: parts and helpers of models, and models for other things.
+//! GGUF files that are not models for text generation: components, auxiliary files and models for other tasks.
 
 use std::fmt;
 
 use super::value::Metadata;
 
-/// What a file is for, where that is not to write. Reads on after the file's name, and says what to do instead.
+/// Purpose of a file that cannot generate text. Its `Display` text follows the file's name and says what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
-    /// Turns pictures or sound into vectors for another model (mmproj).
+    /// Encodes images or audio for another model (mmproj).
     Projector,
-    /// Changes a model of this architecture (LoRA).
+    /// Adapter for a model of this architecture (LoRA).
     Adapter(String),
     ControlVector,
-    /// Statistics for making smaller files (imatrix).
+    /// Statistics for quantization (imatrix).
     Statistics,
     Hearing,
     Speaking,
-    /// Makes pictures or videos; by its architecture, where the file says.
+    /// Generates images or videos. The architecture is empty if the file does not name it.
     Painting(String),
     TextEncoder,
-    /// One file of several that are one model.
+    /// One part of a split model.
     Part {
         number: u64,
         count: u64,
@@ -66,7 +66,7 @@ impl fmt::Display for Purpose {
     }
 }
 
-/// Architectures of models that make pictures or videos, as their converters write them.
+/// Architectures of models that generate images or videos, as their converters write them.
 const PAINTING: [&str; 19] = [
     "flux",
     "flux2",
@@ -90,7 +90,7 @@ const PAINTING: [&str; 19] = [
 ];
 const SPEAKING: [&str; 5] = ["wavtokenizer-dec", "outetts", "bark", "csm", "kokoro"];
 
-/// What the settings of a file say.
+/// Determines the purpose from the file's metadata.
 pub(super) fn of_settings(metadata: &Metadata) -> Option<Purpose> {
     let architecture = metadata.text("general.architecture").unwrap_or_default();
     let kind = metadata.text("general.type").unwrap_or_default();
@@ -111,7 +111,7 @@ pub(super) fn of_settings(metadata: &Metadata) -> Option<Purpose> {
     }
 }
 
-/// What the names of its tensors say of a file whose settings say nothing.
+/// Determines the purpose from the tensor names, for files whose metadata does not show it.
 pub(super) fn of_tensors(metadata: &Metadata, names: &[String]) -> Option<Purpose> {
     let any = |test: &dyn Fn(&str) -> bool| names.iter().any(|name| test(name));
     let begins = |starts: &[&str]| any(&|name| starts.iter().any(|start| name.starts_with(start)));
@@ -119,7 +119,7 @@ pub(super) fn of_tensors(metadata: &Metadata, names: &[String]) -> Option<Purpos
     if any(&|name| name.ends_with(".lora_a") || name.contains(".lora_down.")) {
         return Some(adapter(architecture));
     }
-    // A model that writes turns tokens into vectors, and some see or hear besides.
+    // A model with token embeddings can generate text, even if it also has vision or audio tensors.
     if any(&|name| name.contains("token_embd") || name.contains("embed_tokens")) {
         return None;
     }
@@ -140,7 +140,7 @@ fn adapter(architecture: &str) -> Purpose {
     Purpose::Adapter(if architecture.is_empty() { String::new() } else { format!("{an} {architecture}") })
 }
 
-/// What a file is that is no GGUF at all, by its first bytes.
+/// Describes a file that is not GGUF by its first bytes.
 pub(super) fn of_magic(magic: [u8; 4]) -> String {
     let what = match &magic {
         b"<!DO" | b"<!do" | b"<htm" | b"<HTM" | b"<?xm" => {

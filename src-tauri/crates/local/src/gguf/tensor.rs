@@ -10,8 +10,8 @@ use super::reader::Reader;
 const MAX_NAME: u64 = 63;
 const MAX_DIMENSIONS: u32 = 4;
 
-/// Reads `count` tensor descriptions and checks that the file holds all of their data. Returns how many values they are, and
-/// the tensors' names.
+/// Reads `count` tensor descriptions and checks that the file holds all of their data. Returns the number of values and
+/// the names of the tensors.
 pub(super) fn check_all<R: Read + Seek>(
     reader: &mut Reader<R>,
     count: u64,

@@ -150,7 +150,7 @@ fn what_is_no_model_is_named() {
     assert_eq!(fault(&Sketch::default().tensor("t", &[1], 0, 0).data(4)), "does not say what architecture it is of");
 }
 
-/// With weights and without them: what a file is for is said by its settings, else by its tensors.
+/// The metadata decides the purpose, with or without weights; otherwise the tensor names decide.
 #[test]
 fn files_that_are_no_chat_model_are_named() {
     let of = |architecture: &str| Sketch::default().text("general.architecture", architecture);

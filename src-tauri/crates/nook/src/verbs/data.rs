@@ -1,4 +1,4 @@
-//! `backup`, `restore`, `trash`, `check`: verified copies of the data, what was deleted, and whether all is whole.
+//! `backup`, `restore`, `trash`, `check`: backups, deleted items, and integrity checks.
 
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ fn line(backup: &Backup) -> String {
     format!("{} ({} bytes, taken {}, {kind})", backup.file, backup.bytes, backup.taken)
 }
 
-/// The data folder must be nobody's.
+/// No process may have the data folder open.
 pub(crate) async fn restore(options: &Options, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
     let restored = Engine::restore(options, file.as_deref()).await?;
     out.answer(&restored, |restored| {
@@ -71,7 +71,7 @@ struct Fresh {
     aside: Option<String>,
 }
 
-/// The data folder must be nobody's.
+/// No process may have the data folder open.
 pub(crate) async fn fresh(options: &Options, out: &Output) -> Result<(), Failure> {
     let aside = Engine::set_aside(options).await?;
     out.answer(&Fresh { aside: aside.map(|folder| folder.display().to_string()) }, |fresh| match &fresh.aside {
@@ -80,7 +80,7 @@ pub(crate) async fn fresh(options: &Options, out: &Output) -> Result<(), Failure
     })
 }
 
-/// Without a file: of the newest backup.
+/// Previews the newest backup if no file is given.
 pub(crate) async fn preview(engine: &Engine, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
     let newest =
         engine.list_backups().await?.into_iter().find(|backup| !backup.foreign && backup.kind != BackupKind::SetAside);
@@ -110,7 +110,7 @@ fn changes(preview: &RestorePreview) -> String {
     .join("\n")
 }
 
-/// What is to become of things in the trash; nothing: they are listed.
+/// Actions on items in the trash. Without any, the items are listed.
 pub(crate) struct Sorting {
     pub(crate) restore: Vec<String>,
     pub(crate) delete: Vec<String>,

@@ -6,7 +6,7 @@ use engine::{Engine, OpenError};
 use crate::failure::{Failure, Reason};
 use crate::output::Output;
 
-/// Without `endpoints` nothing leaves this machine.
+/// Makes no network requests unless `endpoints` is set.
 pub(crate) async fn doctor(opened: Result<Engine, OpenError>, endpoints: bool, out: &Output) -> Result<(), Failure> {
     let health = match opened {
         Ok(engine) => {

@@ -78,7 +78,7 @@ async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, Failure> {
     Ok(engine.save_endpoint(draft).await?)
 }
 
-/// Reads a secret from a file, or from stdin for `-`: arguments are shown to every user of the machine.
+/// Reads a secret from a file, or from stdin for `-`. Other users of the machine can see command-line arguments.
 fn secret(file: &Path) -> Result<String, Failure> {
     let mut text = String::new();
     let read = match file.as_os_str() == "-" {
@@ -89,7 +89,7 @@ fn secret(file: &Path) -> Result<String, Failure> {
     Ok(text.trim().to_owned())
 }
 
-/// Lines such as `X-Team: lamps`.
+/// Parses lines such as `X-Team: lamps`.
 fn headers(file: &Path) -> Result<Vec<HeaderDraft>, Failure> {
     let text = secret(file)?;
     let header = |line: &str| {

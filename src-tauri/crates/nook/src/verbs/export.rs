@@ -106,7 +106,7 @@ pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // For its owner's eyes alone, as temporary files are: it may hold a private chat.
+    // Temporary files are readable only by their owner, and the export may hold a private chat.
     let mut whole = tempfile::NamedTempFile::new_in(folder)?;
     whole.write_all(bytes)?;
     whole.as_file().sync_all()?;

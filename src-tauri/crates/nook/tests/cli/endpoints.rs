@@ -1,4 +1,4 @@
-//! Endpoints by their verbs. Nothing here contacts one.
+//! The `endpoints` verbs. No test contacts an endpoint.
 
 use crate::world::World;
 

@@ -1,14 +1,14 @@
-//! An endpoint's own account of a failure, in whatever shape it comes.
+//! Parses the error payload of an endpoint in any of its known shapes.
 
 use serde_json::{Map, Value};
 
 use super::dialect::PARAMETERS;
 
-/// How deep an account may be nested; JSON inside of text counts too.
+/// Maximum nesting depth of an error payload, including JSON embedded in strings.
 const DEPTH: usize = 9;
-/// Complaints of one list that are put into words.
+/// Maximum number of errors from one list that the message includes.
 const COMPLAINTS: usize = 8;
-/// Where the words of an account stand, the most telling place first.
+/// Fields that may hold the error message, most specific first.
 const WORDS: [&str; 16] = [
     "message",
     "msg",
@@ -27,37 +27,37 @@ const WORDS: [&str; 16] = [
     "base_resp",
     "status",
 ];
-/// Repetitions of what was sent, and facts beside the complaint.
+/// Fields that echo the request or give context instead of an error.
 const NO_COMPLAINT: [&str; 6] = ["input", "ctx", "request", "body", "url", "available"];
 
-/// A failure as the endpoint tells it.
+/// A failure as reported by the endpoint.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ApiError {
     pub(super) message: String,
-    /// `type` and `code` in words, joined.
+    /// `type`, `code` and `error_type`, joined.
     pub(super) class: String,
-    /// An HTTP status that stands in the body.
+    /// HTTP status found in the body.
     pub(super) status: Option<u16>,
-    /// Tokens of the prompt, where the prompt is too long.
+    /// Prompt length in tokens, if the prompt is too long.
     pub(super) needed: Option<u64>,
-    /// Tokens that the model takes, where the prompt is too long.
+    /// Context length of the model in tokens, if the prompt is too long.
     pub(super) limit: Option<u64>,
-    /// The parameters that a list or a map of complaints names.
+    /// Parameters named by a list or a map of errors.
     pub(super) refused: Vec<Refused>,
-    /// The one parameter that an account of OpenAI's shape names.
+    /// The `param` field of an OpenAI error.
     pub(super) parameter: Option<String>,
 }
 
-/// A parameter that was refused.
+/// A refused parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) name: String,
-    /// In the endpoint's words, lower case.
+    /// The endpoint's reason, in lower case.
     pub(super) why: String,
 }
 
 impl ApiError {
-    /// Reads an error's body; text that is no JSON is taken as the message, a web page says nothing.
+    /// Parses an error body. Plain text becomes the message; a web page yields an empty error.
     pub(super) fn read(body: &str) -> Self {
         match serde_json::from_str::<Value>(body) {
             Ok(value) => Self::of(&value),
@@ -66,8 +66,8 @@ impl ApiError {
         }
     }
 
-    /// The failure that a body tells of though its status is a success; `None` if it tells of none. `replies` says that the
-    /// body holds a part of a reply as well, beside which a plain message is none of a failure.
+    /// Finds a failure in a body with a success status. `replies` says that the body also contains part of a reply; a
+    /// plain message then indicates no failure.
     pub(super) fn within(body: &Value, replies: bool) -> Option<Self> {
         let fields = body.as_object()?;
         let of = |key: &str| fields.get(key).unwrap_or(&Value::Null);
@@ -100,7 +100,7 @@ impl ApiError {
         (bare || coded || failed || status).then(|| Self::of(body))
     }
 
-    /// Reads the account that stands in `body`.
+    /// Parses the error in `body`.
     pub(super) fn of(body: &Value) -> Self {
         let error = body.get("error").filter(|error| is_told(error)).unwrap_or(body);
         let mut refused = Vec::new();
@@ -109,7 +109,7 @@ impl ApiError {
         if message.is_empty() {
             message = words(body, DEPTH);
         }
-        // What stands behind a proxy's general words is what the server itself said.
+        // `metadata.raw` holds the upstream server's own error, which the proxy's message only summarizes.
         let raw = words(&error["metadata"]["raw"], DEPTH);
         if !raw.is_empty() && !message.contains(&raw) {
             message = format!("{message}: {raw}").trim_start_matches(": ").to_owned();
@@ -138,7 +138,7 @@ impl ApiError {
         }
     }
 
-    /// Whether the prompt was too long, in the words of the endpoints that are known.
+    /// Whether the prompt was too long, judged by known error classes and phrases.
     pub(super) fn is_overflow(&self) -> bool {
         const CLASSES: [&str; 3] = ["exceed_context_size", "context_length_exceeded", "context_exceeded"];
         const WORDS: [&str; 8] = [
@@ -179,7 +179,7 @@ impl ApiError {
     }
 }
 
-/// Whether `value` tells of a failure: empty values, zero and `false` say that there is none.
+/// Whether `value` indicates a failure. Empty values, zero and `false` do not.
 fn is_told(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -197,7 +197,7 @@ fn is_code(key: &str) -> bool {
     matches!(key, "code" | "status" | "status_code")
 }
 
-/// A code that stands for a failure.
+/// Whether `value` is a code that indicates a failure.
 fn is_told_code(value: &Value) -> bool {
     is_told(value) && !matches!(number(value), Some(code) if (200.0..300.0).contains(&code) || code == 0.0)
 }
@@ -209,7 +209,7 @@ fn is_no_failure(text: &str) -> bool {
         .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// A number, also one that is written as text.
+/// Reads a number, including a number in a string.
 pub(super) fn number(value: &Value) -> Option<f64> {
     let number = match value {
         Value::String(text) => text.trim().parse().ok()?,
@@ -222,14 +222,14 @@ fn http_status(value: &Value) -> Option<u16> {
     number(value).filter(|code| (400.0..600.0).contains(code)).map(|code| code as u16)
 }
 
-/// The JSON that a text is, or ends with.
+/// Parses the JSON that `text` consists of or ends with.
 fn embedded(text: &str) -> Option<Value> {
     let at = text.find(['{', '['])?;
     let value: Value = serde_json::from_str(text[at..].trim()).ok()?;
     (value.is_object() || value.is_array()).then_some(value)
 }
 
-/// An account in words.
+/// Converts an error payload to text.
 fn words(account: &Value, depth: usize) -> String {
     let Some(depth) = depth.checked_sub(1) else { return String::new() };
     match account {
@@ -258,14 +258,14 @@ fn words(account: &Value, depth: usize) -> String {
     }
 }
 
-/// Complaints that are filed under the names of their parameters.
+/// Joins errors that are keyed by parameter name.
 fn by_name(fields: &Map<String, Value>, depth: usize) -> String {
     let told = fields.iter().filter(|(key, value)| PARAMETERS.contains(&key.as_str()) && !value.is_number());
     let told = told.map(|(key, value)| format!("{key}: {}", words(value, depth)));
     told.take(COMPLAINTS).collect::<Vec<_>>().join("; ")
 }
 
-/// The parameter that a complaint is about.
+/// Returns the parameter that an error concerns.
 fn place(fields: &Map<String, Value>) -> Option<String> {
     const KEYS: [&str; 9] =
         ["loc", "field", "property", "parameter", "path", "instancePath", "additionalProperty", "dataPath", "name"];
@@ -283,7 +283,7 @@ fn parameter(name: &str) -> Option<String> {
     PARAMETERS.contains(&name).then(|| name.to_owned())
 }
 
-/// Adds the parameters that lists and maps in `account` complain about.
+/// Collects the parameters that lists and maps in `account` report.
 fn complaints(account: &Value, depth: usize, found: &mut Vec<Refused>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     match account {

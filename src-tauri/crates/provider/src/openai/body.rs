@@ -80,7 +80,7 @@ struct Extras {
     cache_prompt: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     return_progress: Option<bool>,
-    /// How vLLM, and llama.cpp since May 2026, are asked to go on writing the last message.
+    /// With `continue_final_message`, asks vLLM and llama.cpp (since May 2026) to continue the last message.
     #[serde(skip_serializing_if = "Option::is_none")]
     add_generation_prompt: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,7 +126,8 @@ pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: &Dialect) 
     }
 }
 
-/// The stop texts that the endpoint takes. Blanks alone are refused by some; the reply ends at every one on our side.
+/// Returns the stop texts to send. Some endpoints refuse whitespace-only ones; the client applies all stop texts
+/// itself.
 fn stops<'a>(stops: &'a [String], dialect: &Dialect) -> Vec<&'a str> {
     let most = match (dialect.sends("stop"), dialect.plain || dialect.few_stops) {
         (false, _) => 0,
@@ -305,7 +306,7 @@ mod tests {
             ["top_p", "top_k", "min_p", "repeat_penalty", "repetition_penalty", "typical_p", "frequency_penalty"];
         let plain = sent(&request, &Dialect::default());
         assert_eq!(names.map(|name| plain.get(name).is_some()), [false; 7]);
-        // llama.cpp takes values of its own for what is absent.
+        // llama.cpp uses its own defaults for absent values.
         let llama = sent(&request, &Dialect { own_defaults: true, ..Dialect::default() });
         assert_eq!((&llama["top_k"], &llama["min_p"], &llama["top_p"]), (&json!(0), &json!(0.0), &json!(1.0)));
     }

@@ -20,10 +20,10 @@ pub struct EndpointConfig {
     pub model: String,
     key: Option<SecretString>,
     authorization: Option<HeaderValue>,
-    /// Sent with each request, besides the key.
+    /// Sent with each request in addition to the key.
     headers: HeaderMap,
     pub patience: Patience,
-    /// What the endpoint is known to refuse.
+    /// Known refusals of the endpoint.
     pub(super) dialect: Dialect,
 }
 
@@ -64,8 +64,8 @@ impl Default for Patience {
 }
 
 impl EndpointConfig {
-    /// Reads an address as people type or paste it: `127.0.0.1:8080/v1` gets its `http://`, a trailing slash, the name of a
-    /// call such as `/chat/completions` or `/models`, and a doubled `/v1` are cut. A blank key is no key.
+    /// Parses an address as people type or paste it. Adds a missing `http://`. Removes a trailing slash, the name of a
+    /// call such as `/chat/completions` or `/models`, and a doubled `/v1`. A blank key means no key.
     ///
     /// # Errors
     /// `BadRequest` when `url` is no http(s) address or carries a user name or password, or when `key` cannot be sent.
@@ -78,12 +78,12 @@ impl EndpointConfig {
         Ok(Self { url, model, key, authorization, headers, patience, dialect })
     }
 
-    /// The same endpoint, with what was learned about it before.
+    /// Adds a dialect that was learned earlier.
     pub fn with_dialect(self, learned: Dialect) -> Self {
         Self { dialect: self.dialect.or(learned), ..self }
     }
 
-    /// The same endpoint one step further down, where most have their API.
+    /// Returns the same endpoint with `/v1` appended, where most servers have their API.
     pub(super) fn with_version(&self) -> Self {
         Self { url: self.call(&["v1"]), ..self.clone() }
     }
@@ -93,10 +93,10 @@ impl EndpointConfig {
         Self { patience, ..self }
     }
 
-    /// The same endpoint, which wants `headers` with each request. Their values are secrets.
+    /// Adds `headers` to each request. Their values are secrets.
     ///
     /// # Errors
-    /// `BadRequest` for a header that cannot be sent, that the connection itself sets, or that repeats the key.
+    /// `BadRequest` for a header that cannot be sent, that the connection sets itself, or that duplicates the key.
     pub fn with_headers(
         mut self,
         headers: impl IntoIterator<Item = (String, SecretString)>,
@@ -170,7 +170,7 @@ impl EndpointConfig {
         }
     }
 
-    /// `text` without the key and the values of headers: endpoints like to repeat a wrong one.
+    /// Removes the key and the header values from `text`, because endpoints often echo a wrong key.
     pub(super) fn redact(&self, text: &str) -> String {
         let text = match &self.key {
             Some(key) => text.replace(key.expose_secret(), "[key]"),
@@ -212,7 +212,7 @@ fn parse_address(text: &str) -> Result<Url, ProviderError> {
     Ok(url)
 }
 
-/// The path of the API, without the call that was pasted along, and without a version that stands there twice.
+/// Returns the API path without a pasted call name and without a doubled version.
 fn base_path(path: &str) -> String {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let mut parts = parts.as_slice();

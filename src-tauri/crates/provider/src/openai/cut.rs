@@ -1,7 +1,7 @@
-//! Where a reply ends on our side: at a stop text or at a control token that an endpoint let through, wherever its pieces
-//! are cut. What a model thinks to itself may hold stop texts.
+//! Ends a reply at a stop text or a leaked control token, however the endpoint splits it into pieces. Stop texts do not
+//! apply inside thoughts.
 
-/// Tokens that end a turn or begin another. None of them is a word, unless it is quoted.
+/// Tokens that end or begin a turn. A quoted token is ordinary text.
 const TOKENS: [&str; 35] = [
     "<|im_end|>",
     "<|im_start|>",
@@ -40,7 +40,7 @@ const TOKENS: [&str; 35] = [
     "<|message_end|>",
 ];
 
-/// The header of its own turn, which a model may repeat in front of its words. Longer ones first.
+/// Headers of an assistant turn, which a model may repeat before its text. Longer ones come first.
 const HEADERS: [&str; 16] = [
     "<|start_header_id|>assistant<|end_header_id|>",
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
@@ -60,7 +60,7 @@ const HEADERS: [&str; 16] = [
     "</s>",
 ];
 
-/// How thoughts open at the start of a reply, and what closes them.
+/// Opening and closing tags of thoughts at the start of a reply.
 const THOUGHTS: [(&str, &str); 9] = [
     ("<think", "</think"),
     ("<thought", "</thought"),
@@ -73,28 +73,28 @@ const THOUGHTS: [(&str, &str); 9] = [
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
-/// Written between the parts of one harmony reply, where other formats end the turn.
+/// Channel token of a harmony reply, in which [`HARMONY_END`] separates channels instead of ending the turn.
 const HARMONY: &str = "<|channel|>";
 const HARMONY_END: &str = "<|end|>";
-/// In HTML the end of a stretch that is struck through.
+/// `</s>` is a control token, but in HTML it closes struck-through text.
 const STRIKE: (&str, &str) = ("<s>", "</s>");
 
-/// Hands a reply on up to its end.
+/// Forwards a reply up to its end.
 #[derive(Debug)]
 pub(super) struct Cutter {
     stops: Vec<String>,
     held: String,
-    /// What came may still be a header, or open thoughts.
+    /// The text so far may be a header or an opening thought tag.
     opening: bool,
-    /// Nothing but blanks was handed on.
+    /// Only whitespace was forwarded so far.
     blank: bool,
-    /// What closes the thoughts that are open.
+    /// Closing tag of the open thoughts.
     inside: Option<&'static str>,
     harmony: bool,
     strikes: bool,
-    /// The last letter that was handed on.
+    /// The last forwarded character.
     last: Option<char>,
-    /// The end has come; whatever follows is nobody's.
+    /// The reply has ended, and later text is dropped.
     pub(super) ended: bool,
 }
 
@@ -103,7 +103,7 @@ enum Found {
     End(usize),
     /// The thoughts end before this byte.
     Closed(usize),
-    /// Something may begin here.
+    /// More text must decide whether something begins here.
     Maybe(usize),
     Nothing,
 }
@@ -123,7 +123,7 @@ impl Cutter {
         }
     }
 
-    /// Takes the next text and returns what is certain by now.
+    /// Takes new text and returns the part that is final.
     pub(super) fn push(&mut self, text: &str) -> String {
         if self.ended {
             return String::new();
@@ -157,13 +157,13 @@ impl Cutter {
         }
     }
 
-    /// What is still held when the reply ends.
+    /// Returns the held text when the reply ends.
     pub(super) fn rest(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         if self.ended { String::new() } else { held }
     }
 
-    /// Takes repeated headers off, and looks whether thoughts open. False while what came may still be either.
+    /// Removes repeated headers and detects opening thoughts. Returns false while more text must decide.
     fn past_headers(&mut self) -> bool {
         loop {
             let said = self.held.trim_start();
@@ -190,7 +190,7 @@ impl Cutter {
         out.push_str(&part);
     }
 
-    /// The first place in what is held where something ends, or may end.
+    /// Finds the first position in the held text where something ends or may end.
     fn find(&self) -> Found {
         for (at, letter) in self.held.char_indices() {
             let rest = &self.held[at..];
@@ -220,7 +220,7 @@ impl Cutter {
         Found::Nothing
     }
 
-    /// A stop text of blanks alone means nothing before the first word.
+    /// A whitespace-only stop text is ignored before the first visible character.
     fn stops_here(&self, stop: &str, at: usize) -> bool {
         !stop.trim().is_empty() || !self.blank || !self.held[..at].trim().is_empty()
     }
@@ -229,13 +229,13 @@ impl Cutter {
         self.is_quoted_in(&self.held, at)
     }
 
-    /// Whether what begins at `at` in `text`, which follows what was handed on, is quoted.
+    /// Whether a quotation mark precedes `at` in `text`, which follows the forwarded text.
     fn is_quoted_in(&self, text: &str, at: usize) -> bool {
         let before = text[..at].chars().next_back().or(self.last);
         before.is_some_and(|letter| matches!(letter, '`' | '"' | '“' | '\''))
     }
 
-    /// `text` holds `mark`, and not as a quotation.
+    /// Whether `text` contains `mark` unquoted.
     fn opens(&self, mark: &str, text: &str) -> bool {
         text.match_indices(mark).any(|(at, _)| !self.is_quoted_in(text, at))
     }
@@ -250,7 +250,7 @@ impl Cutter {
     }
 }
 
-/// `text` begins with `start`, in whatever case.
+/// Whether `text` begins with `start`, ignoring ASCII case.
 fn starts(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }

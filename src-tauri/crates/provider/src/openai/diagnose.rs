@@ -149,7 +149,7 @@ pub(super) fn web_page(config: &EndpointConfig) -> Failure {
     })
 }
 
-/// A filter of the endpoint took the rest.
+/// The endpoint's content filter ended the reply.
 pub(super) fn filtered(config: &EndpointConfig) -> Failure {
     Failure::never(ProviderError::new(
         Kind::BadRequest,
@@ -158,7 +158,7 @@ pub(super) fn filtered(config: &EndpointConfig) -> Failure {
     ))
 }
 
-/// The endpoint ended the reply as failed, and said no more.
+/// The endpoint ended the reply as failed and gave no message.
 pub(super) fn broken_off(config: &EndpointConfig) -> Failure {
     let error = ProviderError::new(
         Kind::Server,
@@ -168,7 +168,7 @@ pub(super) fn broken_off(config: &EndpointConfig) -> Failure {
     Failure { told: true, ..Failure::never(error) }
 }
 
-/// The model thought until the end, and answered nothing.
+/// The reply contains thoughts, but no answer.
 pub(super) fn only_thoughts(config: &EndpointConfig, reason: FinishReason) -> ProviderError {
     let address = config.address();
     match reason {
@@ -187,7 +187,7 @@ pub(super) fn only_thoughts(config: &EndpointConfig, reason: FinishReason) -> Pr
     }
 }
 
-/// A body was compressed in a way that cannot be undone.
+/// The body's compression is unknown, or its data is damaged.
 pub(super) fn packed(config: &EndpointConfig, packed: &Packed) -> Failure {
     let address = config.address();
     let message = match packed {
@@ -198,7 +198,7 @@ pub(super) fn packed(config: &EndpointConfig, packed: &Packed) -> Failure {
     Failure::never(ProviderError::new(Kind::Malformed, message, hint))
 }
 
-/// What came as the list of models is none.
+/// The response to `/models` is not a list of models.
 pub(super) fn no_list(config: &EndpointConfig) -> Failure {
     Failure::never(ProviderError::new(
         Kind::NotFound,
@@ -207,7 +207,7 @@ pub(super) fn no_list(config: &EndpointConfig) -> Failure {
     ))
 }
 
-/// The API is not at this address, but at `found`, which was tried.
+/// This address has no API. `found` is another address that was tried and answers.
 pub(super) fn elsewhere(config: &EndpointConfig, found: &EndpointConfig) -> ProviderError {
     ProviderError::new(
         Kind::NotFound,

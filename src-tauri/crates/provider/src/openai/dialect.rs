@@ -1,5 +1,5 @@
-//! What an endpoint is known to refuse, learned from its own words. The caller keeps it beside the endpoint, so that the
-//! same thing is refused once and not in every turn.
+//! Records what an endpoint refuses, learned from its error messages. The caller stores the dialect with the endpoint,
+//! so that each refusal happens once and not in every turn.
 
 use std::collections::BTreeSet;
 
@@ -7,39 +7,39 @@ use serde::{Deserialize, Serialize};
 
 use super::api_error::ApiError;
 
-/// What an endpoint has refused so far. Parameters beyond OpenAI's own are sent until they are refused: local servers know
-/// them, most others skip them, and the few that do not say so with a 400 or 422.
+/// Refusals of an endpoint so far. Parameters outside OpenAI's API are sent until the endpoint refuses them. Local
+/// servers support them and most others ignore them. The rest reject them with a 400 or 422.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Dialect {
-    /// Parameters that are left out.
+    /// Parameters that are not sent.
     pub left_out: BTreeSet<String>,
-    /// OpenAI's own parameters only.
+    /// Only parameters of OpenAI's API are sent.
     pub plain: bool,
     /// The limit is called `max_completion_tokens`.
     pub completion_tokens: bool,
-    /// No more than four stop texts.
+    /// At most four stop texts are sent.
     pub few_stops: bool,
     /// An unfinished reply at the end is refused.
     pub no_prefill: bool,
     pub roles: Roles,
-    /// Samplers that are not sent have values of the server's own, so those that are off are sent as off.
+    /// The server has its own defaults for samplers that are not sent, so disabled samplers are sent explicitly.
     pub own_defaults: bool,
 }
 
-/// How an endpoint wants the turns of a chat.
+/// The message order that an endpoint accepts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Roles {
     #[default]
     Free,
-    /// One system message at the start, then the user, then in turns.
+    /// One system message at the start, then alternating turns that begin with the user.
     Strict,
-    /// The same without a system message.
+    /// Like `Strict`, but without a system message.
     NoSystem,
 }
 
-/// Every parameter that can be left out.
+/// Every parameter that can be omitted.
 pub(super) const PARAMETERS: [&str; 31] = [
     "typical_p",
     "top_n_sigma",
@@ -73,13 +73,13 @@ pub(super) const PARAMETERS: [&str; 31] = [
     "stop",
     "max_tokens",
 ];
-/// The first of [`PARAMETERS`] are beyond OpenAI's own.
+/// Number of leading entries of [`PARAMETERS`] that are not part of OpenAI's API.
 const EXTRAS: usize = 22;
-/// Where one of these is fixed, all are.
+/// An endpoint that fixes one of these fixes all of them.
 const SAMPLING: [&str; 4] = ["temperature", "top_p", "frequency_penalty", "presence_penalty"];
 const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
-/// How endpoints say that they do not know a parameter.
+/// Phrases that endpoints use for an unknown parameter.
 const UNKNOWN: [&str; 18] = [
     "support",
     "unrecogni",
@@ -100,7 +100,8 @@ const UNKNOWN: [&str; 18] = [
     "must not be set",
     "cannot be set",
 ];
-/// How endpoints say that a value is out of range. A sampler of that kind is left out; limits of others are the user's.
+/// Phrases that endpoints use for a value out of range. Extra samplers are then omitted; the user must correct other
+/// values.
 const OUT_OF_RANGE: [&str; 10] = [
     "must be",
     "should be",
@@ -126,7 +127,7 @@ const PREFILL: [&str; 9] = [
     "continue_final_message",
     "add_generation_prompt",
 ];
-/// How endpoints say that the turns of a chat do not please them.
+/// Phrases that endpoints use to reject the order of turns.
 const ORDER: [&str; 12] = [
     "must alternate",
     "should alternate",
@@ -159,7 +160,7 @@ const NO_SYSTEM: [&str; 14] = [
 ];
 
 impl Dialect {
-    /// What is known of the services that many use, before they refuse anything.
+    /// Known restrictions of widely used services, applied before their first refusal.
     pub(super) fn of_host(host: &str) -> Self {
         let is = |name: &str| host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
         let mut known = Self::default();
@@ -186,8 +187,8 @@ impl Dialect {
         !self.plain && !self.no_prefill && self.sends("continue_final_message")
     }
 
-    /// The dialect after a refusal, if that names something that can be done without.
-    /// `continues` says that the request ended in an unfinished reply.
+    /// Returns the dialect after a refusal, if the refused part can be omitted. `continues` says that the request ended
+    /// with an unfinished reply.
     pub(super) fn learn(&self, error: &ApiError, continues: bool) -> Option<Self> {
         let mut words = error.message.to_lowercase();
         if let Some(parameter) = &error.parameter {
@@ -206,7 +207,7 @@ impl Dialect {
         (learned != *self).then_some(learned)
     }
 
-    /// A complaint from a list: it is about this parameter and no other.
+    /// Learns from an entry of an error list, which concerns only this parameter.
     fn learn_refused(&mut self, name: &str, why: &str) {
         let unknown = says(why, &UNKNOWN);
         if says(why, &MISSING) && !unknown {
@@ -223,7 +224,7 @@ impl Dialect {
         }
     }
 
-    /// A complaint in a sentence, which names the first of several perhaps.
+    /// Learns from an error sentence, which may name only the first of several parameters.
     fn learn_words(&mut self, words: &str) {
         let (unknown, out_of_range) = (says(words, &UNKNOWN), says(words, &OUT_OF_RANGE));
         if words.contains("stop") && says(words, &["too long", "too many", "at most", "maximum"]) {
@@ -245,7 +246,7 @@ impl Dialect {
         let extras = PARAMETERS[..EXTRAS].iter().filter(|name| names(words, name) && self.sends(name));
         let extras: Vec<&str> = extras.copied().collect();
         if !extras.is_empty() && (unknown || out_of_range) {
-            // Who does not know a second one of them knows none.
+            // An endpoint that rejects a second extra parameter supports none of them.
             self.plain |= unknown && self.left_out.iter().any(|name| is_extra(name));
             self.no_prefill |= unknown;
             self.left_out.extend(extras.into_iter().map(str::to_owned));
@@ -270,7 +271,7 @@ impl Dialect {
         self.few_stops = true;
     }
 
-    /// The limit has another name, or none.
+    /// The limit has another name, or the endpoint does not support it.
     fn learn_limit(&mut self) {
         if self.completion_tokens {
             self.left_out.insert("max_tokens".to_owned());
@@ -280,7 +281,7 @@ impl Dialect {
 
     fn learn_roles(&mut self, words: &str, continues: bool) {
         let about = says(words, &["role", "system", "user", "assistant", "message", "instruction"]);
-        // Without an unfinished reply the last message was another that should not be there.
+        // If the request had no unfinished reply, a complaint about the last message concerns the order of turns.
         let last = says(words, &PREFILL);
         if !about || (last && continues) {
             return;
@@ -315,7 +316,7 @@ fn says(words: &str, any: &[&str]) -> bool {
     any.iter().any(|word| words.contains(word))
 }
 
-/// `words` hold `name` as a whole identifier.
+/// Whether `words` contain `name` as a whole identifier.
 fn names(words: &str, name: &str) -> bool {
     let inside = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
     words

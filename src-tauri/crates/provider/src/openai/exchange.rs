@@ -35,10 +35,10 @@ pub(super) enum Frame {
     Done,
 }
 
-/// What an event holds for the reply, and what it says went wrong.
+/// The content of an event and the failure that it reports.
 type Read = (Option<Frame>, Option<Failure>);
 
-/// An answer whose body is read as it comes.
+/// A response whose body is read as it arrives.
 #[derive(Debug)]
 struct Body {
     response: Response,
@@ -127,14 +127,15 @@ impl Shared {
         Err(failure)
     }
 
-    /// Learns from a refusal. True if another request may please the endpoint.
+    /// Learns from a refusal. Returns true if an adapted request may succeed.
     fn learn(&self, error: &ApiError, status: u16, continues: bool) -> bool {
         if error.is_overflow() {
             return false;
         }
         let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
         let learned = dialect.learn(error, continues);
-        // A server fails for many reasons; of those only the order of turns is told by its template.
+        // Servers return 500 for many reasons. Only a complaint about the order of turns surely comes from the chat
+        // template.
         let Some(learned) = learned.filter(|learned| status != 500 || learned.roles != dialect.roles) else {
             return false;
         };
@@ -173,13 +174,12 @@ impl Shared {
         Refusal { status, location, pause, error: ApiError::read(&String::from_utf8_lossy(&body)) }
     }
 
-    /// The whole body.
     pub(super) async fn whole(&self, response: Response) -> Result<String, Failure> {
         let mut body = self.body(response)?;
         self.rest(Bytes::new(), &mut body).await
     }
 
-    /// The body, beginning with `first`.
+    /// Reads the rest of the body and puts `first` in front.
     async fn rest(&self, first: Bytes, response: &mut Body) -> Result<String, Failure> {
         let mut whole = BytesMut::from(first);
         while let Some(bytes) = self.more(response).await? {
@@ -223,10 +223,10 @@ impl Shared {
         Ok(Bytes::new())
     }
 
-    /// What an event holds for the reply, and what it says went wrong.
+    /// Parses an event into its content and the failure that it reports.
     fn read(&self, event: &SseEvent) -> Read {
         let mut data = event.data.trim();
-        // Some proxies put a stream into a stream.
+        // Some proxies wrap one event stream in another.
         while let Some(inner) = data.strip_prefix("data:") {
             data = inner.trim_start();
         }
@@ -243,7 +243,7 @@ impl Shared {
 
     fn frame(&self, mut chunk: Chunk) -> Read {
         let failure = chunk.error.take().map(|error| self.failed(error));
-        // Its words say more than the end that it names.
+        // The failure message is more specific than the finish reason.
         chunk.end = chunk.end.filter(|_| failure.is_none());
         if chunk.timings.is_some() || chunk.progress.is_some() {
             self.dialect.lock().unwrap_or_else(PoisonError::into_inner).own_defaults = true;
@@ -251,7 +251,7 @@ impl Shared {
         (Some(Frame::Chunk(Box::new(chunk))), failure)
     }
 
-    /// The endpoint says itself that something failed, with a status that says otherwise.
+    /// Handles a failure that the endpoint reports inside a response with a success status.
     fn failed(&self, error: ApiError) -> Failure {
         let status = error.status.unwrap_or(400);
         let adapts = matches!(status, 400 | 422 | 500) && self.learn(&error, status, false);
@@ -276,7 +276,7 @@ impl Shared {
     }
 }
 
-/// The answers in `body`: one, or one in each line from servers that send no events.
+/// Splits `body` into responses: one, or one per line if the server does not send events.
 fn lines_of(body: &str) -> Vec<&str> {
     let lines: Vec<&str> = body.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let chunks = lines.len() > 1 && lines.iter().all(|line| line.starts_with('{') && line.ends_with('}'));

@@ -1,11 +1,11 @@
-//! Headers of the user's own: what a gateway or a proxy wants besides the key.
+//! User-defined headers that a gateway or a proxy requires in addition to the key.
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{ProviderError, ProviderErrorKind};
 
-/// Set by the connection or by the request itself; a second one would break the request or the framing of its body.
+/// Set by the connection or by the request; a duplicate would break the request or the framing of its body.
 const OURS: [&str; 17] = [
     "host",
     "content-length",
@@ -26,7 +26,7 @@ const OURS: [&str; 17] = [
     "origin",
 ];
 
-/// Reads headers as people enter them.
+/// Validates headers that the user entered.
 pub(super) fn read(
     headers: impl IntoIterator<Item = (String, SecretString)>,
     has_key: bool,
@@ -34,7 +34,7 @@ pub(super) fn read(
     let mut read = HeaderMap::new();
     for (name, value) in headers {
         let name = name_of(&name, has_key)?;
-        // The cause is dropped on purpose: it may show the value.
+        // The cause is dropped because it may contain the value.
         let mut value = HeaderValue::from_str(value.expose_secret().trim())
             .ok()
             .filter(|value| !value.is_empty())
@@ -62,9 +62,9 @@ fn name_of(name: &str, has_key: bool) -> Result<HeaderName, ProviderError> {
     Ok(parsed)
 }
 
-/// `text` without the values.
+/// Replaces header values in `text` with `[header]`.
 pub(super) fn redact(headers: &HeaderMap, text: String) -> String {
-    // Short values, such as "1", would take ordinary text apart.
+    // Short values, such as "1", would also match ordinary text.
     let long = headers.values().filter_map(|value| value.to_str().ok()).filter(|value| value.len() >= 6);
     long.fold(text, |text, value| text.replace(value, "[header]"))
 }

@@ -1,26 +1,27 @@
-//! One text out of what an endpoint sends: pieces, each time the whole so far, or the whole once more at the end.
+//! Assembles the text of a reply. Endpoints send deltas, the whole text so far in each piece, or the whole text again
+//! at the end.
 //!
-//! A reply may well repeat itself, so a repetition is taken for the endpoint's only on evidence: pieces that each extend all
-//! that came before, or the whole of several pieces again right where the reply ends.
+//! A model may repeat itself, so the client removes a repetition only on evidence. The evidence is that each piece
+//! extends all earlier text, or that the text of several pieces comes again exactly at the end.
 
-/// Letters that a text has before one repetition of it is more likely the endpoint's than the model's.
+/// Minimum length of a text for attributing one repetition of it to the endpoint instead of the model.
 const TELLING: usize = 12;
-/// The same where the endpoint ends the reply with the repetition.
+/// The same minimum if the endpoint ends the reply with the repetition.
 const SHORT: usize = 8;
-/// Pieces in a row that each extend the whole before it is settled that all do.
+/// Consecutive pieces that must each extend the text before the client treats the stream as cumulative.
 const STEPS: usize = 3;
-/// Fewer of them are enough once the whole is this long.
+/// Enough such pieces if [`Joined::tells`] is true or the reply ends.
 const FEW_STEPS: usize = 2;
 
-/// Puts the text of a reply together.
+/// Assembles the text of a reply.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
-    /// What was handed out.
+    /// Text that was returned to the caller.
     whole: String,
     pieces: usize,
-    /// Some of the pieces came as deltas.
+    /// At least one piece came as a delta.
     deltas: bool,
-    /// Every piece is the whole so far.
+    /// Every piece contains the whole text so far.
     cumulative: bool,
     held: Held,
 }
@@ -30,20 +31,20 @@ pub(super) struct Joined {
 enum Held {
     #[default]
     Nothing,
-    /// The whole once more. It is dropped if the reply ends here.
+    /// The whole text once more. It is dropped if the reply ends here.
     Again(String),
-    /// Each extends the one before, the first of them the whole.
+    /// Each piece extends the previous one, and the first extends the whole text.
     Growing(Vec<String>),
 }
 
 impl Joined {
-    /// Takes a delta and returns the text that is new. `ends` says that the endpoint ended the reply with it.
+    /// Takes a delta and returns the new text. `ends` says that the endpoint ended the reply with it.
     pub(super) fn piece(&mut self, text: String, ends: bool) -> String {
         self.deltas = true;
         self.take(text, ends)
     }
 
-    /// Takes a `message`: the whole reply again behind its deltas, or a piece from servers that know no deltas.
+    /// Takes a `message`: the whole reply after its deltas, or a piece from a server that does not send deltas.
     pub(super) fn message(&mut self, text: String, ends: bool) -> String {
         if !self.deltas {
             return self.take(text, ends);
@@ -55,7 +56,7 @@ impl Joined {
         before + &self.add(more)
     }
 
-    /// What is still held when the reply ends.
+    /// Returns the held text when the reply ends.
     pub(super) fn rest(&mut self) -> String {
         match std::mem::take(&mut self.held) {
             Held::Nothing | Held::Again(_) => String::new(),
@@ -69,7 +70,8 @@ impl Joined {
         }
     }
 
-    /// One piece that begins with what came is enough: nobody writes that twice without a break between.
+    /// Whether one piece that begins with the text so far proves a cumulative stream. A model does not repeat such text
+    /// without a break.
     fn tells(&self) -> bool {
         let mut letters: Vec<char> = self.whole.chars().take(TELLING).collect();
         let unbroken = |edge: Option<&char>| edge.is_some_and(|letter| letter.is_alphanumeric());
@@ -154,27 +156,27 @@ fn extends(text: &str, before: &str) -> bool {
     text.len() > before.len() && text.starts_with(before)
 }
 
-/// Leaves out the unfinished reply that an endpoint says again before it goes on with it.
+/// Removes the unfinished reply if an endpoint repeats it before the continuation.
 #[derive(Debug, Default)]
 pub(super) struct Echo {
     base: String,
-    /// What came, while it may be the base.
+    /// Received text while it may still be the base.
     held: Option<String>,
-    /// Bytes of the base that have come.
+    /// Bytes of the base received so far.
     matched: usize,
-    /// Blanks in front of it.
+    /// Bytes of whitespace before the base.
     blanks: usize,
-    /// It has come once, and may come once more without a break between.
+    /// The base has come once and may follow a second time without a break.
     again: bool,
 }
 
-/// A shorter base may be what the model says next.
+/// Minimum length in characters. A shorter base could be the start of the continuation.
 const SHORTEST_ECHO: usize = 5;
-/// From this length on blanks may stand in front of the repetition, and a part of it is one.
+/// Minimum length in bytes at which whitespace may precede the repetition and a partial repetition is dropped.
 const LONG_ECHO: usize = 24;
 
 impl Echo {
-    /// For a reply that goes on with `base`.
+    /// Creates the filter for a reply that continues `base`.
     pub(super) fn of(base: &str) -> Self {
         let base = base.trim_end().to_owned();
         let held = (base.chars().count() >= SHORTEST_ECHO).then(String::new);
@@ -209,7 +211,7 @@ impl Echo {
         self.held.take().unwrap_or_default()
     }
 
-    /// What is still held when the reply ends.
+    /// Returns the held text when the reply ends.
     pub(super) fn rest(&mut self) -> String {
         self.held.take().filter(|_| self.again || self.matched < LONG_ECHO).unwrap_or_default()
     }

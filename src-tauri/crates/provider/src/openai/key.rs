@@ -1,14 +1,14 @@
-//! A key as people paste it.
+//! Cleans up a pasted API key.
 
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{ProviderError, ProviderErrorKind};
 
-/// Takes off what no key has: blanks around it, letters that cannot be seen, quotation marks, the word `Bearer`. Blank is no
-/// key.
+/// Removes surrounding whitespace, invisible characters, quotation marks and the word `Bearer`. A blank key yields
+/// `None`.
 ///
 /// # Errors
-/// `BadRequest`, naming what is wrong and never the key.
+/// `BadRequest`, which describes the fault and never shows the key.
 pub(super) fn read(pasted: &SecretString) -> Result<Option<SecretString>, ProviderError> {
     let visible: String = pasted.expose_secret().chars().filter(|letter| !is_invisible(*letter)).collect();
     let mut key = visible.trim();
@@ -31,7 +31,7 @@ pub(super) fn read(pasted: &SecretString) -> Result<Option<SecretString>, Provid
     }
 }
 
-/// Letters without a shape, which come along when text is copied.
+/// Invisible characters that are often copied along with text.
 pub(super) fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}')
 }
@@ -40,7 +40,7 @@ fn is_quote(letter: char) -> bool {
     matches!(letter, '"' | '\'' | '`' | '“' | '”' | '„' | '‘' | '’' | '‚' | '«' | '»')
 }
 
-/// What is wrong with a key, and what to do.
+/// Returns the fault of a key and its remedy.
 fn fault(key: &str) -> Option<(&'static str, &'static str)> {
     let has = |wrong: fn(char) -> bool| key.contains(wrong);
     if has(|letter| matches!(letter, '\n' | '\r' | '\u{2028}' | '\u{2029}')) {

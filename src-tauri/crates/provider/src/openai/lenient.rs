@@ -1,19 +1,20 @@
-//! JSON as servers write it. An escaped half of a UTF-16 pair, `NaN` and a raw line break inside a string are not JSON, but
-//! they do not end a reply.
+//! Lenient JSON parser. Servers send escaped lone surrogates, `NaN` and raw line breaks in strings. Strict parsers
+//! reject these, but they must not end a reply.
 
 use serde_json::Value;
 
-/// Where halves are kept inside a `String`, which cannot hold them: the last private letters of Unicode.
+/// Start of the private-use range whose characters represent lone surrogates, which a `String` cannot hold.
 const KEPT: u32 = 0x10_F800;
 
-/// Parsed JSON. With `halves`, its texts may hold kept halves: [`Halves`] and [`settled`] resolve them.
+/// Parsed JSON. If `halves` is set, its texts may contain placeholders for surrogates; [`Halves`] and [`settle`]
+/// resolve them.
 #[derive(Debug)]
 pub(super) struct Parsed {
     pub(super) value: Value,
     pub(super) halves: bool,
 }
 
-/// Reads `data`, mending it only where it is not JSON.
+/// Parses `data`, and repairs it only if parsing fails.
 pub(super) fn parse(data: &str) -> Result<Parsed, serde_json::Error> {
     let marked = keep_halves(data);
     let (text, halves) = (marked.as_deref().unwrap_or(data), marked.is_some());
@@ -25,7 +26,7 @@ pub(super) fn parse(data: &str) -> Result<Parsed, serde_json::Error> {
     Ok(Parsed { value, halves })
 }
 
-/// `data` with every escaped lone half replaced by its keeper; `None` where there is none.
+/// Replaces each escaped lone surrogate with its placeholder. Returns `None` if there is none.
 fn keep_halves(data: &str) -> Option<String> {
     let bytes = data.as_bytes();
     let half = |at: usize| {
@@ -53,7 +54,7 @@ fn keep_halves(data: &str) -> Option<String> {
     })
 }
 
-/// `data` with `NaN` and infinities as `null`, and raw control characters inside strings escaped.
+/// Replaces `NaN` and infinities with `null`, and escapes raw control characters in strings.
 fn mended(data: &str) -> Option<String> {
     const NO_NUMBERS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
     let (mut mended, mut rest) = (String::with_capacity(data.len() + 16), data);
@@ -87,15 +88,15 @@ fn kept_half(letter: char) -> Option<u16> {
     u32::from(letter).checked_sub(KEPT).and_then(|half| u16::try_from(half + 0xD800).ok())
 }
 
-/// Joins halves that come apart. A half that stays alone becomes U+FFFD.
+/// Joins surrogate pairs that are split across texts. An unpaired surrogate becomes U+FFFD.
 #[derive(Debug, Default)]
 pub(super) struct Halves {
-    /// The first half of a pair whose second may come with the next text.
+    /// High surrogate whose low surrogate may come with the next text.
     first: Option<u16>,
 }
 
 impl Halves {
-    /// `text` with its halves joined. `marked` says that it may hold any.
+    /// Joins the surrogates in `text`. `marked` says that it may contain placeholders.
     pub(super) fn join(&mut self, text: String, marked: bool) -> String {
         if text.is_empty() || (!marked && self.first.is_none()) {
             return text;
@@ -120,13 +121,13 @@ impl Halves {
         joined
     }
 
-    /// A half that no other came for.
+    /// Returns U+FFFD if a surrogate stayed unpaired.
     pub(super) fn rest(&mut self) -> String {
         self.first.take().map(|_| '\u{FFFD}').into_iter().collect()
     }
 }
 
-/// `value` with every kept half in it joined or replaced.
+/// Joins or replaces every placeholder in `value`.
 pub(super) fn settle(value: &mut Value) {
     match value {
         Value::String(text) => {

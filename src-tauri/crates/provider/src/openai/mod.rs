@@ -9,10 +9,10 @@
 //! - Loopback endpoints are never asked through the system's proxy.
 //! - What a model asks of tools is handed on whole, though none are offered: a reply that is nothing else is no silence.
 //!
-//! - A reply ends where the endpoint says so in a known word, at a stop text, or at a control token; its text stands once and
-//!   whole, however the endpoint cuts, repeats or escapes it.
+//! - A reply ends at a known finish reason, a stop text, or a control token. Its text is complete and free of
+//!   repetitions, however the endpoint splits, repeats or escapes it.
 //!
-//! Absent: `reasoning_content`, which is skipped. A reply of nothing else is an error that says so.
+//! Not supported: `reasoning_content`, which is skipped. A reply that contains nothing else is reported as an error.
 
 mod api_error;
 mod body;
@@ -72,7 +72,7 @@ impl OpenAiClient {
         Ok(Self { shared: Arc::new(Shared::new(config)?) })
     }
 
-    /// What is known of the endpoint by now, for the next client of it.
+    /// Returns the learned dialect, which the next client of the endpoint can reuse.
     pub fn dialect(&self) -> Dialect {
         self.shared.dialect()
     }

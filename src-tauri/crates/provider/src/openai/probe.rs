@@ -27,13 +27,13 @@ pub struct Probe {
     pub models: Vec<String>,
     /// Tokens that the configured model takes, where the endpoint says so.
     pub context: Option<u32>,
-    /// Tokens that each listed model takes, by name, where the list says so.
+    /// Context length in tokens of each listed model, by name, if the list contains it.
     pub contexts: BTreeMap<String, u32>,
 }
 
-/// Asks for the list of models, once; an endpoint without one is asked for a reply of one token instead. Where the address
-/// lacks its `/v1`, the error names the address that answers. Whether the configured model is in the list is for the caller
-/// to compare.
+/// Requests the list of models once. An endpoint without a list is asked for a reply of one token instead. If the
+/// address lacks its `/v1`, the error names the address that answers. The caller checks whether the list contains the
+/// configured model.
 ///
 /// # Errors
 /// Every class that a reply can fail with, except `ContextOverflow` and `Cut` in the middle of a text.
@@ -61,7 +61,7 @@ pub async fn probe(config: &EndpointConfig) -> Result<Probe, ProviderError> {
     }
 }
 
-/// An endpoint without a list may answer all the same.
+/// An endpoint without a list may still generate replies.
 async fn without_list(shared: Arc<Shared>, error: ProviderError) -> Result<Probe, ProviderError> {
     if !has_no_list(&error) {
         return Err(error);
@@ -78,7 +78,7 @@ impl Shared {
         fetched.unwrap_or_else(|_| Err(diagnose::silent(&self.config, limit)))
     }
 
-    /// The names of the models, and the list that they stand in.
+    /// Returns the names of the models and the list that contains them.
     async fn models(&self) -> Result<(Vec<String>, Value), Failure> {
         let list = self.get(self.config.call(&["models"])).await?;
         if let Some(error) = ApiError::within(&list, false) {
@@ -110,7 +110,7 @@ impl Shared {
     }
 }
 
-/// `None` if this is no list of models. A list may be empty, or `null`.
+/// Returns `None` if `list` is not a list of models. An empty list or `null` is valid.
 fn names(list: &Value) -> Option<Vec<String>> {
     let of = |key: &str| list.get(key);
     let entries = match (of("data"), of("models")) {
@@ -132,7 +132,7 @@ fn contexts(list: &Value) -> BTreeMap<String, u32> {
     entries.filter_map(|entry| Some((entry["id"].as_str()?.to_owned(), context_of(entry)?))).collect()
 }
 
-/// A server with a single model takes any name for it.
+/// Uses an only entry regardless of its name, because a server with a single model accepts any name.
 fn listed_context(list: &Value, model: &str) -> Option<u32> {
     let entries = list["data"].as_array()?;
     let entry = match entries.as_slice() {
@@ -142,7 +142,7 @@ fn listed_context(list: &Value, model: &str) -> Option<u32> {
     context_of(entry)
 }
 
-/// llama.cpp says `meta.n_ctx`, vLLM `max_model_len`, OpenRouter `context_length`.
+/// Reads `meta.n_ctx` (llama.cpp), `max_model_len` (vLLM) or `context_length` (OpenRouter).
 fn context_of(entry: &Value) -> Option<u32> {
     [&entry["meta"]["n_ctx"], &entry["max_model_len"], &entry["context_length"]].into_iter().find_map(tokens)
 }

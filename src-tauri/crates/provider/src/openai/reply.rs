@@ -60,7 +60,7 @@ pub(super) fn reply(
                     Next::Failed(failure) => break Some(failure),
                 }
             };
-            // What goes wrong behind the end of a reply is no fault of the reply, unless the endpoint says that it is.
+            // A failure after the end of a reply is ignored unless the endpoint itself reports it.
             let failure = failure.filter(|failure| tally.ended.is_none() || failure.told);
             let Some(failure) = failure else {
                 let reason = tally.ended.unwrap_or(FinishReason::Stop);
@@ -96,7 +96,7 @@ pub(super) fn reply(
     }
 }
 
-/// What becomes of the reply.
+/// State of the reply after an event.
 enum Next {
     Goes,
     Ended,
@@ -104,7 +104,7 @@ enum Next {
 }
 
 impl Next {
-    /// The stream is over, without a word of farewell.
+    /// Handles a stream that closed without an end marker.
     fn of_hang_up(shared: &Shared, tally: &mut Tally) -> Self {
         tally.ended = tally.hung_up();
         match tally.ended {

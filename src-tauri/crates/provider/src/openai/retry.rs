@@ -15,7 +15,7 @@ pub(super) const MAX_RETRIES: u32 = 2;
 pub(super) struct Failure {
     pub(super) error: ProviderError,
     pub(super) again: Again,
-    /// In the endpoint's own words: it counts even behind the end of a reply.
+    /// The endpoint itself reported the failure, so it is valid even after the end of a reply.
     pub(super) told: bool,
 }
 

@@ -8,19 +8,20 @@ use super::dialect::Dialect;
 /// The range of the penalties that llama.cpp takes by itself.
 const DEFAULT_RANGE: u32 = 64;
 
-/// What the endpoint is sent, and what it is spared.
+/// Selects the parameters to send by the endpoint's dialect.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent<'a> {
     pub(super) dialect: &'a Dialect,
 }
 
 impl Sent<'_> {
-    /// A value that is sent unless the endpoint refuses it.
+    /// Returns the value unless the endpoint refuses the parameter.
     pub(super) fn given<T>(self, name: &str, value: T) -> Option<T> {
         self.dialect.sends(name).then_some(value)
     }
 
-    /// A value that is not sent where it does nothing, for `off` is not off everywhere.
+    /// Like `given`, but omits the neutral value `off` unless the server has its own defaults. Some endpoints do not
+    /// treat it as neutral.
     pub(super) fn working<T: PartialEq>(self, name: &str, value: T, off: T) -> Option<T> {
         self.given(name, value).filter(|value| *value != off || self.dialect.own_defaults)
     }

@@ -10,15 +10,15 @@ pub(super) const MAX_EVENT: usize = 1 << 20;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-/// The `data` of an event.
+/// The data of one event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SseEvent {
     pub(super) data: String,
-    /// Its name says that something failed.
+    /// The event reports an error by its name or its field.
     pub(super) fails: bool,
 }
 
-/// Cuts bytes into events. Other names, ids and comments are skipped.
+/// Splits bytes into events. Ignores other names, ids and comments.
 #[derive(Debug, Default)]
 pub(super) struct SseParser {
     line: Vec<u8>,
@@ -81,7 +81,7 @@ impl SseParser {
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match field {
             b"data" => {}
-            // llama.cpp before 2026 sends failures in a field of its own.
+            // llama.cpp before 2026 sends failures in an `error` field.
             b"error" => self.fails = true,
             b"event" => {
                 self.fails = matches!(value.trim_ascii(), b"error" | b"exception");
@@ -112,7 +112,7 @@ fn text(bytes: Vec<u8>) -> String {
     }
 }
 
-/// Halves of UTF-16 pairs that were encoded one by one, as JSON escapes them.
+/// Converts surrogates that were encoded separately (CESU-8) into JSON escapes.
 fn escaped_halves(bytes: &[u8]) -> Vec<u8> {
     let mut escaped = Vec::with_capacity(bytes.len());
     let mut rest = bytes;

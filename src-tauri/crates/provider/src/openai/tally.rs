@@ -12,7 +12,7 @@ use crate::{FinishReason, GenerationEvent, Request, Timings, Usage};
 
 /// Bytes of one reply. An endpoint that sends more ignores `max_tokens`, or means harm.
 const MAX_REPLY: usize = 8 << 20;
-/// Bytes of text that make one reply, for endpoints that say all of it again with every piece.
+/// Limit of received text in bytes, which is higher because some endpoints repeat the whole text in every piece.
 const MAX_SENT: usize = 64 * MAX_REPLY;
 
 #[derive(Debug)]
@@ -30,13 +30,13 @@ pub(super) struct Tally {
     decode_ms: Option<f64>,
     /// Why the reply ended, once the endpoint has said so.
     pub(super) ended: Option<FinishReason>,
-    /// The endpoint has named an end that is not known.
+    /// The endpoint sent an unknown finish reason.
     perhaps_ended: bool,
-    /// The endpoint may say with every piece that it was the last.
+    /// The endpoint may send a finish reason with every piece.
     doubted: bool,
 }
 
-/// How sure it is that the reply has ended.
+/// Certainty that the reply has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
     No,
@@ -69,12 +69,12 @@ impl Tally {
         self.first_text.is_some() || self.calls.any()
     }
 
-    /// A stop text has ended the reply, whatever the endpoint sends behind it.
+    /// Whether a stop text or a control token ended the reply. Later data from the endpoint is ignored.
     pub(super) fn is_cut(&self) -> bool {
         self.text.is_cut()
     }
 
-    /// The model thought, and said nothing.
+    /// Whether the reply contains thoughts but no answer.
     pub(super) fn only_thought(&self) -> bool {
         self.thinks && !self.spoke()
     }
@@ -87,12 +87,13 @@ impl Tally {
         }
     }
 
-    /// The end of a stream that broke off without a word of farewell, if it was one.
+    /// Returns the finish reason of a stream that closed without an end marker. `None` means that the reply was cut
+    /// off.
     pub(super) fn hung_up(&self) -> Option<FinishReason> {
         self.ended.or(self.perhaps_ended.then_some(FinishReason::Stop))
     }
 
-    /// Counts `chunk`, and adds what it holds for the caller to `events`.
+    /// Records `chunk` and adds its content to `events`.
     pub(super) fn take(
         &mut self,
         config: &EndpointConfig,
@@ -138,7 +139,7 @@ impl Tally {
         Ok(())
     }
 
-    /// What is still held of the text, and the tools that were asked for, as far as they have come.
+    /// Returns the held text and the tool calls received so far.
     pub(super) fn rest(&mut self) -> Vec<GenerationEvent> {
         let text = self.text.rest();
         text_event(text).into_iter().chain(self.calls.finish().map(GenerationEvent::ToolCall)).collect()

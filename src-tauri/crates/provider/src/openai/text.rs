@@ -1,4 +1,4 @@
-//! The text of one reply, on its way from the wire to the caller.
+//! Processes the text of one reply between the wire and the caller.
 
 use domain::prompt::Prompt;
 
@@ -16,7 +16,6 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// For the reply to `prompt`.
     pub(super) fn of(prompt: &Prompt) -> Self {
         let base = prompt.messages.last().filter(|_| prompt.continues).map_or("", |last| last.text.as_str());
         Self {
@@ -27,8 +26,8 @@ impl Text {
         }
     }
 
-    /// Takes what came and returns what is certain by now. `halves` says that it may hold halves of pairs, `ends` that the
-    /// endpoint ended the reply with it.
+    /// Takes new text and returns the part that is final. `halves` says that it may contain surrogate placeholders.
+    /// `ends` says that the endpoint ended the reply with it.
     pub(super) fn push(&mut self, said: Said, halves: bool, ends: bool) -> String {
         let new = match said {
             Said::Delta(text) => {
@@ -44,7 +43,7 @@ impl Text {
         self.cutter.push(&new)
     }
 
-    /// What is still held when the reply ends.
+    /// Returns the held text when the reply ends.
     pub(super) fn rest(&mut self) -> String {
         let half = self.halves.rest();
         let mut rest = if half.is_empty() { half } else { self.joined.piece(half, false) };
@@ -56,7 +55,7 @@ impl Text {
         new
     }
 
-    /// A stop text or a control token has ended it.
+    /// Whether a stop text or a control token ended the reply.
     pub(super) fn is_cut(&self) -> bool {
         self.cutter.ended
     }

@@ -1,14 +1,14 @@
-//! The chat as an endpoint takes it: one message per turn, and, where it insists, one system message at the start and the
-//! user next. Local templates are served the same way by `context::chat_template`.
+//! Converts a chat into one message per turn. Strict endpoints get one system message at the start, followed by the
+//! user. `context::chat_template` does the same for local templates.
 
 use domain::prompt::{Prompt, PromptRole};
 use serde::Serialize;
 
 use super::dialect::Roles;
 
-/// Said by the user behind the words of another character, where the user must be last.
+/// User message after a character's text, for endpoints that require the user last.
 const TURN: &str = "[Go on.]";
-/// Said by the user in front of a greeting, where the user must be first.
+/// User message before a greeting, for endpoints that require the user first.
 const OPENING: &str = "[The chat begins.]";
 
 #[derive(Debug, Serialize)]
@@ -17,7 +17,7 @@ pub(super) struct Message<'a> {
     content: Content<'a>,
 }
 
-/// Plain text wherever it can be: many servers know nothing else.
+/// Plain text where possible, because many servers accept nothing else.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Content<'a> {
@@ -38,7 +38,7 @@ struct ImageUrl<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Goes on with a paragraph.
+    /// Appends a paragraph.
     fn say(&mut self, text: &str) {
         let before = match self {
             Self::Text(before) => before,
@@ -67,10 +67,10 @@ impl<'a> Content<'a> {
     }
 }
 
-/// One message per turn: many endpoints demand that roles alternate, and refuse empty contents.
+/// Merges messages into one per turn, because many endpoints require alternating roles and refuse empty content.
 pub(super) fn messages(prompt: &Prompt, roles: Roles) -> Vec<Message<'_>> {
     let mut merged: Vec<Message<'_>> = Vec::with_capacity(prompt.messages.len() + 1);
-    // Nothing but system messages has come.
+    // True while only system messages have come.
     let mut head = true;
     for (index, message) in prompt.messages.iter().enumerate() {
         let mut pictures = prompt.pictures.iter().filter(|picture| picture.message == index).peekable();

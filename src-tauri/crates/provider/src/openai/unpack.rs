@@ -1,4 +1,4 @@
-//! Bodies that a server or a proxy compressed although nobody asked.
+//! Decompresses bodies that a server or a proxy compressed without being asked.
 
 use std::io::Write;
 
@@ -6,13 +6,13 @@ use bytes::Bytes;
 use flate2::write::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 
-/// Compressed bytes that are unpacked in one step: a bomb makes at most a thousand times as much of them.
+/// Compressed bytes per step. A decompression bomb expands them at most about a thousand times.
 const STEP: usize = 4 << 10;
 
-/// Unpacks the pieces of one body.
+/// Decompresses the pieces of one body.
 #[derive(Debug)]
 pub(super) enum Unpacker {
-    /// Nothing has come yet, so the first bytes may still show that it is gzip.
+    /// No bytes have come yet, so the first ones may still show gzip.
     Unknown,
     Plain,
     Gzip(GzDecoder<Vec<u8>>),
@@ -20,16 +20,16 @@ pub(super) enum Unpacker {
     Deflate(DeflateDecoder<Vec<u8>>),
 }
 
-/// Why a body cannot be read.
+/// Reason why a body cannot be decompressed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Packed {
-    /// Compressed in a way that we do not know.
+    /// The compression is not supported.
     Unknown(String),
     Damaged,
 }
 
 impl Unpacker {
-    /// For a body with these headers.
+    /// Selects the decoder by the `Content-Encoding` header.
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, Packed> {
         let named = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
         match named.trim().to_ascii_lowercase().as_str() {
@@ -40,13 +40,13 @@ impl Unpacker {
         }
     }
 
-    /// The next piece is what it is, and need not be copied.
+    /// Whether the next piece needs no decompression, and therefore no copy.
     pub(super) fn passes(&mut self, bytes: &[u8]) -> bool {
         self.recognise(bytes);
         matches!(self, Self::Unknown | Self::Plain)
     }
 
-    /// The next piece, unpacked, to `sink`, which may refuse to take more.
+    /// Decompresses the next piece into `sink`, which may refuse more data.
     pub(super) fn push<E: From<Packed>>(
         &mut self,
         bytes: &Bytes,
@@ -63,7 +63,8 @@ impl Unpacker {
         Ok(())
     }
 
-    /// Servers and proxies that compress do not always say so, and `deflate` names two formats.
+    /// Detects the format by the first bytes. Servers do not always declare compression, and `deflate` names two
+    /// formats.
     fn recognise(&mut self, bytes: &[u8]) {
         match (&self, bytes) {
             (Self::Unknown, []) => {}

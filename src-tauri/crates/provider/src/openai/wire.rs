@@ -1,21 +1,21 @@
-//! What endpoints send, read leniently: everything may be missing or of another type, and what is not ours is skipped.
+//! Lenient parser for endpoint payloads. Any field may be missing or have another type, and unknown fields are ignored.
 
 use serde_json::Value;
 
 use super::api_error::{ApiError, number};
 use super::lenient::{self, Parsed};
 
-/// One event of a stream, or the whole of a reply that was not streamed.
+/// One stream event, or a complete reply that was not streamed.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    /// It has choices, so it is a part of a reply.
+    /// The payload has choices, so it is part of a reply.
     pub(super) replies: bool,
     pub(super) said: Option<Said>,
-    /// Its text may hold halves of UTF-16 pairs that wait for one another.
+    /// The text may contain surrogates whose pair is split across chunks.
     pub(super) halves: bool,
-    /// It holds thoughts that are not among the text.
+    /// The payload contains thoughts outside its text.
     pub(super) thinks: bool,
-    /// Read by [`Calls`](super::calls::Calls).
+    /// Parsed by [`Calls`](super::calls::Calls).
     pub(super) tool_calls: Option<Value>,
     pub(super) end: Option<End>,
     pub(super) usage: Option<WireUsage>,
@@ -23,15 +23,15 @@ pub(super) struct Chunk {
     pub(super) timings: Option<WireTimings>,
     /// llama.cpp only, when asked for.
     pub(super) progress: Option<Progress>,
-    /// A failure that the event tells of, behind what else it holds.
+    /// A failure that the event reports in addition to other content.
     pub(super) error: Option<ApiError>,
 }
 
-/// Text, and as what it came; never empty.
+/// Text and its kind; never empty.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
     Delta(String),
-    /// Of a `message`: the whole reply, also where its pieces came before.
+    /// From a `message`: the whole reply, even if its pieces came before.
     Message(String),
 }
 
@@ -42,19 +42,19 @@ impl Said {
     }
 }
 
-/// Why an endpoint says that a reply has ended.
+/// Finish reason reported by the endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Stop,
     Length,
-    /// A filter took the rest.
+    /// A content filter removed the rest.
     Filtered,
     Failed,
-    /// A word that is not known. It may be the end.
+    /// An unknown reason. The reply may have ended.
     Unknown,
 }
 
-/// Counts of tokens.
+/// Token counts.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct WireUsage {
     pub(super) prompt: Option<f64>,
@@ -79,10 +79,10 @@ pub(super) struct Progress {
     pub(super) processed: f64,
 }
 
-/// Why an event says nothing to us.
+/// Reason why an event cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unreadable {
-    /// The cause holds a position, no text.
+    /// The cause contains a position, but no text.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
     #[error("{0}")]
@@ -90,7 +90,7 @@ pub(super) enum Unreadable {
 }
 
 impl Unreadable {
-    /// More of it may have been meant to come.
+    /// Whether the payload may be truncated.
     pub(super) fn is_cut(&self) -> bool {
         matches!(self, Self::Json(error) if error.is_eof())
     }
@@ -118,7 +118,8 @@ pub(super) fn parse(data: &str) -> Result<Chunk, Unreadable> {
     Ok(chunk)
 }
 
-/// We ask for one choice. A server may number it as it likes; where several come, the first one counts.
+/// Returns the choice with index 0, else the first one. Requests ask for one choice, but servers number it as they
+/// like.
 fn choice(choices: Value) -> Option<Value> {
     let Value::Array(choices) = choices else { return None };
     let mut choices: Vec<Value> = choices.into_iter().filter(Value::is_object).collect();
@@ -146,7 +147,7 @@ impl Chunk {
     }
 }
 
-/// The text of a content, the text parts of several joined; never empty (S3.27).
+/// Returns the text of a content value and joins its text parts; never empty.
 fn text(content: Value) -> Option<String> {
     let text = match content {
         Value::String(text) => text,
@@ -184,7 +185,7 @@ fn thinks(part: &Value) -> bool {
         || parts.any(|part| matches!(part["type"].as_str(), Some("thinking" | "reasoning")))
 }
 
-/// Only words that are known end a reply: some servers write an empty text or `"null"` into every chunk.
+/// Only known reasons end a reply, because some servers write an empty text or `"null"` into every chunk.
 fn end(reason: &Value) -> Option<End> {
     let word = match reason {
         Value::String(word) => word.trim().to_ascii_lowercase(),

@@ -1,4 +1,5 @@
-//! Endpoints that mean well and write carelessly: odd ends, odd fields, odd texts. The reply stands once and whole.
+//! Endpoints with odd finish reasons, fields and texts. The text of each reply must arrive complete and without
+//! repetition.
 
 use std::io::Write;
 use std::time::Duration;
@@ -13,7 +14,7 @@ fn event(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
 
-/// A piece of text with a reason.
+/// A piece of text with a finish reason.
 fn piece(text: &str, reason: &Value) -> String {
     event(&json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": reason}]}))
 }
@@ -26,7 +27,7 @@ fn end() -> String {
     ends("stop") + DONE
 }
 
-/// The reply to each stream, in the notation of [`Seen`].
+/// Checks the reply to each stream, in the notation of [`Seen`].
 async fn check(cases: &[(&str, String, &str)]) {
     for (name, body, line) in cases {
         let (seen, _) = run(vec![stream(body)]).await;
@@ -34,7 +35,7 @@ async fn check(cases: &[(&str, String, &str)]) {
     }
 }
 
-/// The words of an error, after the text that came before it.
+/// Checks the message of an error and the text that came before it.
 async fn check_errors(cases: &[(&str, String, &str, &str)]) {
     for (name, body, line, words) in cases {
         let (seen, _) = run(vec![stream(body); 3]).await;
@@ -49,14 +50,14 @@ async fn paused(before: &str, after: &str) -> String {
     let gate = Gate::new();
     let play = [stream(before), vec![Step::Gate(gate.clone()), Step::Bytes(after.as_bytes().to_vec())]].concat();
     let server = FaultServer::start(vec![play]).await;
-    // A reply that was taken for ended would end before the silence is noticed.
+    // A client that treats the reply as ended would stop before it notices the silence.
     let patience = Patience { notice: Duration::from_millis(120), tail: Duration::from_millis(20), ..patience() };
     let mut events = start(&server.url(), patience);
     let mut text = String::new();
     loop {
         match events.next().await.unwrap().unwrap() {
             GenerationEvent::Text(piece) => text += &piece,
-            // Before the first text the machine may be slow.
+            // A slow machine may stall before the first text.
             GenerationEvent::Stalled { .. } if !text.is_empty() => break,
             GenerationEvent::Stalled { .. } => {}
             other => panic!("{text}: {other:?}"),
@@ -383,7 +384,7 @@ async fn compressed_replies_are_read_or_named() {
         assert_eq!((seen.line.as_str(), requests), ("[Malformed]", 1), "{encoding}");
         assert!(error.message.contains(words) && error.hint.contains("compression"), "{error}");
     }
-    // A bomb is given up long before it fills anything.
+    // The client stops a decompression bomb long before it fills the memory.
     let bomb = gzip(&format!("data: {}", "x".repeat(64 << 20)));
     assert_eq!(run(vec![encoded("gzip", &bomb)]).await.0.line, "[Malformed]");
 }

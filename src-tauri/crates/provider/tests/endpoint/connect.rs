@@ -91,7 +91,7 @@ async fn a_server_that_hangs_up_on_tls_is_named() {
     let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), patience())).await;
     assert_eq!(seen.line, "[Tls]");
     assert!(seen.error.unwrap().hint.contains(&format!("http://127.0.0.1:{port}/v1")));
-    // Spoken to plainly, a server that wants TLS may hang up as well.
+    // A TLS server may also close the connection after a plain request.
     let seen = watch(start(&format!("http://127.0.0.1:{port}/v1"), patience())).await;
     assert_eq!(seen.line, "~~[Cut]");
     assert!(seen.error.unwrap().hint.contains(&format!("https://127.0.0.1:{port}/v1")));

@@ -1,4 +1,4 @@
-//! Streams that nobody thought of: healthy text, dressed up in everything that may stand around it and cut anywhere.
+//! Generated streams: valid text with arbitrary noise around it, split at arbitrary positions.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -8,7 +8,7 @@ use super::support::*;
 
 const CASES: u32 = 400;
 
-/// What may stand between two pieces of text and says nothing.
+/// Events between two pieces of text that must not change the reply.
 fn noise() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
         "",
@@ -30,7 +30,7 @@ fn reason() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["null", "\"\"", "\"null\"", "false", "{}"])
 }
 
-/// Words with letters of every length; a number in each, so that no text is the beginning of another.
+/// Words with characters of every UTF-8 length. Each gets a number, so that no text is a prefix of another.
 fn word() -> impl Strategy<Value = String> {
     "[a-zé山🦊 \n\"\\\\]{1,8}"
 }
@@ -50,7 +50,7 @@ fn sse(text: &str, reason: &str, escaped: bool, split: bool) -> String {
     }
 }
 
-/// `cargo xtask fuzz` sets another seed each round.
+/// `cargo xtask fuzz` sets another seed in each round.
 fn config() -> ProptestConfig {
     let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok());
     ProptestConfig {
@@ -112,7 +112,7 @@ proptest! {
     ) {
         let body = parts.concat();
         let whole = seen(body.as_bytes(), &[]);
-        // The first bytes tell a stream from a page: only what is one at once is compared.
+        // The client tells a stream from a web page by the first bytes, so only clear streams are compared.
         if body.starts_with("data") {
             prop_assert_eq!(seen(body.as_bytes(), &cuts).line, whole.line);
         }

@@ -18,7 +18,7 @@ async fn probed(plays: Vec<Play>) -> (Result<Probe, ProviderErrorKind>, Vec<Stri
         error.kind
     });
     let asked = |head: &str| head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
-    // What the list says of each model has a test of its own.
+    // Another test covers the contexts in the list.
     let found = found.map(|found| Probe { contexts: BTreeMap::new(), ..found });
     (found, server.received().iter().map(|received| asked(&received.head)).collect())
 }
@@ -83,7 +83,7 @@ async fn what_is_wrong_is_told_at_once() {
     assert_eq!(probe(&config).await.unwrap_err().kind, ProviderErrorKind::Unreachable);
 }
 
-/// The error of a test at `address`, which gets what `script` makes of each path.
+/// Returns the error of a probe at `path`. `script` answers each requested path.
 async fn refused(path: &str, script: impl Fn(&str) -> Play + Send + Sync + 'static) -> (ProviderError, FaultServer) {
     let server = FaultServer::scripted(move |received, _| {
         script(received.head.lines().next().unwrap().split(' ').nth(1).unwrap())

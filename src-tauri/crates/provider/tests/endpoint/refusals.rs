@@ -1,5 +1,5 @@
-//! Endpoints that refuse a part of what they are sent, each in words of its own: they are pleased with the next request, and
-//! with the first one of every later client that knows what was learned.
+//! Endpoints that refuse part of a request, each with its own error message. They accept the next request, and the
+//! first request of each later client that reuses the dialect.
 
 use domain::prompt::{PromptMessage, PromptRole};
 use domain::sampling::SamplerOptions;
@@ -18,7 +18,7 @@ async fn ask(server: &FaultServer, request: &Request) -> (Seen, OpenAiClient) {
     (watch(client.stream(request.clone(), CancellationToken::new())).await, client)
 }
 
-/// Asks twice: with a client that knows nothing, and with one that knows what the first has learned.
+/// Asks twice: with a new client, and with one that reuses the dialect of the first.
 async fn learned(server: &FaultServer, request: &Request, most: usize) -> Value {
     let (seen, first) = ask(server, request).await;
     assert_eq!(seen.line, "Hello there.[Stop]", "{:?}", seen.error);
@@ -144,7 +144,7 @@ async fn a_refusal_that_nothing_helps_names_the_field() {
     assert!(seen.error.unwrap().message.contains("temperature: Input should be less than 1"));
 }
 
-/// A chat with a greeting, a late system message and neighbours of one role.
+/// A chat with a greeting, a late system message and adjacent messages of one role.
 fn roleplay() -> Request {
     use PromptRole::{Character, System, User};
     let said = [
@@ -161,7 +161,7 @@ fn roleplay() -> Request {
     request
 }
 
-/// What is wrong with the order of `body`'s messages, as templates say it.
+/// Returns the error that a chat template reports for the order of `body`'s messages.
 fn disorder(body: &Value) -> Option<&'static str> {
     let roles: Vec<&str> =
         body["messages"].as_array().unwrap().iter().map(|one| one["role"].as_str().unwrap()).collect();

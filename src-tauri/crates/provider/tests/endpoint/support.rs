@@ -43,7 +43,7 @@ struct Log {
     hung_up: usize,
 }
 
-/// What the server plays, by what was asked and how often something was asked before.
+/// Selects the server's response by the request and the number of earlier requests.
 type Script = Arc<dyn Fn(&Received, usize) -> Play + Send + Sync>;
 
 /// Plays one script per connection, in order; connections beyond the last script are counted and closed.
@@ -57,7 +57,7 @@ impl FaultServer {
         Self::scripted(move |_, nth| plays.get(nth).cloned().unwrap_or_default()).await
     }
 
-    /// A server that looks at what it is asked: `script` gets the body of each request.
+    /// A server that inspects requests: `script` gets the body of each one.
     pub(crate) async fn answering(script: impl Fn(&serde_json::Value) -> Play + Send + Sync + 'static) -> Self {
         Self::scripted(move |received, _| script(&serde_json::from_str(&received.body).unwrap_or_default())).await
     }
@@ -74,7 +74,7 @@ impl FaultServer {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// The bodies of all requests so far.
+    /// Returns the bodies of all requests so far.
     pub(crate) fn bodies(&self) -> Vec<serde_json::Value> {
         self.received().iter().map(|received| serde_json::from_str(&received.body).unwrap()).collect()
     }

@@ -1,4 +1,4 @@
-//! Connections without the token keep nobody out.
+//! Connections without the token cannot block others.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::world::World;
 
-/// Opens connections that say `begin` and nothing more.
+/// Opens connections that send only `begin`.
 fn idle(world: &World, begin: &str) -> Vec<TcpStream> {
     let connect = |_| {
         let mut stream = TcpStream::connect(world.addr()).unwrap();
@@ -47,7 +47,7 @@ async fn a_known_connection_outlasts_strangers() {
     world.stop().await;
 }
 
-/// A connection that is kept alive.
+/// A keep-alive connection.
 struct Known(TcpStream);
 
 impl Known {

@@ -1,5 +1,5 @@
-//! Everything as one ZIP archive, out and in. What comes in is a stranger's file: no name in it becomes a path, every size is
-//! bounded, and it only becomes a backup, which the user may look at before restoring it.
+//! Exports and imports all data as one ZIP archive. An imported archive is untrusted: no name in it becomes a path, and
+//! every size is bounded. It only becomes a backup, which the user can inspect before restoring it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -20,15 +20,15 @@ use crate::{AssetHash, StoreError, files, identity};
 
 const DATABASE: &str = "inglenook.db";
 const ASSETS: &str = "assets/";
-/// Bytes of one picture or imported file.
+/// Maximum bytes of one picture or imported file.
 const MAX_ASSET: u64 = 128 << 20;
 const MAX_DATABASE: u64 = 64 << 30;
 const MAX_MEMBERS: usize = 1_000_000;
-/// Times that a member may be larger than it is packed. We pack nothing.
+/// Maximum compression ratio of a member. Our own archives store members uncompressed.
 const MAX_RATIO: u64 = 200;
 const RATIO_COUNTS_FROM: u64 = 1 << 20;
 
-/// Writes the database that `source` sees, with its pictures and files, to `out`.
+/// Writes the database of `source`, with its pictures and files, to `out`.
 pub(crate) fn export(source: &Connection, dir: &Path, out: &Path) -> Result<(), StoreError> {
     let failed = |error| StoreError::file(error, out, dir);
     let database = files::partial(dir).map_err(failed)?;
@@ -43,7 +43,7 @@ pub(crate) fn export(source: &Connection, dir: &Path, out: &Path) -> Result<(), 
 }
 
 fn pack(archive: &File, database: &Path, assets: &[(AssetHash, u64)], sources: &[PathBuf]) -> io::Result<()> {
-    // Pictures do not get smaller, and the archive is written as fast as the disk takes it.
+    // Stored without compression: pictures do not compress, and the disk is then the only limit on speed.
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     let mut zip = ZipWriter::new(BufWriter::new(archive));
     zip.start_file(DATABASE, options)?;
@@ -59,7 +59,7 @@ fn pack(archive: &File, database: &Path, assets: &[(AssetHash, u64)], sources: &
     zip.finish()?.flush()
 }
 
-/// Takes an archive in as a backup. Returns the backup's file.
+/// Imports an archive as a backup. Returns the path of the backup.
 pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathBuf, StoreError> {
     let refused = |detail: String| StoreError::BadBackup { path: archive.to_owned(), detail };
     let home = Folder::home(dir);
@@ -95,13 +95,13 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
     Ok(path)
 }
 
-/// Where in the archive its parts are.
+/// Indexes of the members in the archive.
 struct Members {
     database: usize,
     assets: BTreeMap<AssetHash, usize>,
 }
 
-/// Looks at every name and size before anything is unpacked.
+/// Checks every name and size before anything is unpacked.
 fn list(archive: &Path) -> Result<Members, String> {
     let file = File::open(archive).map_err(|error| error.to_string())?;
     let mut entries = ZipIterable::try_new(BufReader::new(file), Config::default())
@@ -133,7 +133,7 @@ fn list(archive: &Path) -> Result<Members, String> {
     Ok(Members { database, assets })
 }
 
-/// What the list says of a size may be a lie; it is counted once more.
+/// Copies a member with a size limit, because the size in the directory may be wrong.
 fn unpack(
     zip: &mut ZipArchive<BufReader<File>>,
     index: usize,
@@ -146,7 +146,7 @@ fn unpack(
     if written == size { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidData, "a size in it is wrong")) }
 }
 
-/// A fault of the archive, or of the disk.
+/// Maps a read error to a fault of the archive or of the disk.
 fn broken(error: io::Error, archive: &Path, dir: &Path) -> StoreError {
     match StoreError::file(error, archive, dir) {
         StoreError::Io { source, .. } => StoreError::BadBackup { path: archive.to_owned(), detail: source.to_string() },

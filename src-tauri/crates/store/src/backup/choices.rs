@@ -1,5 +1,5 @@
-//! What the user chose about backups. Stored beside them and not in the database, so that it survives the database and a
-//! restore does not change it.
+//! Backup settings. They are stored next to the backups, not in the database. They survive the loss of the database,
+//! and a restore does not change them.
 
 use std::fs;
 use std::io;
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 use crate::{AssetHash, files};
 
 const FILE: &str = "choices.json";
-/// The folder that is ours in the place the user chose. It also shows that the right disk is mounted there.
+/// Our folder inside the folder the user chose. Its presence shows that the right disk is mounted.
 const OURS: &str = "Inglenook backups";
 const BUDGET: u64 = 4_000_000_000;
 
-/// How much room backups may take, and where else they go.
+/// The size limit of backups, and their second place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BackupChoices {
-    /// Bytes for each place. The newest backup is kept even if it alone is larger.
+    /// Maximum bytes in each place. The newest backup is kept even if it is larger.
     pub budget: u64,
     /// A folder that gets a copy of every backup.
     pub second: Option<PathBuf>,
-    /// Names this data folder in the second place, which several may share. Empty until the first backup.
+    /// Identifies this data folder in the second place, which others may share. Empty until the first backup.
     pub(crate) origin: String,
 }
 
@@ -34,7 +34,7 @@ impl Default for BackupChoices {
 }
 
 impl BackupChoices {
-    /// The defaults where nothing was chosen, or the file cannot be read.
+    /// Returns the defaults if the file is missing or unreadable.
     pub(crate) fn read(dir: &Path) -> Self {
         let json = fs::read(file(dir)).ok();
         json.and_then(|json| serde_json::from_slice(&json).ok()).unwrap_or_default()
@@ -45,7 +45,7 @@ impl BackupChoices {
         files::write(&file(dir), &json)
     }
 
-    /// [`Self::read`], with a name for the data folder that no other one has.
+    /// Like [`Self::read`], and assigns the data folder a unique name if it has none.
     pub(crate) fn named(dir: &Path, now: Timestamp) -> io::Result<Self> {
         let mut choices = Self::read(dir);
         if choices.origin.is_empty() {
@@ -56,12 +56,12 @@ impl BackupChoices {
         Ok(choices)
     }
 
-    /// Where the copies are in the second place.
+    /// The folder of the copies in the second place.
     pub(crate) fn second_folder(&self) -> Option<PathBuf> {
         self.second.as_ref().map(|chosen| chosen.join(OURS))
     }
 
-    /// Whether the second place is there; without one, it is.
+    /// Whether the second place is available. True if none is set.
     pub fn second_is_there(&self) -> bool {
         self.second_folder().is_none_or(|folder| folder.is_dir())
     }

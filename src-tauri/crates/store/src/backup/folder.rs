@@ -1,4 +1,4 @@
-//! One folder of backups: what is in it, and what leaves it.
+//! One folder of backups: lists, copies and prunes them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,7 +13,7 @@ use super::{BackupFile, BackupKind, BackupPlace, pool, verify};
 use crate::{AssetHash, files};
 
 const PREFIX: &str = "inglenook-";
-/// Letters of an origin that are part of a name.
+/// Number of characters of the origin in a file name.
 const ORIGIN: usize = 8;
 const TIME: &str = "%Y%m%dT%H%M%S%.3fZ";
 
@@ -30,7 +30,7 @@ impl Folder {
         Self { path }
     }
 
-    /// In no order. In the data folder all are its own, elsewhere those of that origin.
+    /// Lists the backups, unsorted. Every backup in the data folder is its own; elsewhere the origin must match.
     pub(crate) fn list(&self, place: BackupPlace, origin: &str) -> io::Result<Vec<BackupFile>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.path)? {
@@ -47,7 +47,7 @@ impl Folder {
                 checked: manifest.as_ref().is_some_and(|manifest| manifest.bytes == bytes),
                 own: place == BackupPlace::DataFolder
                     || manifest.as_ref().is_some_and(|manifest| manifest.origin == origin),
-                // Copies of earlier versions have no manifest, and are older than all that do.
+                // Backups of earlier versions have no manifest. They are older than all backups with one.
                 sequence: manifest.map_or(0, |manifest| manifest.sequence),
                 path,
             });
@@ -55,15 +55,16 @@ impl Folder {
         Ok(found)
     }
 
-    /// A name for a copy taken `now` that no file has: two may be made in one millisecond, or the clock was set back. Copies of
-    /// several data folders meet in a shared second place.
+    /// An unused file name for a copy taken `now`. Names can collide when two copies are made in one millisecond or the
+    /// clock was set back. The name includes the origin, because several data folders may share a second place.
     pub(crate) fn free_path(&self, now: Timestamp, origin: &str) -> PathBuf {
         let origin: String = origin.chars().take(ORIGIN).collect();
         let named = |time: i64| self.path.join(format!("{PREFIX}{}-{origin}.db", utc(Timestamp(time))));
         (now.0..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(now.0))
     }
 
-    /// Removes what the ladder or the budget lets go, of that origin in a place that several share, and then the files that nothing names any more.
+    /// Removes backups that exceed the ladder or the budget, then files that no backup names. In a shared place, only
+    /// backups of this origin are removed.
     pub(crate) fn prune(&self, budget: u64, origin: Option<&str>) -> io::Result<()> {
         let place = origin.map_or(BackupPlace::DataFolder, |_| BackupPlace::Second);
         let mut all = self.list(place, origin.unwrap_or_default())?;
@@ -79,7 +80,7 @@ impl Folder {
         self.sweep()
     }
 
-    /// Copies a checked backup, with the files that it names, from `home`.
+    /// Copies a verified backup and the files it names from `home`.
     pub(crate) fn take_over(&self, backup: &Path, manifest: &Manifest, home: &Folder, budget: u64) -> io::Result<()> {
         if !self.path.is_dir() {
             return Err(io::Error::other(format!("{} is not there", self.path.display())));
@@ -106,7 +107,8 @@ impl Folder {
         }
     }
 
-    /// Removes manifests without a backup, and files that no backup names. If what a backup names is unknown, all stay.
+    /// Removes manifests without a backup, and files that no backup names. Removes no files if those of any backup are
+    /// unknown.
     pub(crate) fn sweep(&self) -> io::Result<()> {
         files::sweep(&self.path)?;
         for entry in fs::read_dir(&self.path)? {
@@ -133,17 +135,17 @@ impl Folder {
     }
 }
 
-/// Whether there is a file that looks like a backup, readable or not.
+/// Whether any place has a file that is named like a backup, readable or not.
 pub(crate) fn is_there(dir: &Path) -> bool {
     super::places(dir).iter().any(|(place, folder)| folder.list(*place, "").is_ok_and(|all| !all.is_empty()))
 }
 
-/// Removes what a killed process left in the backups of a data folder.
+/// Removes leftovers of a killed process from the backups of a data folder.
 pub(crate) fn clean(dir: &Path) -> io::Result<()> {
     files::sweep(&Folder::home(dir).path)
 }
 
-/// The files that a backup names: by its manifest, or by itself where it has none.
+/// The files that a backup names, from its manifest or else from its database.
 pub(super) fn assets_of(database: &Path) -> Option<Vec<(AssetHash, u64)>> {
     match Manifest::read(database) {
         Some(manifest) => Some(manifest.assets),
@@ -151,7 +153,7 @@ pub(super) fn assets_of(database: &Path) -> Option<Vec<(AssetHash, u64)>> {
     }
 }
 
-/// Copies without a manifest are ordered by time, below all others.
+/// Orders copies without a manifest by time, before all others.
 fn rung(backup: &BackupFile, all: &[BackupFile]) -> Rung {
     let older = || all.iter().filter(|other| other.sequence == 0 && other.taken < backup.taken).count() as u64;
     let unnumbered = all.iter().filter(|other| other.sequence == 0).count() as u64;
@@ -167,10 +169,10 @@ pub(super) fn utc(time: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(time.0).unwrap_or_default().strftime(TIME).to_string()
 }
 
-/// When a backup with this name was made; `None` for any other file.
+/// The time in the name of a backup; `None` for any other file.
 fn taken(path: &Path) -> Option<Timestamp> {
     let text = path.file_name()?.to_str()?.strip_prefix(PREFIX)?.strip_suffix(".db")?;
-    // Earlier versions did not name the data folder.
+    // Earlier versions wrote no data folder into the name.
     parse_utc(text.split_once('-').map_or(text, |(time, _)| time))
 }
 

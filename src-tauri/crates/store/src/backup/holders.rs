@@ -1,4 +1,4 @@
-//! Which backups still hold something that was deleted.
+//! Finds the backups that still hold deleted items.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::{BackupFile, list, verify};
 use crate::{StoreError, TrashId};
 
-/// For each backup, in the order of [`list`], which of `ids` it holds. One that cannot be read may hold anything.
+/// For each backup, in the order of [`list`], the `ids` that it holds. An unreadable backup is assumed to hold all.
 pub(crate) fn holders(dir: &Path, ids: &[TrashId]) -> Result<Vec<(BackupFile, Vec<bool>)>, StoreError> {
     let holds = |backup: BackupFile| {
         let held = verify::read_only(&backup.path).and_then(|conn| held(&conn, ids));

@@ -1,4 +1,5 @@
-//! Which backups are kept. Pure: order comes from the sequence numbers, so a wrong clock can never remove the newest copy.
+//! Decides which backups to keep, without I/O. Sequence numbers give the order, so a wrong clock can never remove the
+//! newest copy.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,12 +15,12 @@ const HOURLY: usize = 24;
 const DAILY: usize = 7;
 const WEEKLY: usize = 4;
 const MONTHLY: usize = 6;
-/// Copies that the user asked for, or brought in, outlive the hour they were made in.
+/// Manual and imported backups that are kept in addition to the periods.
 const BY_HAND: usize = 5;
-/// Copies made before an upgrade.
+/// Backups before an upgrade that are kept in addition to the periods.
 const UPGRADES: usize = 2;
 
-/// A backup as the ladder sees it.
+/// The properties of a backup that the ladder uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rung {
     pub(crate) sequence: u64,
@@ -27,11 +28,11 @@ pub(crate) struct Rung {
     pub(crate) kind: BackupKind,
 }
 
-/// The number of the hour, day, week or month of a time.
+/// Maps a time to the number of its hour, day, week or month.
 type Period = fn(Timestamp) -> i64;
 
-/// The sequence numbers to keep. Each rung keeps the newest copy of a period; periods without a copy do not count, so a long
-/// pause removes nothing.
+/// The sequence numbers to keep. Each rung keeps the newest copy of each period. Periods without a copy are skipped, so a
+/// long pause removes nothing.
 pub(crate) fn ladder(rungs: &[Rung]) -> BTreeSet<u64> {
     let mut newest_first = rungs.to_vec();
     newest_first.sort_by_key(|rung| std::cmp::Reverse((rung.sequence, rung.taken)));
@@ -51,7 +52,7 @@ pub(crate) fn ladder(rungs: &[Rung]) -> BTreeSet<u64> {
     kept
 }
 
-/// What a backup occupies: its database, and the files it shares with others.
+/// The disk space of a backup: its database, and the files it shares with other backups.
 #[derive(Debug, Clone)]
 pub(crate) struct Cost {
     pub(crate) sequence: u64,
@@ -59,7 +60,7 @@ pub(crate) struct Cost {
     pub(crate) assets: Vec<(AssetHash, u64)>,
 }
 
-/// The sequence numbers that fit `budget`, the newest first. The newest always fits.
+/// The sequence numbers of the newest backups that fit into `budget`. The newest backup is always included.
 pub(crate) fn within(budget: u64, costs: &[Cost]) -> BTreeSet<u64> {
     let mut newest_first: Vec<&Cost> = costs.iter().collect();
     newest_first.sort_by_key(|cost| std::cmp::Reverse(cost.sequence));
@@ -85,7 +86,7 @@ fn day(time: Timestamp) -> i64 {
     time.0.div_euclid(DAY)
 }
 
-/// Weeks begin on Monday; 1970 began on a Thursday.
+/// Weeks begin on Monday; 1 January 1970 was a Thursday.
 fn week(time: Timestamp) -> i64 {
     (day(time) + 3).div_euclid(7)
 }
@@ -105,7 +106,7 @@ mod tests {
         Rung { sequence, taken: Timestamp(taken), kind: BackupKind::Automatic }
     }
 
-    /// Takes a copy at each of `times`, prunes after each, and returns the times that are left, oldest first.
+    /// Adds a copy at each of `times`, prunes after each, and returns the remaining times, oldest first.
     fn after(times: impl IntoIterator<Item = i64>) -> Vec<i64> {
         let mut rungs: Vec<Rung> = Vec::new();
         for (sequence, time) in (1..).zip(times) {

@@ -1,4 +1,4 @@
-//! What is known of a backup without opening it: a small JSON file beside the copy of the database.
+//! The manifest of a backup: a small JSON file next to the copy, which describes it without opening it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,21 +12,21 @@ use sha2::{Digest, Sha256};
 use super::BackupKind;
 use crate::{AssetHash, files};
 
-/// Written after the copy was opened and checked.
+/// The manifest of one backup, written after the copy was opened and verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Manifest {
     pub(crate) kind: BackupKind,
-    /// The data folder it was made from.
+    /// Identifies the data folder of the backup.
     #[serde(default)]
     pub(crate) origin: String,
-    /// Rises with every backup, whatever the clock says.
+    /// Increases with every backup, independent of the clock.
     pub(crate) sequence: u64,
     pub(crate) format: u32,
     pub(crate) bytes: u64,
-    /// Of the copy of the database.
+    /// SHA-256 of the database copy.
     pub(crate) sha256: String,
-    /// Pictures and other files that the database names, with their sizes.
+    /// Pictures and other files that the database references, with their sizes.
     pub(crate) assets: Vec<(AssetHash, u64)>,
 }
 
@@ -35,7 +35,7 @@ impl Manifest {
         database.with_extension("json")
     }
 
-    /// `None` where there is none, as beside the copies of versions before this, or it cannot be read.
+    /// `None` if the manifest is missing or unreadable. Backups of earlier versions have none.
     pub(crate) fn read(database: &Path) -> Option<Self> {
         let json = fs::read(Self::path(database)).ok()?;
         serde_json::from_slice(&json).ok()
@@ -47,18 +47,18 @@ impl Manifest {
     }
 }
 
-/// The files that a database names, with their sizes.
+/// The files that a database references, with their sizes.
 pub(crate) fn assets_in(conn: &Connection) -> rusqlite::Result<Vec<(AssetHash, u64)>> {
     let mut statement = conn.prepare("SELECT hash, bytes FROM asset ORDER BY hash")?;
     let rows = statement.query_map([], |row| {
         let hash: [u8; 32] = row.get(0)?;
         Ok((AssetHash::from_bytes(hash), row.get::<_, i64>(1)?.unsigned_abs()))
     })?;
-    // Two rows cannot have one hash; a hostile file may say otherwise.
+    // Hashes are unique in our own databases, but a hostile file may repeat one.
     Ok(rows.collect::<rusqlite::Result<BTreeSet<_>>>()?.into_iter().collect())
 }
 
-/// SHA-256 of a file, in hexadecimal digits.
+/// SHA-256 of a file, in hexadecimal.
 pub(crate) fn sha256(path: &Path) -> io::Result<String> {
     let (mut file, mut hash) = (fs::File::open(path)?, Sha256::new());
     io::copy(&mut file, &mut hash)?;

@@ -1,8 +1,9 @@
-//! Backups: copies of the database made by SQLite's backup call, opened and checked before they count, with the pictures and
-//! files that they name.
+//! Backups: copies of the database with the pictures and files that they name. SQLite's backup API makes each copy,
+//! which is opened and verified before it becomes a backup.
 //!
-//! A folder of backups holds `inglenook-<UTC>-<data folder>.db` for each, a manifest beside it, and the named files in `assets`, each once.
-//! A backup exists when its database has its name: files and manifest are written before that, and removed after it.
+//! A backup folder holds `inglenook-<UTC>-<data folder>.db` and a manifest for each backup. The named files are in
+//! `assets`, each stored once. A backup exists once its database has its final name. Files and manifest are written
+//! before the rename, and removed after the database.
 
 mod archive;
 mod choices;
@@ -39,55 +40,56 @@ pub(crate) use verify::{verify, verify_with_files};
 
 use crate::{StoreError, files, migrate};
 
-/// Why a backup was made.
+/// The reason for a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum BackupKind {
     Automatic,
     ByHand,
-    /// Before the data was brought to a newer format.
+    /// Made before the database was migrated to a newer format.
     Upgrade,
-    /// Came in from an archive.
+    /// Imported from an archive.
     Imported,
-    /// Not made by us: the database that a restore replaced.
+    /// A database that a restore replaced, not a copy.
     SetAside,
 }
 
-/// Where a backup is.
+/// The place of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackupPlace {
     DataFolder,
-    /// The folder that the user chose.
+    /// The folder that the user chose for a second copy.
     Second,
 }
 
-/// A copy of the database. Pictures and files are beside it.
+/// A copy of the database. Its pictures and files are next to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupFile {
     pub path: PathBuf,
     pub taken: Timestamp,
-    /// Of the copy of the database.
+    /// Size of the database copy.
     pub bytes: u64,
-    /// How many pictures and files it names; `None` if that is not known without opening it.
+    /// Number of pictures and files it names; `None` if that requires opening it.
     pub pictures: Option<usize>,
     pub kind: BackupKind,
     pub place: BackupPlace,
-    /// It was checked when it was written, and has the size it had then.
+    /// It was verified when it was written, and its size has not changed since.
     pub checked: bool,
-    /// Made from this data folder. Others may use the same second place.
+    /// It was made from this data folder. Other data folders may use the same second place.
     pub own: bool,
     pub(crate) sequence: u64,
 }
 
-/// A backup that was just made.
+/// The result of making a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     pub path: PathBuf,
-    /// Why the second place did not get it, if there is one.
+    /// The error of the copy to the second place, if it failed.
     pub second_failed: Option<String>,
 }
 
-/// Every backup, newest first, those of other data folders last: in the data folder, in the second place, and what restores have set aside.
+/// Every backup in the data folder and the second place, and databases that restores have set aside. Newest first, with
+/// those of other data folders last.
 pub(crate) fn list(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
     let mut found = Vec::new();
     let origin = BackupChoices::read(dir).origin;
@@ -99,13 +101,12 @@ pub(crate) fn list(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
     Ok(found)
 }
 
-/// The bytes that the backups in the data folder take.
+/// The total bytes of the backups in the data folder.
 pub(crate) fn size(dir: &Path) -> u64 {
     Folder::home(dir).size()
 }
 
-/// Copies what `source` sees into the backups of `dir` and of the second place, and removes those that the ladder or the
-/// budget lets go.
+/// Backs up `source` to `dir` and the second place, and removes backups that exceed the ladder or the budget.
 pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: BackupKind) -> Result<Taken, StoreError> {
     let home = Folder::home(dir);
     let choices = BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
@@ -129,7 +130,7 @@ pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: Backup
     Ok(Taken { path, second_failed })
 }
 
-/// Whether the database was written after the last backup, or there is none.
+/// Whether the database is newer than the last backup, or no backup exists.
 pub(crate) fn outdated(dir: &Path, database: &Path) -> bool {
     let newest =
         list(dir).ok().and_then(|all| all.into_iter().find(|backup| backup.own && backup.kind != BackupKind::SetAside));
@@ -141,7 +142,7 @@ pub(crate) fn outdated(dir: &Path, database: &Path) -> bool {
     }
 }
 
-/// Removes one backup. What it alone named goes too.
+/// Removes one backup, and the files that only it names.
 pub(crate) fn remove(dir: &Path, backup: &BackupFile) -> Result<(), StoreError> {
     let failed = |error| StoreError::file(error, &backup.path, dir);
     if backup.kind == BackupKind::SetAside {
@@ -155,7 +156,7 @@ pub(crate) fn remove(dir: &Path, backup: &BackupFile) -> Result<(), StoreError> 
     folder.remove(&backup.path).and_then(|()| folder.sweep()).map_err(failed)
 }
 
-/// Stores what the user chose; a new second place gets its folder.
+/// Stores the settings, and creates our folder in a new second place.
 pub(crate) fn choose(dir: &Path, choices: &BackupChoices) -> Result<(), StoreError> {
     if let Some(folder) = choices.second_folder() {
         files::make_private_folder(&folder).map_err(|error| StoreError::file(error, &folder, &folder))?;
@@ -164,7 +165,7 @@ pub(crate) fn choose(dir: &Path, choices: &BackupChoices) -> Result<(), StoreErr
     BackupChoices { origin, ..choices.clone() }.write(dir).map_err(|error| StoreError::file(error, dir, dir))
 }
 
-/// The folders that are there.
+/// The folders that are available.
 fn places(dir: &Path) -> Vec<(BackupPlace, Folder)> {
     let second = BackupChoices::read(dir).second_folder().map(Folder::at);
     let all = [(BackupPlace::DataFolder, Some(Folder::home(dir))), (BackupPlace::Second, second)];
@@ -175,7 +176,7 @@ fn next_sequence(dir: &Path) -> Result<u64, StoreError> {
     Ok(list(dir)?.iter().filter(|backup| backup.own).map(|backup| backup.sequence).max().unwrap_or(0) + 1)
 }
 
-/// The manifest of a copy that was checked.
+/// The manifest of a verified copy.
 fn describe(database: &Path, kind: BackupKind, origin: String, dir: &Path) -> Result<Manifest, StoreError> {
     let failed = |error| StoreError::file(error, database, dir);
     let conn = verify::read_only(database)?;
@@ -192,8 +193,8 @@ fn describe(database: &Path, kind: BackupKind, origin: String, dir: &Path) -> Re
 
 fn copy(source: &Connection, path: &Path) -> rusqlite::Result<()> {
     let mut target = Connection::open(path)?;
-    // One step: with a write-ahead log, writers go on meanwhile and cannot make it start over.
+    // Copies in one step: with a write-ahead log, writers continue meanwhile and cannot restart the copy.
     Backup::new(source, &mut target)?.step(-1)?;
-    // A copy is one file, without the log beside it.
+    // The copy is one file without a write-ahead log.
     target.pragma_update(None, "journal_mode", "DELETE")
 }

@@ -1,4 +1,4 @@
-//! A restore that was asked for while the store is open: it happens at the next start, before anything else.
+//! A restore that was requested while the store is open. The next start performs it before anything else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ struct Pending {
     backup: PathBuf,
 }
 
-/// Asks the next start to put `backup` back.
+/// Schedules the restore of `backup` for the next start.
 pub(crate) fn request(dir: &Path, backup: &Path) -> Result<(), StoreError> {
     let path = path(dir);
     let pending = Pending { backup: backup.to_owned() };
@@ -29,7 +29,7 @@ pub(crate) fn is_requested(dir: &Path) -> bool {
     path(dir).exists()
 }
 
-/// Does what was asked for, if anything was. Killed in between, the next start does it again.
+/// Performs the scheduled restore, if there is one. If the process is killed meanwhile, the next start repeats it.
 pub(crate) fn finish(dir: &Path, now: Timestamp) -> Result<Option<Result<Restored, StoreError>>, StoreError> {
     let path = path(dir);
     let Ok(json) = fs::read(&path) else { return Ok(None) };
@@ -38,7 +38,7 @@ pub(crate) fn finish(dir: &Path, now: Timestamp) -> Result<Option<Result<Restore
         Err(error) => Err(StoreError::BadBackup { path: path.clone(), detail: error.to_string() }),
     };
     match restored {
-        // Another process has the folder: whoever opens it next does the work.
+        // Another process has the folder open. The next process that opens it performs the restore.
         Err(error @ StoreError::InUse { .. }) => Err(error),
         done => {
             fs::remove_file(&path).map_err(|error| StoreError::file(error, &path, dir))?;

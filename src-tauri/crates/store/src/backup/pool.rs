@@ -1,4 +1,4 @@
-//! The files that backups name, each stored once in `assets` beside the copies: a backup costs only what is new.
+//! The files that backups name, each stored once in `assets` next to the copies. A new backup adds only new files.
 
 use std::collections::HashSet;
 use std::fs;
@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::{AssetHash, files};
 
-/// Where the pool of a folder of backups is.
+/// The path of the pool of a backup folder.
 pub(crate) fn of(folder: &Path) -> PathBuf {
     folder.join(files::ASSETS)
 }
 
-/// Copies those of `assets` that `pool` lacks from the first of `sources` that has them whole. Returns how many no source has.
+/// Copies each of `assets` that `pool` lacks from the first of `sources` with an intact copy. Returns the number without
+/// any source.
 pub(crate) fn fill(pool: &Path, assets: &[(AssetHash, u64)], sources: &[PathBuf]) -> io::Result<usize> {
     let mut missing = 0;
     for (hash, bytes) in assets {
@@ -28,7 +29,7 @@ pub(crate) fn fill(pool: &Path, assets: &[(AssetHash, u64)], sources: &[PathBuf]
     Ok(missing)
 }
 
-/// Puts back those of `assets` that are gone from `live` or were changed there. Returns how many no pool has.
+/// Restores each of `assets` that is missing from `live` or was changed there. Returns how many are in no pool.
 pub(crate) fn give_back(live: &Path, assets: &[(AssetHash, u64)], pools: &[PathBuf]) -> io::Result<usize> {
     let mut missing = 0;
     for (hash, _) in assets {
@@ -44,12 +45,12 @@ pub(crate) fn give_back(live: &Path, assets: &[(AssetHash, u64)], pools: &[PathB
     Ok(missing)
 }
 
-/// How many of `assets` are missing from `pool` or changed.
+/// How many of `assets` are missing from `pool` or were changed there.
 pub(crate) fn damaged(pool: &Path, assets: &[(AssetHash, u64)]) -> usize {
     assets.iter().filter(|(hash, _)| whole(&hash.path_in(pool), *hash).is_none()).count()
 }
 
-/// Removes every file that is not among `named`, and what a killed process left half-written.
+/// Removes every file that is not in `named`, and partial files of a killed process.
 pub(crate) fn sweep(pool: &Path, named: &HashSet<AssetHash>) -> io::Result<()> {
     if !pool.exists() {
         return Ok(());
@@ -71,14 +72,14 @@ pub(crate) fn sweep(pool: &Path, named: &HashSet<AssetHash>) -> io::Result<()> {
     Ok(())
 }
 
-/// The bytes of all files in the pool.
+/// Total bytes of the files in the pool.
 pub(crate) fn size(pool: &Path) -> u64 {
     let shelves = fs::read_dir(pool).into_iter().flatten().flatten();
     let files = shelves.flat_map(|shelf| fs::read_dir(shelf.path()).into_iter().flatten().flatten());
     files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
 }
 
-/// The content of a file, if it is what its name says.
+/// The content of a file, if its hash matches its name.
 pub(crate) fn whole(path: &Path, hash: AssetHash) -> Option<Vec<u8>> {
     fs::read(path).ok().filter(|bytes| AssetHash::of(bytes) == hash)
 }

@@ -1,5 +1,4 @@
-//! What a restore would change: which characters, chats and messages the backup has that the present data lacks, and the
-//! other way round.
+//! Preview of a restore: the characters, chats and messages that only the backup or only the current data has.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,15 +8,15 @@ use rusqlite::Connection;
 use super::verify;
 use crate::StoreError;
 
-/// Names of things that are listed; the rest is counted.
+/// Maximum number of names to list. The rest is only counted.
 const NAMED: usize = 8;
 
-/// What would come back, and what would go.
+/// The items that a restore would bring back and remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     pub gained: usize,
     pub lost: usize,
-    /// Some of their names.
+    /// The names of some of them.
     pub names_gained: Vec<String>,
     pub names_lost: Vec<String>,
 }
@@ -26,9 +25,9 @@ pub struct Difference {
 pub struct Differences {
     pub characters: Difference,
     pub chats: Difference,
-    /// Without names.
+    /// Counts only; messages have no names.
     pub messages: Difference,
-    /// Messages that are in both with other words.
+    /// Messages that are in both with different texts.
     pub reworded: usize,
 }
 
@@ -40,7 +39,7 @@ const MESSAGES: &str = "SELECT message.id, swipe.text FROM message
      JOIN chat ON chat.id = message.chat JOIN character ON character.id = chat.character
      WHERE message.deleted IS NULL AND chat.deleted IS NULL AND character.deleted IS NULL";
 
-/// Compares `backup` with what `present` sees.
+/// Compares `backup` with the database of `present`.
 pub(crate) fn compare(present: &Connection, backup: &Path) -> Result<Differences, StoreError> {
     let bad = |error: rusqlite::Error| StoreError::BadBackup { path: backup.to_owned(), detail: error.to_string() };
     let past = verify::read_only(backup).map_err(bad)?;

@@ -1,4 +1,4 @@
-//! Putting a backup in the place of the database. What it replaces is set aside, never deleted.
+//! Replaces the database with a backup. The replaced database is set aside, never deleted.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,22 +13,22 @@ use crate::lock::Lock;
 use crate::open::FILE;
 use crate::{StoreError, files};
 
-/// Folders that hold a replaced database. Versions before this wrote the second name.
+/// Prefixes of folders that hold a replaced database. Earlier versions used the second prefix.
 const ASIDE: [&str; 2] = ["replaced-", "damaged-"];
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     pub backup: PathBuf,
-    /// Where the database that stood there before is, if there was one.
+    /// The folder of the replaced database, if there was one.
     pub aside: Option<PathBuf>,
-    /// Newer backups that could not be used, and why.
+    /// Newer backups that could not be used, each with the reason.
     pub skipped: Vec<(PathBuf, String)>,
-    /// How many pictures and files are in no place any more.
+    /// Number of pictures and files that could not be found anywhere.
     pub missing: usize,
 }
 
-/// Puts back the newest backup that is whole.
+/// Restores the newest intact backup.
 pub(crate) fn restore_newest(dir: &Path, now: Timestamp) -> Result<Restored, StoreError> {
     let mut skipped = Vec::new();
     for backup in list(dir)?.into_iter().filter(is_candidate) {
@@ -46,23 +46,23 @@ pub(crate) fn restore_newest(dir: &Path, now: Timestamp) -> Result<Restored, Sto
     }
 }
 
-/// The backup that [`restore_newest`] would take.
+/// The backup that [`restore_newest`] would restore.
 pub(crate) fn newest_good(dir: &Path) -> Option<BackupFile> {
     let all = list(dir).ok()?;
     all.into_iter().find(|backup| is_candidate(backup) && verify(&backup.path).is_ok())
 }
 
-/// What is restored without being named: neither set-aside data nor another folder's.
+/// Whether a backup may be restored automatically. Set-aside databases and those of other data folders may not.
 fn is_candidate(backup: &BackupFile) -> bool {
     backup.own && backup.kind != BackupKind::SetAside
 }
 
-/// Puts `backup` in the place of the database, and the pictures and files it names where they are missing.
+/// Replaces the database with `backup`, and restores the pictures and files it names that are missing.
 pub(crate) fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Restored, StoreError> {
     let lock = Lock::take(dir)?;
     verify(backup)?;
     let failed = |error| StoreError::file(error, backup, dir);
-    // Before the old database moves, so that a full disk changes nothing.
+    // This happens before the old database moves, so that a full disk changes nothing.
     let missing =
         pool::give_back(&dir.join(files::ASSETS), &assets_of(backup).unwrap_or_default(), &pools(dir, backup));
     let missing = missing.map_err(failed)?;
@@ -75,7 +75,7 @@ pub(crate) fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Resto
     Ok(Restored { backup: backup.to_owned(), aside, skipped: Vec::new(), missing })
 }
 
-/// Moves the database away, so that the next start begins with an empty one. Returns where it is, if there was one.
+/// Moves the database away, so that the next start creates an empty one. Returns its new folder, if there was one.
 pub(crate) fn set_aside(dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
     let mut lock = Lock::take(dir)?;
     let aside = move_aside(&lock, dir, now)?;
@@ -83,14 +83,14 @@ pub(crate) fn set_aside(dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, S
     Ok(aside)
 }
 
-/// The databases that were set aside. Their pictures are where they were.
+/// The databases that were set aside. Their pictures were not moved.
 pub(super) fn set_aside_copies(dir: &Path) -> Vec<BackupFile> {
     let folders = fs::read_dir(dir).into_iter().flatten().flatten();
     let copies = folders.filter_map(|folder| {
         let name = folder.file_name().to_string_lossy().into_owned();
         let taken = parse_utc(ASIDE.iter().find_map(|prefix| name.strip_prefix(prefix))?)?;
         let path = folder.path().join(FILE);
-        // What was empty is nothing to go back to.
+        // An empty database is no use to restore.
         let bytes = fs::metadata(&path).ok()?.len();
         if bytes == 0 {
             return None;
@@ -111,18 +111,18 @@ pub(super) fn set_aside_copies(dir: &Path) -> Vec<BackupFile> {
     copies.collect()
 }
 
-/// Where the files of a backup may be: beside it first.
+/// The folders to search for the files of a backup, starting with its own pool.
 fn pools(dir: &Path, backup: &Path) -> Vec<PathBuf> {
     let beside = backup.parent().map(pool::of);
     let known = places(dir).into_iter().map(|(_, folder): (_, Folder)| pool::of(&folder.path));
     beside.into_iter().chain(known).collect()
 }
 
-/// Moves the database and its log into a folder of their own. Returns that folder, if there was a database.
+/// Moves the database and its log into a new folder. Returns that folder, if there was a database.
 fn move_aside(_held: &Lock, dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
     let failed = |error| StoreError::file(error, dir, dir);
     fold_in_log(dir);
-    // The database last: until it moves, a second try finds everything that is left.
+    // The database moves last, so that a second attempt still finds all remaining files.
     let parts: Vec<_> =
         ["-wal", "-shm", ""].iter().map(|end| format!("{FILE}{end}")).filter(|name| dir.join(name).exists()).collect();
     if parts.is_empty() {
@@ -138,8 +138,7 @@ fn move_aside(_held: &Lock, dir: &Path, now: Timestamp) -> Result<Option<PathBuf
     Ok(Some(folder))
 }
 
-/// Writes the log into a healthy database, so that what is set aside is one file. A damaged one keeps its log beside it,
-/// unchanged.
+/// Checkpoints the log of a healthy database, so that one file is set aside. A damaged database keeps its log unchanged.
 fn fold_in_log(dir: &Path) {
     let path = dir.join(FILE);
     if !path.exists() || !dir.join(format!("{FILE}-wal")).exists() {

@@ -1,4 +1,4 @@
-//! Whether a copy of the database can be put back.
+//! Verifies that a copy of the database can be restored.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::pool;
 use crate::connection::{guard, quick_check};
 use crate::{StoreError, checksum, identity, migrate};
 
-/// Opens a copy without the right to change it. A hostile file gets no more trust than the database itself.
+/// Opens a copy read-only, with the same protection against hostile files as the database itself.
 pub(super) fn read_only(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
@@ -18,11 +18,11 @@ pub(super) fn read_only(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// [`verify`], and every picture and file that the backup names is beside it, unchanged.
+/// Like [`verify`], and also checks that every picture and file of the backup is next to it and unchanged.
 pub(crate) fn verify_with_files(path: &Path) -> Result<(), StoreError> {
     verify(path)?;
     let (Some(assets), Some(folder)) = (assets_of(path), path.parent()) else { return Ok(()) };
-    // Copies of earlier versions came without their files.
+    // Backups of earlier versions have no files.
     match Manifest::read(path).map_or(0, |_| pool::damaged(&pool::of(folder), &assets)) {
         0 => Ok(()),
         count => {
@@ -32,8 +32,8 @@ pub(crate) fn verify_with_files(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// The structure is whole, it is a database of Inglenook in a format we know, every message text has its checksum, and the
-/// file is what was written.
+/// Checks that the structure is intact, the database is Inglenook's in a known format, every message text matches its
+/// checksum, and the file is unchanged since it was written.
 pub(crate) fn verify(path: &Path) -> Result<(), StoreError> {
     let bad = |detail: String| StoreError::BadBackup { path: path.to_owned(), detail };
     let conn = read_only(path).map_err(|error| bad(error.to_string()))?;

@@ -1,4 +1,4 @@
--- What an endpoint was found to refuse, for each of its models. What the JSON means is the engine's business.
+-- The quirks found for each model of an endpoint, such as refused parameters. The engine defines the JSON.
 CREATE TABLE endpoint_dialect (
     endpoint BLOB NOT NULL REFERENCES endpoint (id) ON DELETE CASCADE,
     model TEXT NOT NULL,

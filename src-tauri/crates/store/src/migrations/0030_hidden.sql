@@ -1,6 +1,6 @@
--- A message that the user keeps from the model: it is shown folded, and never sent, searched or learned from.
+-- A message that the user hides from the model. It is shown folded, and never sent, searched or learned from.
 ALTER TABLE message ADD COLUMN hidden INTEGER NOT NULL DEFAULT 0 CHECK (hidden IN (0, 1));
--- When it was said is not known. `created` is that of the message before, so that the order by time is that of the chat.
+-- The time of the message is unknown. `created` repeats the previous message, so that the order by time matches the chat.
 ALTER TABLE message ADD COLUMN undated INTEGER NOT NULL DEFAULT 0 CHECK (undated IN (0, 1));
 
 DROP VIEW message_shown;

@@ -1,8 +1,7 @@
--- What other apps keep with a chat, its messages and their swipes, and what this app does not use: JSON that is written back on
--- export.
+-- Data of other apps for a chat, its messages and their swipes that this app does not use. Exports write this JSON back.
 CREATE TABLE foreign_chat (
     chat BLOB PRIMARY KEY REFERENCES chat (id) ON DELETE CASCADE,
-    -- Whom the user plays there; counts while the chat has no persona.
+    -- The user's name in the other app. It applies while the chat has no persona.
     user_name TEXT NOT NULL,
     json TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -15,7 +14,7 @@ CREATE TABLE foreign_swipe (
     json TEXT NOT NULL
 ) STRICT;
 
--- What was made from words that changed fits them no more: translations and counts of tokens.
+-- Translations and token counts no longer match a text that was edited.
 CREATE TRIGGER foreign_swipe_edited AFTER UPDATE OF text ON swipe WHEN new.text <> old.text
 BEGIN
     UPDATE foreign_swipe SET json = json_remove(json, '$.extra.display_text', '$.extra.reasoning_display_text',

@@ -1,10 +1,10 @@
--- An endpoint speaks one API and may want headers of its own. Only the names of the headers are here; the values are kept
--- with the key.
+-- An endpoint uses one API and may need custom headers. This table stores only header names; the values are stored with
+-- the key.
 ALTER TABLE endpoint ADD COLUMN dialect TEXT NOT NULL DEFAULT 'openai';
 ALTER TABLE endpoint ADD COLUMN headers TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(headers));
 
--- The models that an endpoint offers. A row keeps its id while the endpoint exists, so that a chat that chose it finds it
--- again; one that is no longer offered has no position.
+-- The models that an endpoint offers. A row keeps its id while the endpoint exists, so that chats can refer to it. A
+-- model that is no longer offered has no position.
 CREATE TABLE endpoint_model (
     id BLOB PRIMARY KEY CHECK (length(id) = 16),
     endpoint BLOB NOT NULL REFERENCES endpoint (id) ON DELETE CASCADE,

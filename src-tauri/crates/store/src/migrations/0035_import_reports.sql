@@ -1,4 +1,4 @@
--- What imports did, file by file: the newest reports, each as JSON.
+-- Reports of the newest imports, as JSON with the result for each file.
 CREATE TABLE import_report (
     id BLOB PRIMARY KEY CHECK (length(id) = 16),
     created INTEGER NOT NULL,

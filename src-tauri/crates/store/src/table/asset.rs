@@ -108,7 +108,7 @@ impl AssetsMut<'_> {
         Ok(())
     }
 
-    /// Those that something refers to.
+    /// The assets that have references.
     pub(crate) fn referred(&self) -> Result<HashSet<AssetHash>, StoreError> {
         let all = format!("SELECT hash FROM asset WHERE NOT ({UNREFERRED})");
         let rows =
@@ -116,8 +116,8 @@ impl AssetsMut<'_> {
         Ok(rows)
     }
 
-    /// Forgets the assets put at or before `before` that nothing refers to, and those of `referred` that nothing refers to any
-    /// more; their files are the caller's to remove, after the commit.
+    /// Removes the rows of assets without references that were put at or before `before` or are in `referred`. The caller
+    /// removes their files after the commit.
     pub(crate) fn purge(
         &mut self,
         before: Timestamp,
@@ -137,7 +137,7 @@ impl AssetsMut<'_> {
     }
 }
 
-/// Nothing refers to the asset.
+/// SQL condition: the asset has no references.
 const UNREFERRED: &str = "NOT EXISTS (SELECT 1 FROM character WHERE picture = hash)
     AND NOT EXISTS (SELECT 1 FROM character WHERE source = hash)
     AND NOT EXISTS (SELECT 1 FROM lorebook WHERE source = hash)

@@ -131,7 +131,7 @@ impl Chats<'_> {
         Ok(row)
     }
 
-    /// The models that chats chose, without repeats, the chat that changed last first.
+    /// The models that chats use, without repeats. The model of the most recently changed chat is first.
     pub fn chosen_models(&self) -> Result<Vec<ModelChoice>, StoreError> {
         let rows = self
             .conn

@@ -1,4 +1,4 @@
-//! Remote endpoints. Their keys and the values of their headers are in the OS keychain, not here.
+//! Remote endpoints. The OS keychain stores their keys and header values.
 
 use domain::EndpointId;
 use domain::model::{Endpoint, EndpointDialect};
@@ -31,7 +31,7 @@ impl Endpoints<'_> {
         Ok(row)
     }
 
-    /// The `tokenizer.json` of the endpoint's preset model, where the user gave one.
+    /// The `tokenizer.json` of the endpoint's default model, if the user provided one.
     pub fn tokenizer(&self, id: EndpointId, model: &str) -> Result<Option<AssetHash>, StoreError> {
         let hash = self
             .conn

@@ -1,4 +1,4 @@
-//! What endpoints were found to refuse, for each of their models. What the JSON means is the engine's business.
+//! The quirks found for each model of an endpoint, such as refused parameters. The engine defines the JSON.
 
 use domain::EndpointId;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -27,7 +27,7 @@ pub struct EndpointDialectsMut<'a> {
 }
 
 impl EndpointDialectsMut<'_> {
-    /// `json` must be JSON, and the endpoint there; anything else is a `Conflict`.
+    /// Returns `Conflict` if `json` is not valid JSON or the endpoint does not exist.
     pub fn set(&mut self, endpoint: EndpointId, model: &str, json: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -38,7 +38,7 @@ impl EndpointDialectsMut<'_> {
         Ok(())
     }
 
-    /// Of all models of `endpoint`.
+    /// Removes the entries of all models of `endpoint`.
     pub fn forget(&mut self, endpoint: EndpointId) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM endpoint_dialect WHERE endpoint = ?1")?.execute([Col(endpoint)])?;
         Ok(())

@@ -1,4 +1,4 @@
-//! The models that endpoints offer. A row keeps its id while its endpoint exists: chats choose models by these ids.
+//! The models that endpoints offer. A row keeps its id while its endpoint exists, because chats refer to models by id.
 
 use domain::EndpointId;
 use domain::model::{Endpoint, EndpointModel};
@@ -14,7 +14,7 @@ pub struct EndpointModels<'a> {
 }
 
 impl EndpointModels<'_> {
-    /// What the endpoint offers, in its order; models that it offers no longer are left out.
+    /// The models that the endpoint offers, in its order. Models that it no longer offers are left out.
     pub fn of(&self, endpoint: EndpointId) -> Result<Vec<EndpointModel>, StoreError> {
         let rows = self
             .conn
@@ -27,8 +27,8 @@ impl EndpointModels<'_> {
         Ok(rows)
     }
 
-    /// The endpoint that `id` names, with the model to ask: its preset one, or the one whose own id that is. The endpoint's
-    /// context size is the most that any of its models is planned for.
+    /// Finds an endpoint by its own id or the id of one of its models, with the model to use. An endpoint id selects
+    /// the default model. The context size of the endpoint is the maximum for all of its models.
     pub fn resolve(&self, id: EndpointId) -> Result<Option<Endpoint>, StoreError> {
         let endpoint = self
             .conn
@@ -49,8 +49,8 @@ pub struct EndpointModelsMut<'a> {
 }
 
 impl EndpointModelsMut<'_> {
-    /// Makes `models` what the endpoint offers. Names that are known keep their ids, and a model that is no longer offered
-    /// keeps its row, so that chats that chose it still name it.
+    /// Replaces the list of models that the endpoint offers. Known names keep their ids. A model that is no longer
+    /// offered keeps its row, so that chats that use it can still show its name.
     pub fn replace(&mut self, endpoint: EndpointId, models: &[(String, Option<u32>, bool)]) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("UPDATE endpoint_model SET position = NULL WHERE endpoint = ?1")?

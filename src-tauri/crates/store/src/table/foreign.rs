@@ -1,4 +1,4 @@
-//! What other apps keep with chats, messages and swipes, and what this app does not use. It is JSON, and goes back into exports.
+//! Data of other apps for chats, messages and swipes that this app does not use. It is JSON, and exports write it back.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,10 +10,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::StoreError;
 use crate::sql::{Col, one};
 
-/// What another app keeps with a chat.
+/// Data of another app for a chat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ForeignChat {
-    /// Whom the user plays there; counts while the chat has no persona.
+    /// The user's name in the other app. It applies while the chat has no persona.
     pub user_name: String,
     pub json: String,
 }
@@ -23,7 +23,7 @@ pub struct Foreign<'a> {
 }
 
 impl Foreign<'_> {
-    /// `None` for a chat that began here.
+    /// `None` for a chat that was not imported.
     pub fn chat(&self, chat: ChatId) -> Result<Option<ForeignChat>, StoreError> {
         let row = self
             .conn
@@ -33,7 +33,7 @@ impl Foreign<'_> {
         Ok(row)
     }
 
-    /// Of the messages of a chat.
+    /// The data of the messages of a chat.
     pub fn messages(&self, chat: ChatId) -> Result<HashMap<MessageId, String>, StoreError> {
         self.all(
             chat,
@@ -42,7 +42,7 @@ impl Foreign<'_> {
         )
     }
 
-    /// Of the swipes of a chat.
+    /// The data of the swipes of a chat.
     pub fn swipes(&self, chat: ChatId) -> Result<HashMap<SwipeId, String>, StoreError> {
         self.all(
             chat,

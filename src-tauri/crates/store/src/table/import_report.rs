@@ -1,4 +1,4 @@
-//! Reports of imports. Only the newest are kept.
+//! Reports of imports. Only the newest ones are kept.
 
 use domain::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::StoreError;
 use crate::sql::Col;
 
-/// Reports that are kept.
+/// Maximum number of reports.
 const KEPT: u32 = 50;
 
 /// A report without its lines.
@@ -54,7 +54,7 @@ pub struct ImportReportsMut<'a> {
 }
 
 impl ImportReportsMut<'_> {
-    /// Keeps a report, and forgets the oldest beyond the limit.
+    /// Stores a report, and removes the oldest ones beyond the limit.
     pub fn insert(&mut self, record: &ImportRecord, json: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(

@@ -71,7 +71,8 @@ impl Messages<'_> {
         Ok(messages)
     }
 
-    /// Every message that is not hidden of the chat's scene from `anchor` on (from the scene's first if `None` or purged), oldest first.
+    /// The messages of the chat's scene that are not hidden, oldest first, starting at `anchor`. If `anchor` is `None`
+    /// or purged, they start at the scene's first message.
     pub fn from(&self, chat: ChatId, anchor: Option<MessageId>) -> Result<Vec<WindowMessage>, StoreError> {
         let rows = self
             .conn
@@ -125,7 +126,8 @@ impl Messages<'_> {
         Ok(position)
     }
 
-    /// What the character said up to `position`, not hidden, that contains `word`, which is in capitals, in capitals or not; oldest first.
+    /// The character's messages up to `position` that are not hidden and contain `word`, oldest first. `word` must be
+    /// upper case; the match ignores case.
     pub fn containing(&self, chat: ChatId, word: &str, position: i64) -> Result<Vec<String>, StoreError> {
         let texts = self
             .conn
@@ -300,7 +302,7 @@ impl MessagesMut<'_> {
         one(rows, "message")
     }
 
-    /// Keeps a message from the model, or lets it be sent again. It stays in the chat.
+    /// Hides a message from the model, or makes it visible again. It stays in the chat.
     pub fn set_hidden(&mut self, id: MessageId, hidden: bool) -> Result<(), StoreError> {
         let rows = self
             .conn
@@ -309,7 +311,7 @@ impl MessagesMut<'_> {
         one(rows, "message")
     }
 
-    /// Says that nobody knows when a message was said.
+    /// Marks the time of a message as unknown.
     pub fn set_undated(&mut self, id: MessageId) -> Result<(), StoreError> {
         let rows = self.conn.prepare_cached("UPDATE message SET undated = 1 WHERE id = ?1")?.execute([Col(id)])?;
         one(rows, "message")

@@ -41,7 +41,7 @@ pub struct NamedMessage {
     pub position: i64,
     pub role: Role,
     pub created: Timestamp,
-    /// `created` only keeps the order.
+    /// The time is unknown; `created` only keeps the order.
     pub undated: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The trash: chats, characters and lorebooks that were deleted and can be restored until they are purged.
+//! The trash: deleted chats, characters and lorebooks, which can be restored until they are purged.
 
 use domain::{CharacterId, ChatId, LorebookId, Timestamp};
 use rusqlite::{Connection, Row, params};
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::StoreError;
 use crate::sql::{Col, one};
 
-/// Something in the trash.
+/// The id of an item in the trash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TrashId {
     Chat(ChatId),
@@ -16,7 +16,7 @@ pub enum TrashId {
 }
 
 impl TrashId {
-    /// Its table, and its id there.
+    /// The table of the item, and its id there.
     pub(crate) fn row(self) -> (&'static str, Uuid) {
         match self {
             Self::Chat(id) => ("chat", id.0),
@@ -30,9 +30,9 @@ impl TrashId {
 pub struct Trashed {
     pub id: TrashId,
     pub name: String,
-    /// Of a chat: whom it is with.
+    /// The character's name, for a chat.
     pub with: Option<String>,
-    /// Of a chat, or of all chats of a character.
+    /// The number of messages of a chat, or of all chats of a character.
     pub messages: u32,
     pub created: Timestamp,
     pub deleted: Timestamp,
@@ -42,7 +42,7 @@ pub struct Trash<'a> {
     pub(crate) conn: &'a Connection,
 }
 
-/// A chat whose character is in the trash too comes back with it; it is listed if it was deleted by itself.
+/// Lists chats only while their character is not deleted. A restored character brings its chats back.
 const LIST: &str = "
     SELECT 'chat' AS kind, chat.id, chat.title AS name, character.name AS with_name, chat.created, chat.deleted,
         (SELECT count(*) FROM message WHERE message.chat = chat.id AND message.deleted IS NULL) AS messages
@@ -58,7 +58,7 @@ const LIST: &str = "
     ORDER BY deleted DESC, id DESC";
 
 impl Trash<'_> {
-    /// What was deleted last comes first.
+    /// Most recently deleted first.
     pub fn list(&self) -> Result<Vec<Trashed>, StoreError> {
         Ok(self.conn.prepare_cached(LIST)?.query_map([], from_row)?.collect::<Result<_, _>>()?)
     }
@@ -69,7 +69,7 @@ pub struct TrashMut<'a> {
 }
 
 impl TrashMut<'_> {
-    /// Lets the next purge of [`Before::ONLY_CONDEMNED`](crate::Before) take something that is in the trash.
+    /// Marks an item in the trash, so that the next purge with [`Before::ONLY_CONDEMNED`](crate::Before) removes it.
     pub fn condemn(&mut self, id: TrashId) -> Result<(), StoreError> {
         let (table, id) = id.row();
         let sql = format!("UPDATE {table} SET deleted = ?2 WHERE id = ?1 AND deleted IS NOT NULL");

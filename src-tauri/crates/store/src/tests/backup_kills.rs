@@ -1,4 +1,4 @@
-//! Kills during backups, restores and purges: no backup that verifies is lost, and pictures come back.
+//! Kills the process during backups, restores and purges. No verified backup is lost, and pictures are restored.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use domain::Timestamp;
 use super::{child, open};
 use crate::{AssetHash, BackupKind, Store};
 
-/// How many kills of each kind; a longer run is asked for by the environment.
+/// Number of kills of each kind. An environment variable sets a longer run.
 fn kills() -> u64 {
     std::env::var("STORE_BACKUP_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(7)
 }
 
-/// Runs `task` and kills it some time after it began its work; returns the last backup that it named.
+/// Runs `task`, kills it during its work, and returns the last backup that it reported.
 fn killed_at_work(task: &str, dir: &Path, round: u64) -> Option<PathBuf> {
     let mut child = child::command(&std::env::current_exe().unwrap(), task, dir).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -22,7 +22,7 @@ fn killed_at_work(task: &str, dir: &Path, round: u64) -> Option<PathBuf> {
     let mut note = |line: &str| made = line.strip_prefix("made ").map(PathBuf::from).or(made.take());
     let begun = lines.by_ref().inspect(|line| note(line)).filter(|line| line == "begin").nth((round % 3) as usize);
     assert!(begun.is_some(), "{task} ended by itself");
-    // Spread over the milliseconds that the work takes.
+    // Spreads the kills over the duration of the work.
     let until = Instant::now() + Duration::from_micros(round.wrapping_mul(7_919) % 25_000);
     while Instant::now() < until {
         std::hint::spin_loop();
@@ -33,7 +33,7 @@ fn killed_at_work(task: &str, dir: &Path, round: u64) -> Option<PathBuf> {
     made
 }
 
-/// Every backup there is verifies with its pictures, and `made` is among them.
+/// Asserts that every backup verifies with its pictures, and that `made` is one of them.
 fn backups_are_whole(dir: &Path, made: Option<&Path>) {
     let backups = Store::backups(dir).unwrap();
     let own: Vec<_> = backups.iter().filter(|backup| backup.kind != BackupKind::SetAside).collect();
@@ -45,7 +45,7 @@ fn backups_are_whole(dir: &Path, made: Option<&Path>) {
     }
 }
 
-/// With the pictures gone, the newest backup brings the data back whole.
+/// Deletes the pictures and asserts that the newest backup restores everything.
 async fn pictures_come_back(dir: &Path) {
     std::fs::remove_dir_all(dir.join("assets")).unwrap();
     let restored = Store::restore_newest(dir, Timestamp(0)).unwrap();

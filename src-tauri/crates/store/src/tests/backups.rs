@@ -1,4 +1,4 @@
-//! The set of backups: what is in it, what restores from it, and what must never start as new.
+//! Backups: their contents, restores from them, and data folders that must never start fresh.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ async fn without_any_good_backup_nothing_moves() {
     assert_eq!(shown(&open(dir.path()).store).await, ["then"]);
 }
 
-/// The newest is the one made last, however the clock jumps.
+/// The newest backup is the one made last, even if the clock jumps.
 #[tokio::test]
 async fn a_clock_set_back_keeps_the_copy_just_made() {
     let dir = tempfile::tempdir().unwrap();
@@ -156,7 +156,7 @@ async fn a_second_place_restores_what_the_folder_lost() {
     assert_eq!(std::fs::read(store.asset_path(face)).unwrap(), b"a face");
 }
 
-/// Two machines may synchronise into one folder.
+/// Two machines may use the same synchronised folder.
 #[tokio::test]
 async fn a_shared_second_place_keeps_everybodys_backups() {
     let (dirs, shared) = ([tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()], tempfile::tempdir().unwrap());
@@ -194,7 +194,7 @@ async fn a_missing_second_place_is_told_and_fails_no_backup() {
     let folder = other.path().to_owned();
     let choices = BackupChoices { second: Some(folder.clone()), ..BackupChoices::default() };
     Store::choose_backups(dir.path(), &choices).unwrap();
-    // The disk is taken out: its mount point stays, empty.
+    // Simulates a removed disk, whose mount point stays as an empty folder.
     std::fs::remove_dir_all(other.path().join("Inglenook backups")).unwrap();
     let taken = store.backup(Timestamp(HOUR), BackupKind::ByHand).await.unwrap();
     assert!(taken.second_failed.unwrap().contains("is not there"));
@@ -204,7 +204,7 @@ async fn a_missing_second_place_is_told_and_fails_no_backup() {
     assert!(opened.notices.contains(&Notice::SecondPlaceMissing { folder }));
 }
 
-/// Each way to lose the database while backups or pictures are there.
+/// Covers each way to lose the database while backups or pictures exist.
 #[tokio::test]
 async fn a_lost_database_is_damage_and_never_a_new_start() {
     type Loss = fn(&Path);
@@ -381,7 +381,7 @@ async fn an_archive_brings_everything_to_another_folder() {
     assert_eq!(std::fs::read(elsewhere.asset_path(face)).unwrap(), b"a face");
 }
 
-/// A name that leads elsewhere, a database with code of its own, a picture under a wrong name, and no archive at all.
+/// Covers a path traversal, a database with its own triggers, a picture with a wrong name, and a file that is no archive.
 #[tokio::test]
 async fn hostile_archives_are_refused_and_leave_nothing() {
     let dir = tempfile::tempdir().unwrap();

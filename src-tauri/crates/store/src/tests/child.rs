@@ -44,7 +44,7 @@ fn run_task() {
     });
 }
 
-/// Says something with a picture and backs it up, again and again, a day later each time.
+/// Repeatedly adds a message with a picture and backs up, one day later each time.
 async fn back_up(dir: &Path) {
     let store = Store::open(dir, OPTIONS).unwrap().store;
     furnish(&store).await;
@@ -67,22 +67,22 @@ async fn back_up(dir: &Path) {
     }
 }
 
-/// Puts the newest backup back, again and again.
+/// Repeatedly restores the newest backup.
 fn restore(dir: &Path) {
     for time in 0.. {
         say("begin");
         let restored = Store::restore_newest(dir, Timestamp(time)).unwrap();
         say(&format!("made {}", restored.backup.display()));
-        // The test looks at what is in place, not at a hundred copies of it.
+        // Removes the set-aside copies, because the test checks only the current database.
         std::fs::remove_dir_all(restored.aside.unwrap()).unwrap();
     }
 }
 
-/// Deletes a message and purges it, again and again, with backups in between.
+/// Repeatedly deletes and purges a message, with backups in between.
 async fn purge(dir: &Path) {
     let store = Store::open(dir, OPTIONS).unwrap().store;
     furnish(&store).await;
-    // Ids that no process before this one has used.
+    // These ids must not repeat those of an earlier process.
     let from = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
     for number in from.. {
         let new = message(number, Role::User, &format!("word {number}"));

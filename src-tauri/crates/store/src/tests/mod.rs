@@ -127,7 +127,7 @@ async fn say(store: &Store, number: u128, text: &str) -> Message {
     store.write(move |w| w.messages_mut().append(&new)).await.unwrap()
 }
 
-/// `say`, in a folder of a version that has no checksums.
+/// Like `say`, in a data folder of a version without checksums.
 async fn say_without_checksum(store: &Store, number: u128, text: &str) {
     let (id, text) = (message_id(number).0.into_bytes(), text.to_owned());
     let said = move |conn: &mut rusqlite::Connection| {

@@ -66,7 +66,7 @@ fn a_new_folder_is_its_owners_alone_and_a_shared_one_stays_shared() {
     assert_eq!((mode(&new), mode(&shared)), (0o700, 0o750));
 }
 
-/// Every file below a folder.
+/// All files below a folder.
 fn all_files(folder: &Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { all_files(&path) } else { vec![path] }).collect()
@@ -78,7 +78,7 @@ async fn files_in_a_folder_that_others_can_read_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
-    // As an older version left it.
+    // Simulates the permissions that an older version left.
     std::fs::write(dir.path().join("inglenook.db"), "").unwrap();
     std::fs::set_permissions(dir.path().join("inglenook.db"), PermissionsExt::from_mode(0o644)).unwrap();
     let store = open(dir.path()).store;

@@ -1,4 +1,4 @@
-//! What is deleted stays in the trash for its time, and leaves the files at once when told to.
+//! Deleted items stay in the trash until they expire. On request, their text is erased from the files at once.
 
 use domain::{ChatId, Timestamp};
 use uuid::Uuid;

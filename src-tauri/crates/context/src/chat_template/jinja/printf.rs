@@ -1,4 +1,4 @@
-//! Python's `text % values`, with its flags, widths, precisions, named values and errors.
+//! Implements Python's `text % values` with its flags, widths, precisions, named values and errors.
 
 use std::iter::Peekable;
 use std::rc::Rc;
@@ -8,17 +8,18 @@ use super::Fault;
 use super::meter::{Buffer, Meter};
 use super::value::{List, Map, Value};
 
-/// Digits behind the point, and digits of a whole number, at the most. Python has no bound here; no prompt needs more.
+/// Maximum number of decimal places, and of digits of an integer. Python has no limit, but no prompt needs more.
 const MAX_PRECISION: usize = 1_000;
 
-/// `pattern % value`. A tuple gives several values, a map gives them by name, anything else is the one value.
+/// Evaluates `pattern % value`. A tuple supplies several values, a map supplies named values, and anything else is one
+/// value.
 pub(crate) fn percent(meter: &Rc<Meter>, pattern: &str, value: &Value) -> Result<Value, Fault> {
     let (values, named) = match value {
         Value::List(list) if list.is_tuple() => (list.to_vec(), None),
         Value::Map(map) => (vec![value.clone()], Some(map)),
         one => (vec![one.clone()], None),
     };
-    // Python does not ask that maps and lists are used.
+    // Python raises no error for unused maps and lists.
     let may_stay = named.is_some() || matches!(value, Value::List(list) if !list.is_tuple());
     let mut format = Format { out: Buffer::new(meter)?, meter, values, used: 0, named };
     format.write(pattern)?;
@@ -28,7 +29,7 @@ pub(crate) fn percent(meter: &Rc<Meter>, pattern: &str, value: &Value) -> Result
     Ok(Value::Text(format.out.into()))
 }
 
-/// The filter `format`, whose values come by place or by name.
+/// The `format` filter, with positional or named values.
 pub(crate) fn filter(meter: &Rc<Meter>, pattern: &str, called: &super::args::Called) -> Result<Value, Fault> {
     match (called.positional.is_empty(), called.named.is_empty()) {
         (false, false) => Err(Fault::failed("can't handle positional and keyword arguments at the same time")),
@@ -49,7 +50,7 @@ struct Format<'f> {
     named: Option<&'f Map>,
 }
 
-/// What stands between `%` and the letter.
+/// The specification between `%` and the conversion letter.
 #[derive(Default)]
 struct Spec {
     left: bool,
@@ -75,7 +76,7 @@ impl Format<'_> {
         self.out.push(&pattern[from..])
     }
 
-    /// One conversion; `rest` stands behind its `%`, at `start` of the pattern.
+    /// Formats one conversion. `rest` is the pattern after the `%`, at index `start`.
     fn value(&mut self, chars: &mut Chars<'_>, rest: &str, start: usize) -> Result<(), Fault> {
         if chars.next_if(|(_, c)| *c == '%').is_some() {
             return self.out.push("%");
@@ -140,7 +141,7 @@ impl Format<'_> {
         Ok(spec)
     }
 
-    /// Digits, or a star for the next value.
+    /// Reads digits, or takes the next value for `*`.
     fn number(&mut self, chars: &mut Chars<'_>) -> Result<Option<i64>, Fault> {
         if chars.next_if(|(_, c)| *c == '*').is_some() {
             let value = self.next()?;
@@ -213,7 +214,7 @@ impl Format<'_> {
         Ok(text.chars().map(escaped).collect())
     }
 
-    /// Fills up to the width: zeros stand behind the sign, blanks in front of it, or behind everything.
+    /// Pads to the width: zeros after the sign, or spaces before or after the number.
     fn padded(&mut self, sign: &str, digits: &str, spec: &Spec, zeros: bool) -> Result<(), Fault> {
         let missing = spec.width.saturating_sub(sign.chars().count() + digits.chars().count());
         self.meter.room(missing)?;
@@ -269,7 +270,7 @@ fn character(value: &Value) -> Result<String, Fault> {
     text.map(str::to_owned).ok_or_else(|| Fault::failed("%c requires int or char"))
 }
 
-/// The digits of a number that is not negative.
+/// Formats the digits of a number that is not negative.
 fn real(letter: char, number: f64, precision: usize, alternate: bool) -> String {
     let digits = if !number.is_finite() {
         (if number.is_nan() { "nan" } else { "inf" }).to_owned()
@@ -283,12 +284,12 @@ fn real(letter: char, number: f64, precision: usize, alternate: bool) -> String 
     if letter.is_ascii_uppercase() { digits.to_ascii_uppercase() } else { digits }
 }
 
-/// `#` keeps the point where nothing stands behind it.
+/// `#` keeps a decimal point without digits after it.
 fn pointed(digits: String, alternate: bool) -> String {
     if alternate && !digits.contains('.') { digits + "." } else { digits }
 }
 
-/// The digits, and the power of ten.
+/// Returns the digits and the power of ten.
 fn scientific(number: f64, precision: usize) -> (String, i32) {
     let text = format!("{number:.precision$e}");
     let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
@@ -305,7 +306,7 @@ fn with_power(digits: &str, power: i32) -> String {
     format!("{digits}e{sign}{:02}", power.unsigned_abs())
 }
 
-/// `%g`: so many digits that count, by a power of ten where the number is very large or small.
+/// `%g`: formats significant digits, with an exponent for very large or small numbers.
 fn general(number: f64, digits: usize, alternate: bool) -> String {
     let (mantissa, power) = scientific(number, digits - 1);
     let short = |digits: String| match digits.contains('.') && !alternate {

@@ -41,7 +41,7 @@ fn expressions_mean_what_they_mean_in_the_reference() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// As Python says it, errors included.
+/// The expected results, including errors, are those of Python.
 #[test]
 fn percent_formats_as_python_does() {
     for (source, expected) in [

@@ -248,7 +248,7 @@ fn soup_text() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), "[ab]", "(?s).{0,12}"]
 }
 
-/// JSON of any shape, with the keys that a chat has.
+/// Arbitrary JSON with the keys of a chat.
 fn soup() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -269,7 +269,7 @@ fn soup() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 10_000,
-        // `cargo xtask fuzz` sets another seed each round.
+        // `cargo xtask fuzz` sets a new seed in each round.
         rng_seed: proptest::test_runner::RngSeed::Fixed(
             std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(27),
         ),
@@ -287,7 +287,7 @@ proptest! {
         prop_assert_eq!((read, losses), (chat, Losses::default()));
     }
 
-    /// Whatever a line says of its versions, each of them is kept and the message's text is shown; and so it is once written.
+    /// For any version data in a line, reading keeps each version and shows the message's text. Writing preserves both.
     #[test]
     fn no_version_is_lost(
         shown in soup_text(),
@@ -313,7 +313,7 @@ proptest! {
         prop_assert_eq!(again.messages[0].selected, said.selected);
     }
 
-    /// Whatever is cut out of a file, or stands in it.
+    /// Reading survives any cut or replacement in a file.
     #[test]
     fn no_file_stops_the_reading(from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(), other in ".*") {
         let mut bytes = small().to_jsonl().into_bytes();
