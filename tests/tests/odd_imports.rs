@@ -279,5 +279,5 @@ async fn presets_are_read_up_to_eight_mebibytes() {
     assert!(app.engine.list_templates().await.unwrap().iter().any(|one| one.id == template.id));
     let report = import_json(&app, "huge.json", &preset(8 << 20)).await;
     assert_eq!((report.imported.len(), report.refused[0].kind.as_str()), (0, "tooLarge"), "{report:?}");
-    assert!(report.refused[0].reason.contains("a preset may have 8"), "{report:?}");
+    assert!(report.refused[0].reason.contains("larger than 8 MiB"), "{report:?}");
 }
