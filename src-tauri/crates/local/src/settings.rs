@@ -114,20 +114,20 @@ fn threads() -> u32 {
     u32::try_from(num_cpus::get_physical().clamp(1, allowed)).unwrap_or(1)
 }
 
-/// ggml has several hundred barriers per token. Sleeping at each one costs up to two thirds of the decode speed on an
-/// idle virtual machine. Spinning until the other threads arrive costs a factor of 20 as soon as another process needs
-/// a core.
+/// ggml has several hundred barriers per token. Sleeping at each one costs up to two thirds of the decode speed on an idle
+/// virtual machine; waiting awake until the others arrive costs a factor of 20 as soon as another process needs a core.
 ///
-/// The values come from `cargo xtask bench decode -- --sweep` on an AMD EPYC and an Intel Xeon with two virtual cores
-/// each. Each is the smallest count with nearly the full idle speed. Decode in tokens/s:
+/// The values are the smallest with about the full speed on an idle machine, measured with `cargo xtask bench decode -- --sweep`
+/// on an AMD EPYC and an Intel Xeon, two virtual cores each. Decode in tokens/s, in several runs of different hours:
 ///
-/// | spin | EPYC idle | EPYC with one busy process | Xeon idle | Xeon with one busy process |
+/// | spin | EPYC idle | beside one busy process | Xeon idle | beside one busy process |
 /// | --- | --- | --- | --- | --- |
 /// | 0 | 57 | 69 | 25 | 33 |
-/// | 200 | 84 | 57 | 31 | 33 |
+/// | 200 | 84 to 87 | 48 to 57 | 31 | 33 |
+/// | 400 | 123 | 35 | 51 | 30 |
 /// | 1,000 | 88 | 28 | 67 | 29 |
 fn spin() -> u32 {
-    const AMD: u32 = 200;
+    const AMD: u32 = 400;
     const OTHERS: u32 = 1_000;
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     if processor.contains("AuthenticAMD") { AMD } else { OTHERS }
