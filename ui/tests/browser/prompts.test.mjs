@@ -224,7 +224,9 @@ test("a prompt that does not fit offers the ways out", async () => {
 	await show("overflow");
 	await eventually(async () => assert.match(await id("overflow").innerText(), /562 tokens are missing/));
 	await page.getByRole("button", { name: "Other model" }).click();
-	await page.getByRole("option", { name: /Mistral Small/ }).waitFor();
+	await page.getByRole("group", { name: "On this machine" }).getByRole("option", { name: /Mistral Small/ }).waitFor();
+	const ids = await page.getByRole("option").evaluateAll((rows) => rows.map((row) => row.id));
+	assert.equal(new Set(ids).size, ids.length, "each row has an id of its own");
 	await page.keyboard.press("Escape");
 	await id("shorten").click();
 	await page.waitForFunction(() => document.activeElement.dataset.testid === "field-description");

@@ -58,7 +58,7 @@ const RULES: &[Rule] = &[
     rule("a layout of SillyTavern's windows", "", &["movingUIState"]),
     Rule {
         what: "a reasoning preset of SillyTavern's",
-        instead: "Thoughts are told from words by themselves here",
+        instead: "Inglenook recognises thoughts by itself",
         all: &["prefix", "suffix"],
         some: &["separator", "name"],
         at_least: 1,
